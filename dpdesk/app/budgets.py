@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -30,6 +29,7 @@ from dpdesk.app.witnessing import (
 from dpdesk.core.budget import Budget
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
+from dpdesk.core.jsontext import read_json
 from dpdesk.core.parameters import nearest
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ def _as_json(entries: tuple[LedgerEntry, ...], identity: str) -> str:
     from dpdesk.io.canonical import canonical_json
 
     rows = [
-        {**{name: getattr(entry, name) for name in _FIELDS}, "body": json.loads(entry.body)}
+        {**{name: getattr(entry, name) for name in _FIELDS}, "body": read_json(entry.body)}
         for entry in entries
     ]
     head = entries[-1].hash if entries else ""

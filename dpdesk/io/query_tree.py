@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.jsontext import read_json
 from dpdesk.core.plan_keys import one_of
 from dpdesk.io.database import in_memory
 
@@ -200,7 +201,7 @@ def read_query(text: str, where: str) -> QueryTree:
 
 def one_select(text: str, where: str) -> Node:
     """The tree of the one SELECT that a text holds. Raises InputError ``source.query``."""
-    tree: Node = json.loads(str(_parser("json_serialize_sql(?)", text)))
+    tree: Node = read_json(str(_parser("json_serialize_sql(?)", text)))
     if tree["error"]:
         said = " ".join(str(tree.get("error_message", "")).split())
         syntax = tree.get("error_type") == "parser"

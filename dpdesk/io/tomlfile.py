@@ -19,6 +19,8 @@ from dpdesk.io.textfile import decode, read_bytes
 
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _TWICE = ("Cannot overwrite a value", "Cannot declare")
+_KEY_PART = r"(?:(?<![\w-])[\w-]++|\"[^\"\n]*\"|'[^'\n]*')"
+_DEEP_KEY = re.compile(rf"{_KEY_PART}(?:[ \t]*\.[ \t]*{_KEY_PART}){{500}}", re.ASCII)
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -87,20 +89,27 @@ def _keys(line: str) -> tuple[str, ...]:
     return tuple(keys)
 
 
+def _read_toml(text: str, parse_float: Callable[[str], object] = float) -> dict[str, object]:
+    """The library takes a minute for a key of 100,000 parts, so their number is looked at first."""
+    if _DEEP_KEY.search(text):
+        raise RecursionError
+    return tomllib.loads(text, parse_float=parse_float)
+
+
 def _is_toml(text: str) -> bool:
     return _loaded(text) is not None
 
 
 def _loaded(text: str) -> Mapping[str, object] | None:
     try:
-        return tomllib.loads(text)
+        return _read_toml(text)
     except (ValueError, RecursionError):
         return None
 
 
 def _parse_toml(text: str, name: str, code: str, hint: str) -> Mapping[str, object]:
     def load() -> object:
-        return tomllib.loads(text, parse_float=_decimal)
+        return _read_toml(text, parse_float=_decimal)
 
     raw: Mapping[str, object] = _parsed(load, name, "TOML", code, hint)
     return raw

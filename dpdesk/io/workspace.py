@@ -23,6 +23,7 @@ from typing import IO
 
 from dpdesk.core.errors import Cancelled, StorageError
 from dpdesk.core.home import default_home
+from dpdesk.core.jsontext import read_json
 from dpdesk.io import locks
 from dpdesk.io.failures import private_error, storage_error
 
@@ -242,7 +243,7 @@ def _journalled(journal: Path) -> list[list[Path]]:
     found: list[list[Path]] = []
     for line in lines:
         try:
-            value = json.loads(line)
+            value = read_json(line)
         except ValueError:
             continue
         if isinstance(value, list) and value and all(isinstance(item, str) for item in value):

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
 
+from dpdesk.core.jsontext import read_json
+
 FIRST = ""
 FIELDS = ("n", "time", "who", "action", "subject", "details", "previous", "hash")
 _SEARCHED = ("time", "who", "action", "subject", "details", "hash")
@@ -47,8 +49,8 @@ class AuditEntry:
     def facts(self) -> Mapping[str, object]:
         """The details as a table; empty when they are no table."""
         try:
-            found = json.loads(self.details)
-        except (ValueError, RecursionError):
+            found = read_json(self.details)
+        except ValueError:
             return _NOTHING
         return found if isinstance(found, dict) else _NOTHING
 

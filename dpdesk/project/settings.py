@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from dpdesk.core.errors import StorageError
+from dpdesk.core.jsontext import read_json
 from dpdesk.core.language import languages
 from dpdesk.io.workspace import SMALL_PARTIAL
 
@@ -73,8 +74,8 @@ def load_settings(
     except (OSError, UnicodeDecodeError):
         return _set_aside(path)
     try:
-        return LoadedSettings(_from_plain(_migrated(json.loads(text), version, migrations)))
-    except (ValueError, TypeError, KeyError, RecursionError):
+        return LoadedSettings(_from_plain(_migrated(read_json(text), version, migrations)))
+    except (ValueError, TypeError, KeyError):
         return _set_aside(path)
 
 

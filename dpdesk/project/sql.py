@@ -138,13 +138,15 @@ def refuse_changed(
 
 def _objects(
     connection: sqlite3.Connection, table: str
-) -> dict[tuple[str, str], tuple[str, str | None]]:
-    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")
-    return {
-        (str(kind), str(name)): (str(on), sql)
-        for kind, name, on, sql in rows
-        if (kind, name, on, sql) not in _STATISTICS and (not table or str(on) == table)
-    }
+) -> dict[tuple[str, str], list[tuple[str, str | None]]]:
+    """All that is entered under each kind and name: a second entry must not hide behind a first."""
+    found: dict[tuple[str, str], list[tuple[str, str | None]]] = {}
+    for kind, name, on, sql in connection.execute(
+        "SELECT type, name, tbl_name, sql FROM sqlite_master"
+    ):
+        if (kind, name, on, sql) not in _STATISTICS and (not table or str(on) == table):
+            found.setdefault((str(kind), str(name)), []).append((str(on), sql))
+    return found
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jsontext import read_json
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
 from dpdesk.core.pseudonyms import PseudonymSpec
@@ -68,8 +69,8 @@ def from_text(
     if not isinstance(text, str):
         raise CodecError("a document is no text")
     try:
-        found = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
+        found = read_json(text, parse_constant=_no_constant)
+    except ValueError as error:
         raise CodecError("a document is no JSON text") from error
     if not isinstance(found, dict):
         raise CodecError("a document is no table")

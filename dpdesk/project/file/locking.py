@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+from dpdesk.core.jsontext import read_json
 from dpdesk.io import locks
 from dpdesk.project.people import host_name, user_name
 
@@ -117,7 +118,7 @@ def _sign(file: IO[bytes]) -> None:
 def _holder(file: IO[bytes]) -> LockHolder:
     try:
         file.seek(1)
-        found = json.loads(file.read(_LARGEST).decode("utf-8"))
+        found = read_json(file.read(_LARGEST).decode("utf-8"))
         texts = {key: found[key] for key in ("who", "host", "since")}
     except (OSError, ValueError, TypeError, KeyError):
         return LockHolder()

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jsontext import read_json
 
 LARGEST_PART = 1 << 30
 _SLICE = 1_000
@@ -235,8 +236,8 @@ def _unpacked(stored: bytes, name: str) -> bytes:
 
 def _json(line: bytes, name: str) -> object:
     try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
+        return read_json(line)
+    except ValueError as error:
         raise PartError(f"the part {name[:8]} is no text") from error
 
 

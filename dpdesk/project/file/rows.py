@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from dpdesk.core.jsontext import read_json
 from dpdesk.project.audit import AuditEntry
 from dpdesk.project.candidates import Candidate
 from dpdesk.project.file.codec import decode, encode
@@ -221,7 +222,7 @@ def _text_in(value: object) -> str:
     if not value.startswith("\x00"):
         return value
     try:
-        found = json.loads(value[1:])
+        found = read_json(value[1:])
     except ValueError as error:
         raise CodecError("a label is damaged") from error
     if not isinstance(found, str):

@@ -25,6 +25,7 @@ from dpdesk.core.budget import (
     budget_from,
     budget_plain,
 )
+from dpdesk.core.jsontext import read_json
 
 FIRST = ""
 _DOMAIN = b"dpdesk-ledger-v1\n"
@@ -211,7 +212,7 @@ class LedgerEntry:
     def content(self) -> Body:
         """What the entry says. Raises ValueError when it makes no sense."""
         try:
-            plain = json.loads(self.body)
+            plain = read_json(self.body)
             return _READERS[Kind(self.kind)](plain)
         except (KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"an entry of the kind {self.kind} lacks something") from error

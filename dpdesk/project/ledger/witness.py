@@ -27,6 +27,7 @@ from types import MappingProxyType
 
 from dpdesk.core.errors import StorageError
 from dpdesk.core.home import expanded
+from dpdesk.core.jsontext import read_json
 from dpdesk.project.ledger.records import LedgerEntry
 
 VARIABLE = "DPDESK_WITNESS"
@@ -178,8 +179,8 @@ def _read(path: str, stamp: tuple[object, ...]) -> Mapping[str, SeenLedger]:
 def _line(line: bytes) -> tuple[str, str, LedgerEntry] | None:
     """Ledger, its place and an entry; None for a line that says nothing that can be relied on."""
     try:
-        plain = json.loads(line)
-    except (ValueError, RecursionError):
+        plain = read_json(line)
+    except ValueError:
         return None
     if not isinstance(plain, dict):
         return None

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QCoreApplication
 
+from dpdesk.core.jsontext import read_json
+
 translate = QCoreApplication.translate
 
 STEP = "  "
@@ -80,7 +82,7 @@ def _quoted(text: str) -> str:
 def _unquoted(text: str) -> str:
     if len(text) > 1 and text.startswith('"') and text.endswith('"'):
         try:
-            return str(json.loads(text))
+            return str(read_json(text))
         except ValueError:
             return text
     return text

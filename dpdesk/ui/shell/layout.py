@@ -9,6 +9,8 @@ import json
 from PySide6.QtCore import QByteArray
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from dpdesk.core.jsontext import read_json
+
 
 def geometry_text(window: QWidget) -> str:
     """Place and size of a window."""
@@ -37,7 +39,7 @@ def restore(window: QWidget, geometry: str, layout: str) -> None:
     if geometry:
         window.restoreGeometry(_from_text(geometry))
     try:
-        named = json.loads(layout or "{}")
+        named = read_json(layout or "{}")
     except ValueError:
         return
     if not isinstance(named, dict):

@@ -120,6 +120,9 @@ def test_a_byte_order_mark_and_windows_line_ends_do_not_matter(
         ("p.json", '{"a": [{"b\\udfff": 1}]}', "a text holds half of a character"),
         ("p.json", "[1, 2]", "p.json: found a JSON list or value, expected an object"),
         ("p.json", '{"a":' + "[" * 100_000, "nested too deeply"),
+        ("p.toml", "a = " + "[" * 100_000, "nested too deeply"),
+        ("p.toml", ".".join(["a"] * 300_000) + " = 1", "nested too deeply"),
+        ("p.toml", "[" + ' . "b"'.join(["a"] + [""] * 300_000) + "]", "nested too deeply"),
         ("p.json", "", "p.json, line 1, column 1: this is not valid JSON"),
     ],
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpdesk.io.tomlfile import line_of
+from dpdesk.io.tomlfile import line_of, parse_settings
 
 TEXT = '''\
 version = 1                # limits
@@ -52,6 +53,14 @@ def test_the_line_of_a_key_is_found_where_it_is_written(
     keys: tuple[str, ...], line: int | None
 ) -> None:
     assert line_of(TEXT, keys) == line
+
+
+def test_texts_with_many_points_are_no_deep_keys(tmp_path: Path) -> None:
+    wide = "x" * 500_000
+    text = f'a = "{"1.5 " * 2000}{"." * 2000}{wide}"\n' + "b.c = 1\n" + f"{wide} = 2\n"
+    read = parse_settings(text, tmp_path / "p.toml", "plan", "")
+    assert read["b"] == {"c": 1}
+    assert read[wide] == 2
 
 
 def test_only_line_feeds_end_a_line() -> None:

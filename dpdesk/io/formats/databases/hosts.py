@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.jsontext import read_json
 
 if TYPE_CHECKING:
     from dpdesk.io.safewrite import PartialKeeper
@@ -75,7 +76,7 @@ class HostList:
     def load(self) -> frozenset[str]:
         """Confirmed hosts as ``host:port``. Raises StorageError ``database-hosts.damaged``."""
         try:
-            raw = json.loads(self._path.read_bytes())
+            raw = read_json(self._path.read_bytes())
             hosts = raw["hosts"]
             if raw["format"] != 1 or not all(isinstance(item, str) for item in hosts):
                 raise ValueError("unknown form")  # noqa: TRY301

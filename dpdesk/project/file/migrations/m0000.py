@@ -11,6 +11,8 @@ import os
 import sqlite3
 from pathlib import Path
 
+from dpdesk.core.jsontext import read_json
+
 _CHANGES = (
     "ALTER TABLE moments RENAME TO old_moments",
     "CREATE TABLE moments (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES moments (id), "
@@ -51,17 +53,17 @@ def migrate(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
     meta = dict(connection.execute("SELECT key, value FROM meta"))
     folder = meta.get("folder", "")
-    for parent, child in json.loads(meta.get("redo", "{}")).items():
+    for parent, child in read_json(meta.get("redo", "{}")).items():
         connection.execute("UPDATE moments SET followed = ? WHERE id = ?", (child, int(parent)))
     connection.execute("DELETE FROM meta WHERE key = 'redo'")
     for number, text in connection.execute("SELECT id, state FROM moments").fetchall():
-        document = json.loads(text)
+        document = read_json(text)
         _change(document, folder)
         connection.execute(
             "UPDATE moments SET state = ? WHERE id = ?", (json.dumps(document), number)
         )
     for number, text in connection.execute("SELECT id, content FROM candidates").fetchall():
-        document = json.loads(text)
+        document = read_json(text)
         document["format"] = 1
         _change(document["work"], folder)
         document["work"].pop("format")

@@ -134,6 +134,25 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(
     check_contents(desk.open(tmp_path / "a.dpdesk"), tmp_path)
 
 
+@pytest.mark.parametrize("place", ["UPDATE moments SET state", "UPDATE meta SET value"])
+def test_an_old_project_whose_texts_are_nested_too_deeply_is_left_as_it_was(
+    desk: Desk, tmp_path: Path, place: str
+) -> None:
+    path = tmp_path / "a.dpdesk"
+    write_layout_0(path)
+    deep = "[" * 200_000 + "]" * 200_000
+    with closing(sqlite3.connect(path)) as connection:
+        where = " WHERE key = 'redo'" if "meta" in place else ""
+        changed = connection.execute(f"{place} = ?{where}", (deep,))
+        assert changed.rowcount > 0
+        connection.commit()
+    before = path.read_bytes()
+    with pytest.raises(StorageError) as error:
+        desk.open(path)
+    assert error.value.code == "project.not-migrated"
+    assert path.read_bytes() == before
+
+
 def test_a_kill_in_the_middle_of_a_migration_loses_nothing(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "a.dpdesk"
     write_layout_0(path)
