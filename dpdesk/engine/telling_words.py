@@ -56,12 +56,22 @@ def guessed_words(found: Telling, by: Told) -> str:
 
 def alone_note(columns: int, alone: int, rows: int) -> tuple[Note, ...]:
     """A warning that rows are the only ones with their values; nothing when there are none."""
+    many = "the 1 column that is" if columns == 1 else f"the {columns:,} columns that are"
+    return _alone(f"{many} not drawn", alone, rows)
+
+
+def released_alone_note(columns: int, alone: int, rows: int) -> tuple[Note, ...]:
+    """The same of all columns of a release, however few rows a class has."""
+    many = "the 1 released column" if columns == 1 else f"the {columns:,} released columns"
+    return _alone(many, alone, rows)
+
+
+def _alone(many: str, alone: int, rows: int) -> tuple[Note, ...]:
     if not alone:
         return ()
-    many = "the 1 column that is" if columns == 1 else f"the {columns:,} columns that are"
     text = (
         f"{alone:,} of {rows:,} rows ({_share(alone, rows)}) are the only ones with their values "
-        f"in {many} not drawn: someone who knows these values of a person finds the row."
+        f"in {many}: someone who knows these values of a person finds the row."
     )
     return (Note(ALONE, text),)
 

@@ -9,8 +9,9 @@ from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.guarantee import UNCHANGED_ROLES
 from dpdesk.engine.method import MethodInput, MethodOutcome
+from dpdesk.engine.recoded import rows_alone
 from dpdesk.engine.telling import TELL, Telling, telling
-from dpdesk.engine.telling_words import telling_notes
+from dpdesk.engine.telling_words import released_alone_note, telling_notes
 
 _EVEN = 2
 _PART = 100
@@ -50,9 +51,22 @@ def notes_at(found: Sequence[Telling], node: Mapping[str, int]) -> tuple[Note, .
 def with_telling(
     outcome: MethodOutcome, given: MethodInput, token: CancelToken, report: Report
 ) -> MethodOutcome:
-    """The outcome with what columns tell of each other among its risks and notes."""
+    """The outcome with what columns tell of each other, and of rows, among its risks and notes.
+
+    ``rows_alone`` are released rows whose values in all released columns no other one has: those
+    of quasi-identifiers at their levels, and those that are released unchanged. Pseudonyms are left
+    out, for nobody knows one of a person.
+    """
     node = outcome.result["node"]
     levels = node if isinstance(node, Mapping) else {}
     found = told_of(given, [name for name in levels if levels[name]], token, report)
-    risk = {**outcome.risk, "telling": [each.as_json() for each in found]}
-    return replace(outcome, risk=risk, notes=(*outcome.notes, *notes_at(found, levels)))
+    roles = (Role.QUASI_IDENTIFIER, *UNCHANGED_ROLES)
+    names = [name for name, role in given.roles.items() if role in roles]
+    alone = rows_alone(given.source, names, outcome.recoding, token)
+    told = {"telling": [each.as_json() for each in found], "rows_alone": alone}
+    notes = (
+        *outcome.notes,
+        *notes_at(found, levels),
+        *released_alone_note(len(names), alone, outcome.recoding.rows_out),
+    )
+    return replace(outcome, risk={**outcome.risk, **told}, notes=notes)

@@ -10,7 +10,6 @@ those the smallest class is suppressed as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from dpdesk.engine.diverted.drawing import uniform
 from dpdesk.engine.diverted.partition import counted
 from dpdesk.engine.diverted.settings import Settings
 from dpdesk.engine.method import MethodInput, MethodOutcome
+from dpdesk.engine.recoded import label_codes, suppressed_tuples, tuple_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from dpdesk.engine.diverted.mechanism import Choose
     from dpdesk.engine.noise.randomness import RandomSource
 
-_LARGEST_KEY = 1 << 62
 _SHARE_STEPS = 10_000
 
 
@@ -176,42 +175,6 @@ def _no_room(given: MethodInput, settings: Settings, suppressed: int) -> Refused
         hint=f"Allow max_suppression = {share}, or choose another l." if suppressed < rows else "",
         details={"key": "max_suppression", "suppressed": suppressed},
     )
-
-
-def label_codes(
-    recoding: Recoding, domains: Sequence[Sequence[str]], codes: NDArray[Any]
-) -> NDArray[np.int32]:
-    """Raw codes as codes of the recoding's labels, of the same shape."""
-    found = np.empty(codes.shape, np.int32)
-    for place, name in enumerate(recoding.attributes):
-        mapping: Mapping[str, str] = recoding.mapping[name]
-        index = {label: code for code, label in enumerate(recoding.labels[place])}
-        released = np.array([index[mapping[value]] for value in domains[place]], np.int32)
-        found[:, place] = released[codes[:, place]]
-    return found
-
-
-def tuple_keys(recoding: Recoding, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """One number for each tuple of labels, the same for the same tuple."""
-    keys, factor = np.zeros(len(codes), np.int64), 1
-    for place, labels in enumerate(recoding.labels):
-        if factor * len(labels) >= _LARGEST_KEY:
-            known, keys = np.unique(keys, return_inverse=True)
-            factor = len(known)
-        keys = keys * len(labels) + codes[:, place]
-        factor *= len(labels)
-    return keys
-
-
-def suppressed_tuples(recoding: Recoding, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Whether each tuple of labels is suppressed."""
-    gone = len(recoding.suppressed)
-    keys = tuple_keys(recoding, np.concatenate([recoding.suppressed, codes]).astype(np.int32))
-    if not gone:
-        return np.zeros(len(codes), np.bool_)
-    known = np.sort(keys[:gone])
-    places = np.minimum(np.searchsorted(known, keys[gone:]), gone - 1)
-    return np.asarray(known[places] == keys[gone:], np.bool_)
 
 
 def _classes(

@@ -7,19 +7,16 @@ changed by the draw: for a row that an occupation follows from, the draw hides n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
-from dpdesk.engine.diverted.combined import label_codes, suppressed_tuples
 from dpdesk.engine.diverted.settings import Settings
 from dpdesk.engine.diverted.values import labels_of
 from dpdesk.engine.method import MethodInput
-from dpdesk.engine.telling import TELL, Telling, grouped, telling
+from dpdesk.engine.recoded import rows_alone
+from dpdesk.engine.telling import TELL, Telling, telling
 from dpdesk.engine.telling_words import alone_note, telling_notes
 
 
@@ -76,23 +73,5 @@ def columns_tell(
             labels[name] = labels_of(table, given.hierarchies, level, given.where)
         found.append(telling(given.source, name, others, labels, token))
         report(StepProgress(TELL, place + 1, len(drawn), "columns"))
-    alone = _alone(given, others, recoding, token) if others else None
+    alone = rows_alone(given.source, others, recoding, token) if others else None
     return ColumnsTell(tuple(found), len(others), alone)
-
-
-def _alone(
-    given: MethodInput, names: Sequence[str], recoding: Recoding | None, token: CancelToken
-) -> int:
-    """Rows that are not suppressed and of whose released values in ``names`` there are no others.
-
-    A class is suppressed as a whole, so no suppressed row has the values of one that is kept.
-    """
-    table = given.source.frequency_table(names, token)
-    if recoding is None:
-        return int((table.counts == 1).sum())
-    groups, sizes = grouped(table, recoding.mapping, token)
-    first = np.flatnonzero(sizes[groups] == 1)
-    at = [names.index(name) for name in recoding.attributes]
-    domains = [table.domains[place] for place in at]
-    codes = label_codes(recoding, domains, table.codes[first][:, at])
-    return int((~suppressed_tuples(recoding, codes)).sum())

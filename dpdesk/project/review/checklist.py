@@ -15,7 +15,7 @@ from dpdesk.project.review.items_diverted import questions_of
 from dpdesk.project.review.items_private import PRIVATE_ITEMS
 from dpdesk.project.review.items_release import CLOSING_ITEMS, RELEASE_ITEMS
 from dpdesk.project.review.items_table import TABLE_ITEMS
-from dpdesk.project.review.items_telling import TELLING_ITEM
+from dpdesk.project.review.items_telling import ALONE_ITEM, TELLING_ITEM
 from dpdesk.project.review.payloads import ChecklistItem
 from dpdesk.project.review.policy import Policy, Standing
 from dpdesk.project.review.questions import (
@@ -97,7 +97,7 @@ def _content(case: Case) -> Sequence[Question | TableQuestion]:
         return questions_of(case)
     if about.protection is Protection.NOISE:
         return PRIVATE_ITEMS
-    rows = (*TABLE_ITEMS, *COLUMN_ITEMS, TELLING_ITEM)
+    rows = (*TABLE_ITEMS, *COLUMN_ITEMS, ALONE_ITEM, TELLING_ITEM)
     if about.protection is Protection.CLASSES or about.content is Content.ROWS:
         return rows
     asked = {question.id for question in rows}  # not known how it protects: all that may arise

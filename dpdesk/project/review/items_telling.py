@@ -140,3 +140,29 @@ def _whole(raw: object) -> int | None:
 
 TELLING_ITEM = Question("telling", "Do other columns give a hidden value away?", _telling)
 """Asked of every release of rows."""
+
+
+def _alone(case: Case) -> Answer:
+    """A class has k rows by the quasi-identifiers alone; other columns tell them apart."""
+    release = case.facts.release
+    alone = _whole(release.internal_section("risk").get("rows_alone"))
+    rows = _whole(release.section("result").get("rows_out"))
+    if alone is None or not rows:
+        text = "How many rows no other row equals was not counted, or lies in the internal part."
+        advice = "Look at the whole release folder, or make the release again."
+        return Answer(Status.REVIEW, text, _EVIDENCE, advice)
+    if alone > rows:
+        text = "What the evidence says of rows that are alone cannot be."
+        return Answer(Status.FAIL, text, _EVIDENCE, "Make the release again.")
+    text = f"By all released columns together, {part(alone, rows)} can be told from all others."
+    if not alone:
+        return Answer(Status.PASS, text, _EVIDENCE)
+    advice = (
+        "Judge whether others may know these columns of a person; if so, make them "
+        "quasi-identifiers as well, or leave them out."
+    )
+    return Answer(Status.REVIEW, text, _EVIDENCE, advice)
+
+
+ALONE_ITEM = Question("rows-alone", "Is a row alone by all released columns?", _alone)
+"""Asked of releases of classes: k says nothing of the columns that are not quasi-identifiers."""

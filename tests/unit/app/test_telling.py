@@ -105,6 +105,23 @@ def test_evidence_report_and_checklist_have_the_number(context: AppContext, rele
     assert "For 150 of 600 rows (25 %), `branch` alone reveals `job`" in item.evidence
 
 
+def test_rows_that_are_alone_in_all_released_columns_are_counted(
+    context: AppContext, release: Path
+) -> None:
+    """A class of k rows is one by its quasi-identifiers; the other columns tell its rows apart."""
+    with (release / "public" / "microdata.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    told = Counter((row["town"], row["branch"], row["age"]) for row in rows)  # job is one, or drawn
+    alone = sum(times == 1 for times in told.values())
+    evidence = json.loads((release / "internal" / "evidence.json").read_text("utf-8"))
+    assert evidence["risk"]["rows_alone"] == alone > 0
+    assert any(f"{alone:,} of 600 rows" in note for note in evidence["notes"])
+    asked = "rows-alone" if evidence["plan"]["protection"]["method"] == "k-anonymity" else "linkage"
+    item = check_release(context, release, CancelToken(), silent).checklist.item(asked)
+    assert item.status is Status.REVIEW
+    assert f"{alone:,} of 600 rows" in item.evidence
+
+
 def test_no_public_file_says_how_much_is_given_away(release: Path) -> None:
     for path in (release / "public").rglob("*"):
         text = path.read_text("utf-8") if path.is_file() else ""

@@ -19,10 +19,11 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.rows import CodedColumn, RewrittenRows
 from dpdesk.core.schema import Role
-from dpdesk.engine.diverted.combined import spare_rows, suppressed_tuples, trimmed, tuple_keys
+from dpdesk.engine.diverted.combined import spare_rows, trimmed
 from dpdesk.engine.diverted.method import LDiverted
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.randomised_method import Judged
+from dpdesk.engine.recoded import suppressed_tuples, tuple_keys
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource
 

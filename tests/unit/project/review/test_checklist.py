@@ -35,7 +35,7 @@ ALWAYS = (
     "verified", "source", "public-fields", "policy", "mode", "smallest-class", "uniques",
     "table-size", "suppression", "suppressed-groups", "homogeneous", "missing", "detail",
     "identifiers", "forbidden-columns", "own-values", "one-column-more", "raw-contents",
-    "telling", "assumptions",
+    "rows-alone", "telling", "assumptions",
 )  # fmt: skip
 
 
@@ -524,3 +524,29 @@ def test_nobody_is_said_to_be_safe_where_no_quasi_identifier_is_named() -> None:
 
 
 EPSILON = {"maximum_epsilon": 1}
+
+
+@pytest.mark.parametrize(
+    ("alone", "status"),
+    [(None, Status.REVIEW), (0, Status.PASS), (1, Status.REVIEW), (700, Status.REVIEW),
+     (1_001, Status.FAIL), (-1, Status.REVIEW), ("3", Status.REVIEW)],
+)  # fmt: skip
+def test_rows_that_are_alone_by_all_released_columns_call_for_a_look(
+    alone: object, status: Status
+) -> None:
+    said = facts.manifest(result={"rows_out": 1_000, "rows_suppressed": 10})
+    evidence = {**facts.EVIDENCE, "risk": {} if alone is None else {"rows_alone": alone}}
+    found = checklist(facts.facts(table(), said, evidence)).item("rows-alone")
+    assert found.status is status
+    if alone == 700:
+        assert "700 of 1,000 rows (70 %) can be told from all others" in found.evidence
+
+
+@pytest.mark.parametrize(("names", "status"), [([], Status.PASS), (["zip"], Status.REVIEW)])
+def test_levels_that_follow_from_suppressed_rows_call_for_a_look(
+    names: list[str], status: Status
+) -> None:
+    evidence = {**facts.EVIDENCE, "risk": {"levels_tell": names}}
+    found = checklist(facts.facts(table(), None, evidence)).item("public-fields")
+    assert found.status is status
+    assert ("`zip`" in found.evidence) == bool(names)
