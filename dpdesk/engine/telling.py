@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,15 @@ from dpdesk.core.jobs import CancelToken
 
 TELL = "Count what columns tell of each other"
 """The step of a run in which this is done."""
-_CANDIDATES = 12
 _SHOWN = 5
+_COUNTED = 5
+"""Sets of each kind that are counted in all rows."""
+_PAIRED, _PART = 1 << 19, 1 << 14
+"""Most tuples in which all pairs, and all sets of three, are tried."""
+_LEAST = 12
+"""Columns of which all sets are tried whatever the work."""
+_WORK = {2: 200_000_000, 3: 16_000_000}
+"""The most tuples that are visited for all pairs, and for all sets of three, of more columns."""
 _LARGEST_KEY = 2**62
 
 Labels = Mapping[str, Mapping[str, str]]
@@ -58,6 +66,31 @@ class Told:
 
 
 @dataclass(frozen=True)
+class Examined:
+    """How far sets of ``columns`` columns were tried; the best are counted in all rows.
+
+    So many ``pairs`` were tried in ``paired`` rows, and so many ``triples``, sets of three, in
+    ``screened`` rows. Sets of four or more columns are never tried.
+    """
+
+    columns: int
+    pairs: int
+    paired: int
+    triples: int
+    screened: int
+
+    def as_json(self) -> dict[str, object]:
+        """The form in which evidence has it."""
+        return {
+            "columns": self.columns,
+            "pairs": self.pairs,
+            "rows_for_pairs": self.paired,
+            "triples": self.triples,
+            "rows_for_triples": self.screened,
+        }
+
+
+@dataclass(frozen=True)
 class Telling:
     """What other released columns tell of ``column``, in ``rows`` rows.
 
@@ -71,6 +104,7 @@ class Telling:
     unaided: int
     single: tuple[Told, ...]
     together: Told | None
+    examined: Examined
 
     @property
     def certain(self) -> Told | None:
@@ -99,6 +133,7 @@ class Telling:
             "guessed_unaided": self.unaided,
             "by_one_column": [each.as_json() for each in self.single],
             "together": None if self.together is None else self.together.as_json(),
+            "examined": self.examined.as_json(),
         }
 
 
@@ -158,29 +193,138 @@ def telling(
 ) -> Telling:
     """What the columns ``others`` tell of ``target``: each by itself, then up to three together.
 
-    All pairs of the twelve best by themselves are tried, since two columns may tell together what
-    neither tells alone; to the best pair is added the column that adds most, so other sets of three
-    may tell more. ``labels`` as for :func:`told`. Raises Cancelled.
+    Two or three columns may tell together what none of them tells alone, so all sets are tried, as
+    far as :class:`Examined` says: pairs in all rows, sets of three in a part of them, of which the
+    best are then counted in all rows. ``labels`` as for :func:`told`. Raises Cancelled.
     """
-
-    def best_of(sets: Sequence[tuple[str, ...]], known: Sequence[Told]) -> Told | None:
-        tried = [told(source, target, names, labels, token) for names in sets]
-        return max((*known, *tried), key=lambda each: (each.guessed, each.certain), default=None)
-
-    total, single = len(others) + 1, []
+    total, single = len(others) + 2, []
     unaided = told(source, target, (), labels, token)
     for place, name in enumerate(others):
         progress(place + 1, total)
         single.append(told(source, target, (name,), labels, token))
     single.sort(key=lambda each: (-each.guessed, -each.certain))
-    candidates = [name for each in single[:_CANDIDATES] for name in each.columns]
-    best = best_of(list(combinations(candidates, 2)), single)
-    if best is not None and len(best.columns) == 2:
-        more = [(*best.columns, name) for name in candidates if name not in best.columns]
-        best = best_of(more, [best])
+    ranked = [name for each in single for name in each.columns]
+    best, examined = max(single, key=_guesses, default=None), Examined(len(others), 0, 0, 0, 0)
+    if len(others) > 1:
+        progress(total - 1, total)
+        found, examined = _promising(source, target, ranked, labels, token)
+        exact = [told(source, target, each, labels, token) for each in found]
+        best = max([*single, *exact], key=_guesses)
     progress(total, total)
     single.sort(key=lambda each: (-each.nearly, -each.certain, -each.guessed))
-    return Telling(target, source.rows, unaided.guessed, tuple(single[:_SHOWN]), best)
+    return Telling(target, source.rows, unaided.guessed, tuple(single[:_SHOWN]), best, examined)
+
+
+def _guesses(each: Told) -> tuple[int, int]:
+    return each.guessed, each.certain
+
+
+def _promising(
+    source: FrequencySource, target: str, ranked: Sequence[str], labels: Labels, token: CancelToken
+) -> tuple[list[tuple[str, ...]], Examined]:
+    """Sets of columns to count in all rows, after trying all of them in a part of the rows.
+
+    The best pairs and sets of three, and those of three around the best pair.
+    """
+    known = _Columns.of(source, target, ranked[: _most(len(ranked), 2, source.rows)], labels, token)
+    pairs = sorted(known.sets(2, token), key=_guesses, reverse=True)
+    part = known.part(_PART)
+    last = _most(len(part.names), 3, len(part.values))
+    triples = sorted(part.within(last).sets(3, token), key=_guesses, reverse=True)
+    around = [each for each in triples if set(pairs[0].columns) <= set(each.columns)]
+    chosen = (*pairs[:_COUNTED], *triples[:_COUNTED], *around[:_COUNTED])
+    rows, few = int(known.counts.sum()), int(part.counts.sum())
+    examined = Examined(len(ranked), len(pairs), rows, len(triples), few)
+    return list(dict.fromkeys(each.columns for each in chosen)), examined
+
+
+def _most(columns: int, together: int, rows: int) -> int:
+    """How many columns, of which all sets can be tried within the limit of work."""
+    rows = min(max(rows, 1), _PAIRED)
+    while columns > _LEAST and comb(columns, together) * rows > _WORK[together]:
+        columns -= 1
+    return columns
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """Released texts as codes, one array for each column, with the rows of each tuple."""
+
+    names: tuple[str, ...]
+    codes: tuple[NDArray[np.int64], ...]
+    sizes: tuple[int, ...]
+    values: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        source: FrequencySource,
+        target: str,
+        names: Sequence[str],
+        labels: Labels,
+        token: CancelToken,
+    ) -> _Columns:
+        """Every so many-th tuple of the source, at most ``_PAIRED`` of them."""
+        table = source.frequency_table((*names, target), token)
+        step = _step(len(table.counts), _PAIRED)
+        coded = []
+        for place, name in enumerate(table.attributes):
+            token.check()
+            some = np.ascontiguousarray(table.codes[::step, place])
+            coded.append(_released(some, table.domains[place], labels.get(name)))
+        codes, sizes = zip(*coded, strict=True)
+        return cls(tuple(names), codes[:-1], sizes[:-1], codes[-1], table.counts[::step].copy())
+
+    def part(self, most: int) -> _Columns:
+        """Every so many-th tuple, at most ``most`` of them."""
+        step = _step(len(self.values), most)
+        codes = tuple(each[::step].copy() for each in self.codes)
+        values, counts = self.values[::step].copy(), self.counts[::step].copy()
+        return _Columns(self.names, codes, self.sizes, values, counts)
+
+    def within(self, last: int) -> _Columns:
+        """The first columns alone."""
+        return _Columns(
+            self.names[:last], self.codes[:last], self.sizes[:last], self.values, self.counts
+        )
+
+    def sets(self, together: int, token: CancelToken) -> list[Told]:
+        """What every set of so many columns tells: two or three."""
+        found, places = [], range(len(self.names))
+        table = _tables(len(self.values))
+        for first, second in combinations(places, 2):
+            token.check()
+            groups, *counted = self._crossed(self.codes[first], second, table)
+            if together == 2:
+                found.append(self._named((first, second), counted))
+                continue
+            for third in range(second + 1, len(self.names)):
+                _, *counted = self._crossed(groups, third, table)
+                found.append(self._named((first, second, third), counted))
+        return found
+
+    def _named(self, places: Sequence[int], counted: Sequence[Any]) -> Told:
+        certain, guessed, nearly = (int(each) for each in counted)
+        names = tuple(self.names[place] for place in places)
+        return Told(names, certain, guessed, nearly)
+
+    def _crossed(
+        self, groups: NDArray[np.int64], place: int, table: tuple[NDArray[np.int64], ...]
+    ) -> Any:
+        """Groups of the groups with one column more, and what they tell."""
+        codes, size = self.codes[place], self.sizes[place]
+        return _cross(groups, codes, size, self.values, self.counts, *table)
+
+
+def _step(tuples: int, most: int) -> int:
+    return max(-(-tuples // most), 1)
+
+
+def _tables(tuples: int) -> tuple[NDArray[np.int64], ...]:
+    """Room for a hash table of groups, and for one of groups with a value."""
+    slots = 1 << (2 * max(tuples, 1)).bit_length()
+    return tuple(np.empty(slots, np.int64) for _ in range(5))
 
 
 def _released(
@@ -221,3 +365,51 @@ def _walk(groups: Any, values: Any, counts: Any, order: Any) -> Any:
             if most * 10 >= total * 9:
                 nearly += total
     return certain, guessed, nearly
+
+
+@kernel
+def _slot(key: Any, keys: Any, slots: Any) -> Any:
+    """Where a key is in a hash table, or the free place for it."""
+    slot = ((key * 7046029254386353131) >> 20) & (slots - 1)
+    while keys[slot] != -1 and keys[slot] != key:
+        slot = (slot + 1) & (slots - 1)
+    return slot
+
+
+@kernel
+def _cross(
+    groups: Any, codes: Any, size: Any, values: Any, counts: Any,
+    keys: Any, rows: Any, most: Any, pairs: Any, held: Any,
+) -> Any:  # fmt: skip
+    """Number the pairs of a group and a code, and count what they tell as :func:`_walk` does.
+
+    ``keys``, ``rows`` and ``most`` are a hash table of the groups: key, rows, largest count of a
+    value; ``pairs`` and ``held`` one of groups with a value: key and rows.
+    """
+    slots = len(keys)
+    keys[:] = -1
+    rows[:] = 0
+    most[:] = 0
+    pairs[:] = -1
+    held[:] = 0
+    found = np.empty(len(values), np.int64)
+    for place in range(len(values)):
+        key = groups[place] * size + codes[place]
+        slot = _slot(key, keys, slots)
+        keys[slot] = key
+        found[place] = slot
+        rows[slot] += counts[place]
+        pair = values[place] * slots + slot
+        at = _slot(pair, pairs, slots)
+        pairs[at] = pair
+        held[at] += counts[place]
+        most[slot] = max(most[slot], held[at])
+    certain, guessed, nearly = 0, 0, 0
+    for slot in range(slots):
+        if most[slot] > 1:
+            guessed += most[slot]
+            if most[slot] == rows[slot]:
+                certain += most[slot]
+            if most[slot] * 10 >= rows[slot] * 9:
+                nearly += rows[slot]
+    return found, certain, guessed, nearly

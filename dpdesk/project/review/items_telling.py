@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import comb
 from typing import NamedTuple
 
 from dpdesk.core.plain import quoted
@@ -12,6 +13,8 @@ from dpdesk.project.review.votes import ItemStatus as Status
 
 _EVIDENCE = Basis.EVIDENCE
 _EVEN = 2
+_TOGETHER = 3
+_TRIED = ("columns", "pairs", "rows_for_pairs", "triples", "rows_for_triples")
 _ADVICE = (
     "Judge whether others may know these columns; if so, leave one of them out, make it coarser, "
     "or do not rely on the chance that the guarantee names."
@@ -64,7 +67,7 @@ def _telling(case: Case) -> Answer:
             "columns that were tried together (up to three) guess one right both more often than "
             f"once in {size:,} and more often than without any column."
         )
-        return Answer(Status.PASS, text, _EVIDENCE)
+        return Answer(Status.PASS, text, _EVIDENCE, more=_not_tried(raw))
     parts = []
     if sure is not None:
         text = f"For {part(sure.certain, sure.rows)}, {listed(sure.by)} alone reveals "
@@ -75,7 +78,34 @@ def _telling(case: Case) -> Answer:
     if best is not None:
         text = f"From {listed(best.by)}, {quoted(best.column)} is guessed right for "
         parts.append(f"{text}{part(best.guessed, best.rows)}.")
-    return Answer(Status.REVIEW, " ".join(parts), _EVIDENCE, _ADVICE)
+    return Answer(Status.REVIEW, " ".join(parts), _EVIDENCE, _ADVICE, _not_tried(raw))
+
+
+def _not_tried(raw: object) -> str:
+    """Which sets of columns were not tried, as far as the evidence says it."""
+    more, partly = False, ""
+    for each in _tables(raw):
+        examined = each.get("examined")
+        tried = examined if isinstance(examined, Mapping) else {}
+        known = [_whole(tried.get(key)) for key in _TRIED]
+        rows = _whole(each.get("rows")) or 0
+        if None in known:
+            continue
+        columns, pairs, paired, triples, screened = (number or 0 for number in known)
+        more = more or columns > _TOGETHER
+        sets = (comb(columns, 2), comb(columns, _TOGETHER))
+        if (pairs, triples) < sets or 0 < min(paired, screened) < rows:
+            partly = partly or (
+                f"Of {columns:,} columns, {pairs:,} pairs were tried in {paired:,} rows and "
+                f"{triples:,} sets of three in {screened:,} rows; the best were counted in all "
+                f"{rows:,} rows."
+            )
+    parts = ["Sets of four or more columns were not examined."] if more else []
+    return " ".join([*parts, partly] if partly else parts)
+
+
+def _tables(raw: object) -> list[Mapping[str, object]]:
+    return [each for each in raw if isinstance(each, Mapping)] if isinstance(raw, list) else []
 
 
 def _certain_share(found: _Found) -> float:

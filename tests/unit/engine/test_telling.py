@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
+from dpdesk.engine import telling as module
 from dpdesk.engine.telling import Told, telling, told
 from dpdesk.engine.telling_words import telling_notes
 from tests.helpers.memory_tables import MemorySource
@@ -58,7 +60,7 @@ def test_what_is_told_together_is_never_less_than_what_one_column_tells(
     assert found.single == tuple(
         sorted(found.single, key=lambda x: (-x.nearly, -x.certain, -x.guessed))
     )
-    for size in (1, 2):
+    for size in (1, 2, 3):
         tried = (reference.told(records, "job", each)[1] for each in permutations(NAMES[1:], size))
         assert found.together.guessed >= max(tried)
 
@@ -115,3 +117,42 @@ def test_the_count_can_be_stopped() -> None:
     token.cancel()
     with pytest.raises(Cancelled):
         telling(source_of([("a", "b", "c", "d")]), "job", NAMES[1:], {}, token)
+
+
+@pytest.mark.parametrize(
+    ("columns", "places"), [(3, (0, 1, 2)), (17, (2, 9, 16)), (15, (12, 13, 14))]
+)
+def test_three_columns_that_tell_only_together_are_found_wherever_they_stand(
+    columns: int, places: tuple[int, int, int]
+) -> None:
+    random = Random(columns)
+    rows = [[random.randrange(2) for _ in range(columns)] for _ in range(400)]
+    names = [f"c{place}" for place in range(columns)]
+    table = [(str(sum(row[place] for place in places) % 2), *map(str, row)) for row in rows]
+    found = telling(MemorySource.of(("job", *names), table), "job", names, {}, CancelToken())
+    assert found.together is not None
+    assert set(found.together.columns) == {f"c{place}" for place in places}
+    assert found.together.certain == len(rows)
+    sets = (columns * (columns - 1) // 2, columns * (columns - 1) * (columns - 2) // 6)
+    assert (found.examined.pairs, found.examined.triples) == sets
+    assert found.examined.paired == found.examined.screened == len(rows)
+
+
+def test_what_is_tried_in_a_part_is_counted_in_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of too many columns the first ones are tried; the evidence says how far."""
+    monkeypatch.setattr(module, "_PART", 32)
+    monkeypatch.setattr(module, "_LEAST", 3)
+    monkeypatch.setattr(module, "_WORK", {2: 10**9, 3: 32 * 4})
+    random = Random(5)
+    rows = [[random.randrange(2) for _ in range(6)] for _ in range(200)]
+    table = [(str(sum(row[:2]) % 2), *map(str, row)) for row in rows]
+    names = [f"c{place}" for place in range(6)]
+    found = telling(MemorySource.of(("job", *names), table), "job", names, {}, CancelToken())
+    assert found.together is not None
+    records = [dict(zip(("job", *names), row, strict=True)) for row in table]
+    told_there = reference.told(records, "job", found.together.columns)
+    assert (found.together.certain, found.together.guessed) == told_there
+    assert {"c0", "c1"} <= set(found.together.columns)
+    assert found.examined.pairs == 15
+    assert found.examined.triples == 4
+    assert 0 < found.examined.screened < found.examined.paired == 200

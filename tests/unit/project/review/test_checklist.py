@@ -550,3 +550,26 @@ def test_levels_that_follow_from_suppressed_rows_call_for_a_look(
     found = checklist(facts.facts(table(), None, evidence)).item("public-fields")
     assert found.status is status
     assert ("`zip`" in found.evidence) == bool(names)
+
+
+TRIED = {
+    "columns": 4, "pairs": 6, "rows_for_pairs": 50_000, "triples": 4, "rows_for_triples": 50_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "Sets of four or more columns were not examined."),
+        ({"columns": 3, "pairs": 3, "triples": 1}, ""),
+        ({"rows_for_triples": 9_000}, "and 4 sets of three in 9,000 rows; the best were counted"),
+        ({"triples": 2}, "and 2 sets of three in 50,000 rows"),
+        ({"columns": 17, "pairs": 136, "triples": 9}, "Of 17 columns, 136 pairs were tried in"),
+    ],
+)
+def test_what_was_not_tried_is_said(changes: Mapping[str, object], said: str) -> None:
+    raw = measured(told(13_010, 20_000)) | {"examined": {**TRIED, **changes}}
+    found = telling([raw])
+    assert said in found.evidence
+    assert ("tried" in found.evidence) == (" sets of three " in said or "pairs were tried" in said)
+    assert ("four or more" in found.evidence) == (changes.get("columns", 4) != 3)
