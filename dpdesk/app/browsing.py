@@ -174,9 +174,10 @@ def planned_cube(context: AppContext, shop: Shop, token: CancelToken, report: Re
 
     Raises InputError for whatever is wrong with the plan, Cancelled.
     """
-    from dpdesk.app.buying import described
+    from dpdesk.app.buying import check_sold, described
     from dpdesk.engine.cubes.olap.selection import askable_cube
 
+    check_sold(context, shop.plan, shop.where)
     columns: list[AskableColumn] = []
     levels: dict[str, Levels] = {}
     measures: tuple[str, ...] = ("count",)

@@ -263,17 +263,22 @@ def manifest_hash(manifest: Mapping[str, object]) -> str:
     return hashlib.sha256(canonical_json(manifest)).hexdigest()
 
 
+def check_sold(context: AppContext, plan: Plan, where: str) -> None:
+    """Raise InputError ``buy.no-cube`` unless the method says that its tables can be bought."""
+    method = plan.protection.method
+    if not context.registry.about(method).allows(Use.BOUGHT):
+        raise InputError(
+            "buy.no-cube", f"{where}: tables of the method `{method}` are not sold one by one."
+        )
+
+
 def _plan_for(
     context: AppContext, plan: Plan, wish: Wish, follows: Sequence[str], where: str
 ) -> Plan:
     """The plan of the purchase: one table, one noise source, the names of those before it."""
     from dpdesk.engine.cubes.olap.purchase import one_table
 
-    method = plan.protection.method
-    if not context.registry.about(method).allows(Use.BOUGHT):
-        raise InputError(
-            "buy.no-cube", f"{where}: tables of the method `{method}` are not sold one by one."
-        )
+    check_sold(context, plan, where)
     parameters = plan.protection.parameters
     if parameters.get("exact"):
         raise InputError(
@@ -292,7 +297,7 @@ def _plan_for(
     protection = one_table(parameters, ordered, (key, amount), follows)
     table = " × ".join(ordered) or "grand total"
     title = f"{plan.title}: {table}" if plan.title else table
-    return replace(plan, protection=Protection(method, protection), title=title)
+    return replace(plan, protection=Protection(plan.protection.method, protection), title=title)
 
 
 def _offered(prepared: PreparedDesign) -> ReleasedCube:

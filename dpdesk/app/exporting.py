@@ -193,6 +193,13 @@ def _check_fit(file_format: str, facts: ReleaseFacts, registry: Registry) -> Non
         return
     said = [method.capabilities for method in registry]
     fitting = {each.content for each in said if file_format in (each.exports or ())}
+    if about.content in fitting:
+        raise InputError(
+            "export.format",
+            f"{facts.public}: the method `{facts.method}` does not say that its releases fit the "
+            f"format `{file_format}`.",
+            hint="Export to another format.",
+        )
     described = [text for content, text in _WORDS.items() if content in fitting]
     raise InputError(
         "export.format",

@@ -28,7 +28,7 @@ from dpdesk.app.pseudonyms import (
     linkage_risk,
     notes_of,
 )
-from dpdesk.app.restating import public_page
+from dpdesk.app.restating import page_is_made, public_page
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
@@ -251,11 +251,13 @@ def _write_public(
     quasi = prepared.given.with_role(Role.QUASI_IDENTIFIER)
     released = [name for name in quasi if name in published.columns]
     published.survey(released, EXAMPLES, work.token, work.report, _STEPS[2])
-    page = public_page(manifest, prepared.method, published, work.token, prepared.plan.language)
+    method, language = prepared.method, prepared.plan.language
+    with page_is_made(method):
+        page = public_page(manifest, method, published, work.token, language)
     build.write_public(ABOUT, page)
     _write_variables(work, build, outcome, published, manifest)
     manifest["files"] = public_files(build.public, work.token)
-    refuse_unlisted(manifest, prepared.method)
+    refuse_unlisted(manifest, method)
     build.write_public(MANIFEST, canonical_json(manifest))
 
 
@@ -339,7 +341,9 @@ def _write_internal(
     work.step(3)
     evidence = _evidence(work, outcome, written)
     prepared = work.prepared
-    page = review_page(written.manifest, evidence, prepared.method, prepared.plan.language)
+    method, language = prepared.method, prepared.plan.language
+    with page_is_made(method):
+        page = review_page(written.manifest, evidence, method, language)
     write_report(build, page, printer, work.token, work.report)
     build.write_internal(EVIDENCE, canonical_json(evidence))
     build.write_internal(SEAL, seal_bytes(build.folder, work.token))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dpdesk.app.evidence import review_page
 from dpdesk.app.private.labelling import read_dimension_labels
-from dpdesk.app.restating import StoredPage, page_bytes, page_check
+from dpdesk.app.restating import MALFORMED, StoredPage, page_bytes, page_check
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK
@@ -22,10 +22,6 @@ from dpdesk.io.release_folder import INTERNAL, PRINTED, REPORT
 REPORT_CLAIM = "report.html says what the manifest and the evidence say"
 PRINTED_CLAIM = "report.pdf is report.html, printed"
 _REPORT, _PRINTED = f"{INTERNAL}/{REPORT}", f"{INTERNAL}/{PRINTED}"
-_UNREADABLE = (
-    *(ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError),
-    *(RecursionError, StopIteration),
-)
 
 
 def report_checks(
@@ -70,7 +66,7 @@ def made_again(
         private = noise_of(method) is not None
         book = read_dimension_labels(public, manifest) if private else NO_BOOK
         return review_page(manifest, evidence, method, language, book)
-    except (TemplateError, UnreadableJsonError, OSError, *_UNREADABLE):
+    except (TemplateError, UnreadableJsonError, OSError, *MALFORMED):
         return None
 
 

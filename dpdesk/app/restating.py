@@ -7,7 +7,8 @@ must be one that leads to this manifest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.manifests import listed_checks
 from dpdesk.app.texts import KEY, same_texts, told_texts
-from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import ENGLISH, languages, speaking
@@ -40,6 +41,11 @@ if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv
 
 ABOUT_CLAIM = "about.html says what the manifest and the table say"
+MALFORMED = (
+    *(ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError),
+    *(RecursionError, StopIteration),
+)
+"""What a manifest or evidence of another form than a page has room for raises there."""
 _LARGEST_PAGE = 64 * 1024 * 1024
 _TEXTS = ("dpdesk", "created", "title", "method", "commitment")
 _TABLES = ("parameters", "guarantee", "result", "files")
@@ -68,6 +74,24 @@ def public_page(
         content = AboutContent(said, method, describe_columns(published, said, token))
         drawn = draws_of(method) is not None
         return diverted.render_about(content) if drawn else render_about(content)
+
+
+@contextmanager
+def page_is_made(method: Method) -> Iterator[None]:
+    """A page is made in the block from what a method gave; RefusedError ``release.no-page`` where
+    this has another form than the page has room for.
+    """
+    from jinja2 import TemplateError
+
+    try:
+        yield
+    except (TemplateError, *MALFORMED) as error:
+        raise RefusedError(
+            "release.no-page",
+            f"The method `{method.id}` describes its release in another form than the pages have "
+            f"room for ({type(error).__name__}), so nothing is released.",
+            hint="Use another method, or ask those who made this one.",
+        ) from error
 
 
 def spoken_names(manifest: Mapping[str, object]) -> frozenset[str]:

@@ -6,11 +6,9 @@ name says less: each room that needs what is missing refuses.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
@@ -30,118 +28,18 @@ from dpdesk.core.capabilities import (
     Capabilities,
     Content,
     Protection,
-    RowOrder,
     Spending,
     Use,
 )
-from dpdesk.core.errors import DpdeskError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
-from dpdesk.engine.cubes.method import DpCube
-from dpdesk.engine.diverted.method import LDiverted
-from dpdesk.engine.graphs.method import DpGraph
-from dpdesk.engine.method import Method, MethodInput
-from dpdesk.engine.methods import default_registry
 from dpdesk.engine.registry import Registry
-from tests.contract.toy import CommonValues
-from tests.helpers.pinned import pin
-
-PLAIN = frozenset({"csv", "parquet"})
-ROWS = Capabilities(
-    Content.ROWS,
-    Protection.CLASSES,
-    Spending.NOTHING,
-    RowOrder.SORTED,
-    exports=PLAIN,
-    uses=frozenset(),
-)
-SAID: dict[str, Capabilities] = {
-    "rows": ROWS,
-    "drawn": replace(LDiverted.capabilities, exports=PLAIN),
-    "tables": DpCube.capabilities,
-    "graph": DpGraph.capabilities,
-}
-PLANS = {
-    "rows": "least = 1\n",
-    "drawn": "l = 2\n",
-    "tables": 'dimensions = ["sex", "town"]\nepsilon = 50\n[protection.domains]\n'
-    'sex = ["f", "m"]\ntown = ["n", "s", "w"]\n',
-    "graph": 'ends = ["sex", "town"]\nnodes = ["f", "m", "n", "s", "w"]\nepsilon = 50\n',
-}
-KINDS = list(SAID)
-NEEDED = {
-    kind: ["content", "spending", "order" if kind in ("rows", "drawn") else "folder"]
-    for kind in KINDS
-}
-
-
-class Rows(CommonValues):
-    id: ClassVar[str] = "toy-rows"
-
-
-class Drawn(LDiverted):
-    """Diverted values under another name; the claims are those of the method it stands for."""
-
-    id: ClassVar[str] = "toy-drawn"
-
-    def verify(
-        self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
-    ) -> tuple[ClaimCheck, ...]:
-        return super().verify({**manifest, "method": "l-diverted"}, published, token)
-
-    def verify_with_source(
-        self,
-        manifest: Mapping[str, object],
-        published: PublishedTable,
-        given: MethodInput,
-        difference: RowDifference,
-        token: CancelToken,
-    ) -> tuple[ClaimCheck, ...]:
-        said = {**manifest, "method": "l-diverted"}
-        return super().verify_with_source(said, published, given, difference, token)
-
-
-class Tables(DpCube):
-    id: ClassVar[str] = "toy-tables"
-
-
-class Graph(DpGraph):
-    id: ClassVar[str] = "toy-graph"
-
-
-TOYS: dict[str, type[Method]] = {"rows": Rows, "drawn": Drawn, "tables": Tables, "graph": Graph}
-
-
-def toy(kind: str, said: Capabilities) -> Method:
-    """The method of a kind, under a name of its own, that says this of itself."""
-    made = TOYS[kind]()
-    vars(made)["capabilities"] = said
-    return made
-
-
-def saying(context: AppContext, kind: str, said: Capabilities) -> AppContext:
-    return replace(context, registry=Registry((*default_registry(), toy(kind, said))))
+from tests.contract.toys import KINDS, NEEDED, ROWS, SAID, refused, saying, toy, write_plan
 
 
 @pytest.fixture(scope="module")
 def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
     with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
         yield opened
-
-
-def write_plan(folder: Path, kind: str) -> Path:
-    draw = random.Random(7)
-    people = (f"{draw.choice('fm')},{draw.choice('nsw')},i{draw.randrange(4)}" for _ in range(200))
-    lines = ["sex,town,illness", *people]
-    (folder / "people.csv").write_text("\n".join(lines) + "\n", "utf-8")
-    plan = folder / "plan.toml"
-    plan.write_text(
-        'version = 1\n[source]\npath = "people.csv"\n[attributes]\n'
-        'sex = { role = "quasi-identifier" }\ntown = { role = "quasi-identifier" }\n'
-        f'illness = {{ role = "sensitive" }}\n[protection]\nmethod = "toy-{kind}"\n{PLANS[kind]}',
-        "utf-8",
-    )
-    return pin(plan) if kind in ("tables", "graph") else plan
 
 
 @pytest.fixture(scope="module")
@@ -152,15 +50,6 @@ def made(context: AppContext, tmp_path_factory: pytest.TempPathFactory) -> Mappi
         plan, room = write_plan(folder, kind), saying(context, kind, said)
         found[kind] = run_plan(room, plan, folder / "release", CancelToken(), silent).out
     return found
-
-
-def refused(act: Callable[[], object]) -> str:
-    """The code with which something is refused; empty when it is not."""
-    try:
-        act()
-    except DpdeskError as error:
-        return error.code
-    return ""
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -26,6 +26,7 @@ from dpdesk.app.private.pages import public_page
 from dpdesk.app.private.pinning import used_columns
 from dpdesk.app.private.preparing import PreparedDesign, hierarchies_of
 from dpdesk.app.releasing import Clock, read_back, write_report
+from dpdesk.app.restating import page_is_made
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.published import CheckStatus, ClaimCheck
@@ -80,6 +81,8 @@ def write_private_release(
         printer.warm()
         key = fresh_key()
         manifest = _manifest(prepared, key)  # what must not be public is refused before it is paid
+        with page_is_made(prepared.method):  # and so is what cannot be told
+            public_page(manifest, prepared.method, prepared.plan.language)
         warm_checker()
         with desk.spending(debit_request(desk, prepared, token), report, token) as spent:
             work = _Work(prepared, build, context.workspace, token, report, printer)
@@ -203,7 +206,9 @@ class _Work:
         self._step(4)
         prepared = self.prepared
         evidence = self._evidence(manifest, key, checks, debit, desk)
-        page = review_page(manifest, evidence, prepared.method, prepared.plan.language, self.book)
+        method, language = prepared.method, prepared.plan.language
+        with page_is_made(method):
+            page = review_page(manifest, evidence, method, language, self.book)
         write_report(self.build, page, self.printer, self.token, self.report)
         self.build.write_internal(EVIDENCE, canonical_json(evidence))
         self.build.write_internal(SEAL, seal_bytes(self.build.folder, self.token))

@@ -301,10 +301,22 @@ def _ledger(context: AppContext, facts: ReleaseFacts) -> Iterator[tuple[str, str
     if budget.get("entry"):
         yield voice().say("The ledger now"), voice().say(_spent(context, str(budget["entry"])))
     elif not budget:
-        nothing = "nothing: its method spends no privacy budget"
-        yield voice().say("What this release cost"), voice().say(nothing)
+        yield voice().say("What this release cost"), voice().say(_unpaid(context, facts))
         source = str(facts.internal_section("source").get("sha256", ""))
         yield voice().say("Spent on the same file"), voice().say(_spent_on(context, source))
+
+
+def _unpaid(context: AppContext, facts: ReleaseFacts) -> str:
+    """What a release without a debit cost, as far as its method says what it spends."""
+    spends = context.registry.about(facts.method).spends
+    if spends is None:
+        return "not known: its method does not say what it spends"
+    stated = facts.section("guarantee").get("parameters")
+    if isinstance(stated, Mapping) and not stated.keys().isdisjoint(("epsilon", "rho")):
+        spends = True
+    if spends:
+        return "not known: a privacy loss is stated, and no debit is recorded"
+    return "nothing: its method spends no privacy budget"
 
 
 def _spent_on(context: AppContext, source: str) -> str:

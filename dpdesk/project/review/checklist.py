@@ -7,13 +7,13 @@ published table, what manifest and evidence say, and the policy. Nothing comes f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpdesk.core.capabilities import Content, Protection
 from dpdesk.project.review.items_columns import COLUMN_ITEMS
 from dpdesk.project.review.items_diverted import questions_of
 from dpdesk.project.review.items_private import PRIVATE_ITEMS
-from dpdesk.project.review.items_release import CLOSING_ITEMS, RELEASE_ITEMS
+from dpdesk.project.review.items_release import ASK_ABOUT, CLOSING_ITEMS, RELEASE_ITEMS
 from dpdesk.project.review.items_table import TABLE_ITEMS
 from dpdesk.project.review.items_telling import ALONE_ITEM, TELLING_ITEM
 from dpdesk.project.review.payloads import ChecklistItem
@@ -85,9 +85,21 @@ def make_checklist(
 ) -> Checklist:
     """Hold a release against a policy; never raises, whatever manifest and evidence hold."""
     case = Case(facts, policy, standing, passage)
-    questions = (*RELEASE_ITEMS, *_content(case), *CLOSING_ITEMS)
-    items = [item for question in questions if (item := question.item(case)) is not None]
+    content = [_meant(item, case) for item in _items(_content(case), case)]
+    items = (*_items(RELEASE_ITEMS, case), *content, *_items(CLOSING_ITEMS, case))
     return Checklist((*items, *_sign_offs(policy)), policy.sha256)
+
+
+def _items(questions: Sequence[Question | TableQuestion], case: Case) -> list[Item]:
+    return [item for question in questions if (item := question.item(case)) is not None]
+
+
+def _meant(item: Item, case: Case) -> Item:
+    """What was counted passes only where it is known by what the method protects."""
+    if case.facts.about.protection is not None or item.status is not Status.PASS:
+        return item
+    text = "The method does not say how it protects, so this alone decides nothing."
+    return replace(item, status=Status.FAIL, evidence=f"{text} {item.evidence}", advice=ASK_ABOUT)
 
 
 def _content(case: Case) -> Sequence[Question | TableQuestion]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from dpdesk.core.capabilities import Protection, Spending
+from dpdesk.core.capabilities import Protection
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.public_fields import LISTED
@@ -19,17 +19,23 @@ from dpdesk.project.review.questions import Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _TABLE = "table"
-_ASK_ABOUT = "Ask who made the method what a release tells of people, and say why it may pass."
+ASK_ABOUT = "Ask who made the method what a release tells of people, and say why it may pass."
 
 
 def _known(case: Case) -> Answer | None:
-    """Arises only for a method that leaves something out of what it says of itself."""
-    unsaid = case.facts.about.unsaid
+    """Arises only for a method that leaves something out of what it says, or contradicts itself."""
+    unsaid, spent = case.facts.about.unsaid, spent_epsilon(case)
+    if not unsaid and spent is not None and case.facts.about.spends is False:
+        text = (
+            f"The release states ε = {number_text(spent)}, and the method "
+            f"`{case.facts.release.method}` says that it spends nothing of a privacy budget."
+        )
+        return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
     if not unsaid:
         return None
     text = f"The method `{case.facts.release.method}` does not say "
     text += f"{'; nor '.join(unsaid)}, so questions may be missing from this list."
-    return Answer(Status.FAIL, text, Basis.MANIFEST, _ASK_ABOUT)
+    return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
 
 
 def _verified(case: Case) -> Answer:
@@ -193,13 +199,13 @@ def _epsilon(case: Case) -> Answer | None:
     if limit is None:
         return None
     release = case.facts.release
-    if case.facts.about.spending is Spending.NOTHING:
+    spent = spent_epsilon(case)
+    if case.facts.about.spends is False and spent is None:
         text = f"The method `{release.method}` spends no ε."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
-    if case.facts.about.spending is None:
+    if case.facts.about.spends is None:
         text = f"The method `{release.method}` does not say what it spends of a privacy budget."
-        return Answer(Status.FAIL, text, Basis.MANIFEST, _ASK_ABOUT)
-    spent = spent_epsilon(case)
+        return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
     if spent is None:
         text = "The manifest states no ε, so it cannot be held against the limit."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "State ε in the plan.")
@@ -248,7 +254,7 @@ def _table_rule(
     method = case.facts.release.method
     if method != _TABLE and case.facts.about.content is None:
         text = f"The method `{method}` does not say what it releases."
-        return Answer(Status.FAIL, text, Basis.MANIFEST, _ASK_ABOUT)
+        return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
     if method != _TABLE:
         text = f"The method `{method}` publishes no table of cells."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)

@@ -501,8 +501,13 @@ def test_what_a_method_does_not_say_fails_until_a_person_decides() -> None:
     for left_out in ("content", "protection", "spending", "order", "exports", "uses"):
         found = checklist(facts.facts(table(), said, about=replace(whole, **{left_out: None})))
         assert found.item("known-method").status is Status.FAIL
+    found = checklist(facts.facts(table(), said, about=whole), policy(limits=EPSILON))
+    assert "states ε = 50" in found.item("known-method").evidence
+    assert found.item("known-method").status is Status.FAIL
+    assert found.item("epsilon").status is Status.FAIL
+    plain = facts.manifest(method="brand-new")
     with pytest.raises(KeyError):
-        checklist(facts.facts(table(), said, about=whole)).item("known-method")
+        checklist(facts.facts(table(), plain, about=whole)).item("known-method")
 
 
 @pytest.mark.parametrize("content", [Content.TABLES, Content.GRAPH])
