@@ -20,11 +20,13 @@ from dpdesk.app.witnessing import (
     LIMITED,
     PEOPLE,
     check_not_lost,
+    check_witnessed,
     debits_elsewhere,
     elsewhere_note,
+    is_gone,
     known_entries,
-    unknown_note,
     unwitnessed_note,
+    unwitnessed_reason,
 )
 from dpdesk.core.budget import Budget
 from dpdesk.core.errors import InputError
@@ -76,7 +78,8 @@ class AccountPicture:
 class LedgerPicture:
     """A ledger as it is on the disk; no accounts where there is no file yet (``id`` empty).
 
-    ``notes`` are sentences about what its sums cannot know.
+    ``notes`` are sentences about what its sums cannot know; ``doubts`` are why nothing can be spent
+    before it was accepted that debits may be missing.
     """
 
     path: Path
@@ -85,6 +88,7 @@ class LedgerPicture:
     entries: int
     head: str
     notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 def look_at_ledger(
@@ -105,14 +109,14 @@ def look_at_ledger(
 
     if not 0 < delta < 1:
         raise InputError("ledger.delta", "δ must lie between 0 and 1, for instance 0.000001.")
-    if not path.exists():
+    if is_gone(path):
         check_not_lost(context, path)
         return LedgerPicture(path, "", (), 0, "")
     witness = Witness.here()
     with closing(Ledger.open(path, create=False, token=token, witness=witness)) as ledger:
         ledger.require(known_entries(context, ledger.identity))
         book, entries = ledger.book, ledger.entries()
-        unknown = unknown_note(book.ledger, book.debits.values())
+        doubts = unwitnessed_reason(context, ledger)
         identity, unwitnessed = ledger.identity, ledger.tell_witness()
     keys = book.accounts() if population is None else (find_account(book, population, path),)
     accounts: list[AccountPicture] = []
@@ -120,13 +124,11 @@ def look_at_ledger(
         report(StepProgress("Composing", len(accounts), len(keys), "accounts"))
         accounts.append(_picture(context, book, key, delta, token))
     found = dict.fromkeys(one for account in accounts for one in account.elsewhere)
-    notes = [elsewhere_note(tuple(found)).sentence] if found else []
-    if unknown is not None:
-        notes.append(unknown.sentence)
+    notes = [*([elsewhere_note(tuple(found)).sentence] if found else [])]
     if unwitnessed:
         notes.append(unwitnessed_note(unwitnessed).sentence)
     return LedgerPicture(
-        path, identity, tuple(accounts), len(entries), entries[-1].hash, tuple(notes)
+        path, identity, tuple(accounts), len(entries), entries[-1].hash, tuple(notes), doubts
     )
 
 
@@ -199,10 +201,10 @@ def set_limit(
     """
     from dpdesk.project.ledger import AccountKey, Ledger, Witness
 
-    if not path.exists():
-        check_not_lost(context, path)
+    check_not_lost(context, path)
     with closing(Ledger.open(path, token=token, witness=Witness.here())) as ledger:
         ledger.require(known_entries(context, ledger.identity))
+        check_witnessed(context, ledger)
         if population.strip():
             key = AccountKey(population=" ".join(population.split()))
         else:
@@ -236,11 +238,11 @@ def declare_people(
     from dpdesk.project.ledger import AccountKey, Ledger, Witness
 
     one, other = " ".join(one.split()), " ".join(other.split())
-    if not path.exists():
-        check_not_lost(context, path)
+    check_not_lost(context, path)
     witness = Witness.here()
     with closing(Ledger.open(path, create=False, token=token, witness=witness)) as ledger:
         ledger.require(known_entries(context, ledger.identity))
+        check_witnessed(context, ledger)
         ledger.check_people(one, other, same, reason)
         if not any(
             key.folded in (AccountKey(one).folded, AccountKey(other).folded)
@@ -260,12 +262,12 @@ def check_ledger(context: AppContext, path: Path) -> LedgerCheck:
     """
     from dpdesk.project.ledger import Ledger, LedgerFault, Witness, check_file
 
-    if not path.exists():
-        check_not_lost(context, path)
+    check_not_lost(context, path)
     found = check_file(path, lambda ledger: known_entries(context, ledger))
     if found.ok:
         with closing(Ledger.open(path, create=False, witness=Witness.here())) as ledger:
-            lost = ledger.lost()
+            lost, doubts = ledger.lost(), unwitnessed_reason(context, ledger)
+        found = replace(found, notes=(*found.notes, *doubts))
         if lost:
             reason = f"entry {lost[0].n:,}, which this computer knows, is missing or is another"
             return replace(found, fault=LedgerFault(lost[0].n, reason))
@@ -288,8 +290,7 @@ def export_ledger(context: AppContext, path: Path, out: Path) -> int:
         raise InputError(
             "ledger.format", f"{out}: the name ends in “{out.suffix}”, expected `.csv` or `.json`."
         )
-    if not path.exists():
-        check_not_lost(context, path)
+    check_not_lost(context, path)
     with closing(Ledger.open(path, create=False)) as ledger:
         entries, identity = ledger.entries(), ledger.identity
     text = _as_json(entries, identity) if out.suffix.lower() == ".json" else _as_csv(entries)

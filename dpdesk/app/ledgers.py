@@ -31,10 +31,11 @@ from dpdesk.app.witnessing import (
     LIMITED,
     audit_end,
     check_not_lost,
+    check_witnessed,
     debits_elsewhere,
     elsewhere_note,
+    is_gone,
     known_entries,
-    unknown_note,
     unwitnessed_note,
 )
 from dpdesk.core.budget import (
@@ -146,9 +147,7 @@ class LedgerDesk:
 
         book = self._look()
         found = preview(book, request, self.limit, str(self.path))
-        unknown = unknown_note(book.ledger, book.debits.values())
-        notes = (*found.notes, *self._elsewhere(book.ledger, request))
-        return replace(found, notes=notes if unknown is None else (*notes, unknown))
+        return replace(found, notes=(*found.notes, *self._elsewhere(book.ledger, request)))
 
     def paid(self, debit: Debit) -> dict[str, object]:
         """Where the ledger says that a release was paid for, and where the ledger ends now.
@@ -182,15 +181,16 @@ class LedgerDesk:
 
         try:
             stamp = (*stamp_of(self.path), *Witness.here().stamp())
-        except FileNotFoundError:
-            check_not_lost(self.context, self.path)
-            return Book()
         except OSError:
             stamp = ()  # opening it says what is wrong
+        if is_gone(self.path):
+            check_not_lost(self.context, self.path)
+            return Book()
         known = self._seen.get(stamp)
         if known is None:
             with closing(Ledger.open(self.path, create=False, witness=Witness.here())) as ledger:
                 ledger.require(known_entries(self.context, ledger.identity))
+                check_witnessed(self.context, ledger)
                 known = ledger.book
             self._seen.clear()
             self._seen[stamp] = known
@@ -215,9 +215,8 @@ class LedgerDesk:
                 report(note)
             for note in self._elsewhere(ledger.identity, request):
                 report(note)
-            unknown = unknown_note(ledger.identity, ledger.book.debits.values())
-            if unknown is not None:
-                report(unknown)
+            ledger.require(known_entries(self.context, ledger.identity))
+            check_witnessed(self.context, ledger)
             known, end = known_entries(self.context, ledger.identity), audit_end(self.context)
             debit = ledger.debit(request, self.limit, known, end)
             limits = ledger.book.history(AccountKey.of(request))
@@ -286,8 +285,7 @@ class LedgerDesk:
     def _open(self, token: CancelToken | None = None) -> Ledger:
         from dpdesk.project.ledger import Ledger, Witness
 
-        if not self.path.exists():
-            check_not_lost(self.context, self.path)
+        check_not_lost(self.context, self.path)
         at_home = self.path.is_relative_to(os.path.realpath(self.context.home))
         return Ledger.open(self.path, shared=not at_home, token=token, witness=Witness.here())
 

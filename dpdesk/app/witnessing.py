@@ -20,10 +20,11 @@ from dpdesk.core.jobs import CancelToken, Note
 
 if TYPE_CHECKING:
     from dpdesk.project.audit import AuditEntry
-    from dpdesk.project.ledger import AuditEnd, DebitRecord, LedgerEntry
+    from dpdesk.project.ledger import AuditEnd, Ledger, LedgerEntry
 
 DEBITED, BEGUN, LIMITED = "debited", "began a ledger", "set a budget limit"
 RESTORED, PEOPLE = "restored a ledger", "declared who people are"
+ACCEPTED = "accepted a lost witness"
 _SHOWN = 5
 
 
@@ -166,6 +167,14 @@ def unwitnessed_note(reason: str) -> Note:
     )
 
 
+def is_gone(path: Path) -> bool:
+    """Whether there is no ledger: no file, or an empty one, which would be begun afresh."""
+    try:
+        return path.stat().st_size == 0
+    except OSError:
+        return not path.exists()
+
+
 def check_not_lost(context: AppContext, path: Path) -> None:
     """Raise StorageError ``ledger.lost`` when debits were made into a ledger that is gone.
 
@@ -173,54 +182,93 @@ def check_not_lost(context: AppContext, path: Path) -> None:
 
     A fresh one in its place would forget what was spent.
     """
-    from dpdesk.project.audit import AuditLog
-
-    debits, last = 0, ""
-    with AuditLog.open_home(context.home) as log:
-        for entry in log.entries_of(DEBITED, BEGUN):
-            if entry.subject == str(path) and entry.action == BEGUN:
-                debits = 0
-            elif entry.subject == str(path):
-                debits, last = debits + 1, entry.time
-    if not debits:  # the log lies beside the ledger, and may have been put back or lost with it
-        debits, last = _witnessed_at(path)
+    if not is_gone(path):
+        return
+    debits, last = _made_here(context, path, "")
     if debits:
         count = "1 debit was" if debits == 1 else f"{debits:,} debits were"
         raise StorageError(
             "ledger.lost",
             f"{path}: the ledger is gone, and {count} made into it until {last}.",
-            hint="Put it back from where it was moved to or from a backup; only if it is lost for "
-            "good, begin a new one (`dpdesk ledger begin`).",
+            hint="Put it back from where it was moved to or from a backup, or have it made again "
+            "from the witness (`dpdesk ledger restore`); only if it is lost for good, begin a new "
+            "one (`dpdesk ledger begin`).",
             details={"path": str(path), "debits": debits},
         )
 
 
-def _witnessed_at(path: Path) -> tuple[int, str]:
-    """How many debits the witness knows of the ledger that lay here last, and when the last was."""
+def _made_here(context: AppContext, path: Path, ledger: str) -> tuple[int, str]:
+    """How many debits were made into the last ledger at this place, and when the last one was.
+
+    None in that with the id ``ledger``. The audit log lies beside the ledger, and may have been put
+    back or lost with it; the witness knows then.
+    """
+    from dpdesk.project.audit import FILE, AuditLog
     from dpdesk.project.ledger import Witness
 
-    here = [one for one in Witness.here().ledgers().values() if one.path == str(path)]
-    debits = [one.time for one in here[-1].entries if one.kind == "debit"] if here else []
+    debits: list[str] = []
+    if (context.home / FILE).exists():
+        with AuditLog.open_home(context.home) as log:
+            for entry in log.entries_of(DEBITED, BEGUN, ACCEPTED):
+                if entry.subject == str(path) and entry.action != DEBITED:
+                    debits.clear()
+                elif entry.subject == str(path) and entry.facts.get("ledger") != ledger:
+                    debits.append(entry.time)
+                elif entry.subject == str(path):
+                    debits.clear()
+    seen = Witness.here().lies_at(path)
+    if seen is not None and seen.id != ledger:
+        known = [one.time for one in seen.entries if one.kind in ("debit", "restored")]
+        debits = max(debits, known, key=len)
     return len(debits), max(debits, default="")
 
 
-def unknown_note(ledger: str, debits: Iterable[DebitRecord]) -> Note | None:
-    """What to say of a ledger that has debits and that the witness has never seen; else None.
+def check_witnessed(context: AppContext, ledger: Ledger) -> None:
+    """Stop where it is not known whether a ledger has all that was ever entered.
 
-    So it is on a new computer with a home folder from a backup, and where the witness was lost.
-    Raises StorageError ``witness.unreadable``.
+    Raises StorageError ``ledger.another`` where another one with debits lay in its place,
+    ``witness.lost``, ``witness.damaged``.
     """
-    from dpdesk.project.ledger import Witness
+    from dpdesk.project.ledger import problems
 
-    last = max((record.time for record in debits), default="")
-    if not last or Witness.here().entries(ledger):
-        return None
-    return Note(
-        "ledger.unknown",
-        f"The witness has not seen this ledger before, whose last debit is of {last}. If it was "
-        "put back from a backup, debits that were made later are not counted: enter them again "
-        "from their releases (`dpdesk ledger restore --reason TEXT --release DIR`).",
-    )
+    ledger.require_witness()
+    debits, last = _made_here(context, ledger.path, ledger.identity)
+    if debits:
+        raise problems.another(ledger.path, debits, last)
+
+
+def unwitnessed_reason(context: AppContext, ledger: Ledger) -> tuple[str, ...]:
+    """Why nothing can be spent from a ledger that can be looked at: a sentence, or nothing."""
+    try:
+        check_witnessed(context, ledger)
+    except StorageError as error:
+        return (error.line,)
+    return ()
+
+
+def accept_witness(
+    context: AppContext, path: Path, reason: str, token: CancelToken | None = None
+) -> str:
+    """Go on with the ledger that lies here although the witness cannot say that it has all; its id.
+
+    It is entered in the audit log and in the witness, with the reason. Raises InputError
+    ``ledger.reason``; StorageError ``ledger.restored`` where entries are known to be missing, which
+    are to be entered again instead, and as opening a ledger does.
+    """
+    from dpdesk.project.ledger import Ledger, Witness
+
+    if not reason.strip():
+        raise InputError(
+            "ledger.reason",
+            f"{path}: accepting a lost witness needs a reason.",
+            hint="Say what happened: `--reason TEXT`.",
+        )
+    check_not_lost(context, path)
+    with closing(Ledger.open(path, create=False, token=token, witness=Witness.here())) as ledger:
+        ledger.require(known_entries(context, ledger.identity))
+        enter(context, ACCEPTED, path, {"ledger": ledger.identity, "reason": reason})
+        ledger.accept(reason)
+        return ledger.identity
 
 
 def restore_ledger(
@@ -231,6 +279,8 @@ def restore_ledger(
     token: CancelToken | None = None,
 ) -> RestoredLedger:
     """Enter again what a ledger has lost: from the witness, the audit log and these releases.
+
+    One that is gone is made again, as far as the witness knows it.
 
     It is entered in the audit log, with the reason. Raises InputError ``ledger.reason``,
     ``ledger.no-record`` for a release that cannot say what it paid to this ledger; StorageError
@@ -245,9 +295,15 @@ def restore_ledger(
             f"{path}: entering lost entries again needs a reason.",
             hint="Say what happened: `--reason TEXT`.",
         )
-    if not path.exists():
-        check_not_lost(context, path)
-    with closing(Ledger.open(path, create=False, token=token, witness=Witness.here())) as ledger:
+    begun = None
+    if is_gone(path):
+        seen = Witness.here().lies_at(path)
+        begun = next((one for one in seen.entries if one.kind == "begun"), None) if seen else None
+        if begun is None:
+            check_not_lost(context, path)
+    made, here = begun is not None, Witness.here()
+    ledger = Ledger.open(path, create=made, token=token, witness=here, begun=begun)
+    with closing(ledger):
         known = [*_records(context, ledger.identity)]
         known += [_release_record(folder, ledger.identity) for folder in releases]
         lost = ledger.lost(known)

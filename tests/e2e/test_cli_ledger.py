@@ -15,7 +15,7 @@ import pytest
 
 from dpdesk.cli.main import main
 from dpdesk.project.audit import AuditLog
-from dpdesk.project.ledger import Outcome
+from dpdesk.project.ledger import Outcome, Witness
 from tests.helpers.cubes import people, write_plan, write_register
 from tests.helpers.debits import SOURCE, ask, open_here
 
@@ -36,7 +36,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
 
 
 def spend(path: Path) -> None:
-    with open_here(path) as ledger:
+    with open_here(path, witness=Witness.here()) as ledger:
         ledger.debit(ask("0.75"))
         failed = ledger.debit(ask("0.5"))
         ledger.settle(failed, Outcome.FAILED, reason="the disk was full")
@@ -156,7 +156,7 @@ def test_check_finds_a_changed_entry_and_says_so_with_exit_code_1(
     spend(path)
     code, out, _ = said(capsys, "check")
     assert code == 0
-    assert "5 entries, the chain is whole" in out
+    assert "5 entries; each has its own hash" in out
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TRIGGER entries_no_change")
         connection.execute("UPDATE entries SET body = replace(body, '3/4', '1/4')")

@@ -16,6 +16,7 @@ from dpdesk.app.types import AppContext
 from dpdesk.core.budget import Draws, Noise, PureEpsilon
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.jobs import silent
+from dpdesk.project.ledger import Witness
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.ledger import LedgerWindow
 from dpdesk.ui.theme import ThemeManager
@@ -153,3 +154,32 @@ def test_the_program_shows_at_its_start_that_the_ledger_was_put_back(
         sitting.quiet(lambda: beside.ledger is not None and beside.ledger.restore.isVisible())
         assert "old copy" in beside.ledger.band.text if beside.ledger is not None else False
         sitting.end()
+
+
+def test_a_lost_witness_is_accepted_here_and_a_lost_ledger_made_again(
+    window: LedgerWindow, desk: LedgerDesk, qtbot: QtBot
+) -> None:
+    spend(desk, 1)
+    Witness.here().path.unlink()
+    window.present(desk.path)
+    qtbot.waitUntil(lambda: window.accept.isVisible())
+    assert window.answer.text() == "△ 3 entries; whether debits are missing is not known."
+    assert "does not know this ledger" in window.warning.text()
+    assert not window.restore.isVisible()
+    assert findings(window) == []
+    window.accept.click()
+    qtbot.waitUntil(lambda: "needs a reason" in window.band.text)
+    window.reason.setText("the disk broke")
+    with qtbot.waitSignal(window.entered):
+        window.accept.click()
+    qtbot.waitUntil(lambda: window.answer.text().startswith("✓"))
+    assert not window.accept.isVisible()
+    desk.path.unlink()
+    window.refresh()
+    qtbot.waitUntil(lambda: window.restore.isVisible())
+    assert "the ledger is gone" in window.band.text
+    window.reason.setText("deleted by mistake")
+    with qtbot.waitSignal(window.entered):
+        window.restore.click()
+    qtbot.waitUntil(lambda: window.answer.text().startswith("✓"))
+    assert window.accounts.lines.row(0)[1] == "ε = 0.25"

@@ -1,4 +1,4 @@
-"""``dpdesk ledger``: show, limit, people, check, export, begin, restore."""
+"""``dpdesk ledger``: show, limit, people, check, export, begin, restore, accept."""
 
 from __future__ import annotations
 
@@ -45,8 +45,12 @@ def show(context: AppContext, options: Namespace, token: CancelToken, report: Re
     if not picture.id:
         text = f"Nothing has been spent: there is no ledger {path} yet.\n"
         return Outcome(text, _as_json(picture, delta))
-    parts = [f"Ledger {picture.path}", f"{picture.entries:,} entries, the chain is whole"]
-    parts += [*(paragraph(f"Note: {note}") for note in picture.notes), ""]
+    parts = [
+        f"Ledger {picture.path}",
+        f"{picture.entries:,} entries, each with the hash of the one before",
+    ]
+    said = (*picture.doubts, *picture.notes)
+    parts += [*(paragraph(f"Note: {note}") for note in said), ""]
     for account in picture.accounts:
         parts += [*_account_lines(account), ""]
     if not picture.accounts:
@@ -97,7 +101,11 @@ def check(context: AppContext, options: Namespace, token: CancelToken, report: R
     lines = [paragraph(f"Note: {note}") for note in found.notes]
     complaints: tuple[str, ...] = ()
     if found.fault is None:
-        lines.append(f"{path}: {found.entries:,} entries, the chain is whole; end: {found.head}")
+        lines.append(
+            f"{path}: {found.entries:,} entries; each has its own hash and that of the one before, "
+            f"the file's tables and indexes agree (SQLite), and no entry that the audit log or the "
+            f"witness of this computer knows is missing; end: {found.head}"
+        )
     else:
         complaints = (
             f"{path}: the ledger is broken at entry {found.fault.n:,}: {found.fault.reason}.",
@@ -146,6 +154,14 @@ def restore(context: AppContext, options: Namespace, token: CancelToken, report:
         "debits": found.debits,
     }
     return Outcome(f"{text}\n", plain, kept=True)
+
+
+def accept(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    """Go on with a ledger although its witness was lost."""
+    path = _path(context, options)
+    identity = witnessing.accept_witness(context, path, options.reason, token)
+    text = f"{path}: the witness has been told all that this ledger has\n"
+    return Outcome(text, {"ledger": str(path), "id": identity}, kept=True)
 
 
 def _path(context: AppContext, options: Namespace) -> Path:
@@ -251,7 +267,7 @@ def _as_json(picture: LedgerPicture, delta: Fraction) -> dict[str, object]:
         "head": picture.head,
         "delta": float(delta),
         "accounts": [_account_json(account) for account in picture.accounts],
-        "notes": list(picture.notes),
+        "notes": [*picture.doubts, *picture.notes],
     }
 
 

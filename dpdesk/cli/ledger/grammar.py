@@ -36,6 +36,12 @@ def add_ledger(ledger: Parser) -> None:
         action="append",
         help="a release whose debit may be missing; may be given several times",
     )
+    _add_accept(add)
+
+
+def _add_accept(add: AddParser) -> None:
+    accept = _add(add, "accept", "go on with a ledger although the witness of it was lost")
+    accept.add_argument("--reason", metavar="TEXT", required=True, help="what happened")
 
 
 def _add(add: AddParser, name: str, does: str) -> Parser:

@@ -102,8 +102,10 @@ def make_file(path: Path, mode: int) -> bool:
     return True
 
 
-def connected(path: Path, made: bool) -> tuple[sqlite3.Connection, Path, bool, bool]:
-    """A connection to a file that is a ledger, with its table."""
+def connected(
+    path: Path, made: bool, begun: LedgerEntry | None = None
+) -> tuple[sqlite3.Connection, Path, bool, bool]:
+    """A connection to a ledger, with its table; an empty one begins with ``begun``."""
     if path.is_dir():
         raise problems.not_a_ledger(path, "a folder")
     try:
@@ -116,7 +118,7 @@ def connected(path: Path, made: bool) -> tuple[sqlite3.Connection, Path, bool, b
     read_only = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
     connection = connect(path, read_only=read_only, patience=_MOMENT)
     try:
-        _check_marks(connection, path, may_begin=not read_only)
+        _check_marks(connection, path, begun, may_begin=not read_only)
         refuse_changed(connection, SCHEMA, lambda found: problems.changed(path, found))
     except BaseException:
         connection.close()
@@ -124,7 +126,9 @@ def connected(path: Path, made: bool) -> tuple[sqlite3.Connection, Path, bool, b
     return connection, path, made, read_only
 
 
-def _check_marks(connection: sqlite3.Connection, path: Path, *, may_begin: bool) -> None:
+def _check_marks(
+    connection: sqlite3.Connection, path: Path, begun: LedgerEntry | None, *, may_begin: bool
+) -> None:
     application, version = _marks(connection)
     if application == APPLICATION and version > PEOPLE_VERSION:
         raise problems.newer(path, version, PEOPLE_VERSION)
@@ -136,7 +140,7 @@ def _check_marks(connection: sqlite3.Connection, path: Path, *, may_begin: bool)
         raise problems.not_a_ledger(path, "a database of another program")
     if not may_begin:
         raise problems.not_a_ledger(path, "an empty file")
-    _begin(connection)
+    _begin(connection, begun)
 
 
 def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -153,7 +157,7 @@ def raise_version(connection: sqlite3.Connection, version: int) -> None:
         connection.execute(f"PRAGMA user_version = {version}")
 
 
-def _begin(connection: sqlite3.Connection) -> None:
+def _begin(connection: sqlite3.Connection, begun: LedgerEntry | None) -> None:
     """The table and the first entry, unless another process was quicker."""
     with writing(connection):
         if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
@@ -163,7 +167,8 @@ def _begin(connection: sqlite3.Connection) -> None:
         for statement in SCHEMA:
             connection.execute(statement)
         now = datetime.now(UTC).replace(microsecond=0).isoformat()
-        entry = LedgerEntry.make(Begun(uuid.uuid4().hex, __version__), 1, FIRST, whoever(), now)
+        fresh = LedgerEntry.make(Begun(uuid.uuid4().hex, __version__), 1, FIRST, whoever(), now)
+        entry = begun or fresh
         connection.execute(
             "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)",
             (entry.n, entry.time, entry.who, entry.kind, entry.body, entry.previous, entry.hash),

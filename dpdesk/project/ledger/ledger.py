@@ -125,13 +125,15 @@ class Ledger(Closing):
         token: CancelToken | None = None,
         share: Callable[[Path], str] = network_share,
         witness: Witness | None = None,
+        begun: LedgerEntry | None = None,
     ) -> Ledger:
         """Open a ledger, for reading only where it cannot be written; make it if ``create``.
 
         A new one can be read by its maker alone, or with ``shared`` by whom the folder's habit
         (umask) allows.
         ``share`` tells the kind of network share. What the ``witness`` knows is compared before
-        anything is added, and it is told of every entry before a debit is given out.
+        anything is added, and it is told of every entry before a debit is given out. One that is
+        made has ``begun`` for its first entry, where a lost one is made again.
         Raises StorageError ``ledger.missing``, ``ledger.no-folder``, ``ledger.network``,
         ``ledger.broken``, ``ledger.damaged``, ``ledger.busy``, ``ledger.disk-full`` and the like;
         InputError ``ledger.not-a-ledger``, ``ledger.newer``.
@@ -142,7 +144,7 @@ class Ledger(Closing):
             raise problems.on_a_share(path, kind)
         with failures(path):
             made = make_file(path, 0o666 if shared else 0o600) if create else False
-            ledger = cls(*patiently(lambda: connected(path, made), token), token, witness)
+            ledger = cls(*patiently(lambda: connected(path, made, begun), token), token, witness)
             try:
                 patiently(ledger._read, token)
             except BaseException:
@@ -264,6 +266,40 @@ class Ledger(Closing):
         witnessed = self._witnessed()  # before the file: the ledger is the first to know
         self._must_hold(known, self.book, witnessed)
 
+    def require_witness(self) -> None:
+        """Raise StorageError ``witness.lost``, ``witness.damaged`` where it stops spending."""
+        if self._witness is not None and self._witness.usable():
+            self._must_be_witnessed(self.book)
+
+    def _must_be_witnessed(self, book: Book) -> None:
+        """Stop where the witness has forgotten this ledger, or a part of what it knew.
+
+        It is told what it lacks in between: a line that a kill has cut short is whole then.
+        """
+        if self._witness is None or self.unwitnessed:
+            return
+        if (book.debits or book.limits) and not self._witnessed():
+            last = max((record.time for record in book.debits.values()), default="")
+            raise problems.unwitnessed(self.path, self._witness.path, last)
+        self._tell()
+        self._witness.refuse(self.unwitnessed)
+        self._witness.check(self.identity)
+
+    def accept(self, reason: str) -> None:
+        """Go on although the witness was lost or damaged: it is told all that the ledger has.
+
+        Raises StorageError ``ledger.restored`` where the witness knows more than the ledger,
+        ``witness.unwritable``.
+        """
+        if self._witness is None:
+            return
+        self._must_hold(NOTHING_KNOWN, self.book, self._witnessed())
+        now = datetime.now(UTC).replace(microsecond=0).isoformat()
+        why = self._witness.accept(self.identity, self.path, whoever(), now, one_line(reason))
+        self._witness.refuse(why)
+        self.unwitnessed = why
+        self._tell()
+
     def lost(self, known: Iterable[LedgerEntry] = ()) -> tuple[LedgerEntry, ...]:
         """The entries that the witness has, or that are ``known``, and the ledger does not."""
         witnessed = self._witnessed()
@@ -289,8 +325,12 @@ class Ledger(Closing):
         return missing
 
     def tell_witness(self) -> str:
-        """Tell the witness of entries that it lacks; why that was impossible, or nothing."""
-        self._tell()
+        """Tell the witness of entries that it lacks; why that was impossible, or nothing.
+
+        One that has forgotten this ledger is told nothing before that was accepted.
+        """
+        if self._witnessed() or not (self._book.debits or self._book.limits):
+            self._tell()
         return self.unwitnessed
 
     def entries(self) -> tuple[LedgerEntry, ...]:
@@ -317,10 +357,10 @@ class Ledger(Closing):
         if self._witness is not None:
             self.unwitnessed = self._witness.ready()
         with failures(self.path), self._transaction():
+            if _pages_fault(self._connection):
+                raise problems.damaged(self.path)
             self._must_hold(known, self._book, self._witnessed())
-            self._tell()
-            if self._witness is not None:
-                self._witness.refuse(self.unwitnessed)
+            self._must_be_witnessed(self._book)
             yield
         self._tell()
 
@@ -503,7 +543,7 @@ def _check(connection: sqlite3.Connection, known: Mapping[int, str]) -> LedgerCh
                     )
                 last, before = (entry.n, entry.hash), entry.time
             reason = _end_fault(connection, last[0]) or _known_fault(book, known)
-            reason = reason or _guard_fault(connection)
+            reason = reason or _guard_fault(connection) or _pages_fault(connection)
     except ValueError as error:
         reason = str(error)
     except sqlite3.Error as error:
@@ -512,6 +552,12 @@ def _check(connection: sqlite3.Connection, known: Mapping[int, str]) -> LedgerCh
         reason = f"the entry cannot be read ({type(error).__name__})"
     fault = LedgerFault(last[0] + 1, reason) if reason else None
     return LedgerCheck(*last, fault, tuple(notes))
+
+
+def _pages_fault(connection: sqlite3.Connection) -> str:
+    """Whether SQLite finds that a page, an index or a table is not as it should be."""
+    found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
+    return "" if found == ["ok"] else "SQLite finds the file damaged (integrity_check)"
 
 
 def _guard_fault(connection: sqlite3.Connection) -> str:

@@ -57,6 +57,32 @@ def restored(path: Path, entries: int, debits: int, first: int) -> StorageError:
     )
 
 
+def unwitnessed(path: Path, witness: Path, last: str) -> StorageError:
+    """The witness does not know a ledger in which something was entered before."""
+    return StorageError(
+        "witness.lost",
+        f"{path}: the witness {witness} does not know this ledger (last debit: {last or '–'}): the "
+        "witness was lost, or the ledger comes from a backup or another computer, and debits that "
+        "were made later may be missing.",
+        hint="Put the witness back, or enter lost debits from their releases (`dpdesk ledger "
+        "restore --reason TEXT --release DIR`); then accept it with a reason (`dpdesk ledger "
+        "accept --reason TEXT`). Nothing is spent before.",
+        details={"path": str(path), "witness": str(witness)},
+    )
+
+
+def another(path: Path, debits: int, last: str) -> StorageError:
+    """Another ledger lies where one with debits lay."""
+    return StorageError(
+        "ledger.another",
+        f"{path}: another ledger than this one lay here, whose debits are not counted in it "
+        f"(debits: {debits:,}, the last of {last}).",
+        hint="Put the other one back; only if this one is to be used in its place, accept it with "
+        "a reason (`dpdesk ledger accept --reason TEXT`). Nothing is spent before.",
+        details={"path": str(path), "debits": debits},
+    )
+
+
 def no_reason(path: Path, account: str, limit: str) -> InputError:
     """A limit is to be raised or taken away, and nothing says why."""
     return InputError(
@@ -73,6 +99,16 @@ def changed(path: Path, found: ChangedObject) -> StorageError:
     return StorageError(
         "ledger.damaged",
         f"{path}: the ledger holds {found.words}; such a change can alter what is entered.",
+        hint=KEEP,
+        details={"path": str(path)},
+    )
+
+
+def damaged(path: Path) -> StorageError:
+    """SQLite cannot rely on the file."""
+    return StorageError(
+        "ledger.damaged",
+        f"{path}: the ledger is damaged and cannot be used.",
         hint=KEEP,
         details={"path": str(path)},
     )
@@ -113,10 +149,5 @@ def on_a_share(path: Path, kind: str) -> StorageError:
 def failure(error: sqlite3.Error | OSError, path: Path) -> DpdeskError:
     """A failure of the disk or the database, met while something was written or read."""
     if isinstance(error, sqlite3.Error) and kind_of(error) in ("damaged", "nonsense"):
-        return StorageError(
-            "ledger.damaged",
-            f"{path}: the ledger is damaged and cannot be used.",
-            hint=KEEP,
-            details={"path": str(path)},
-        )
+        return damaged(path)
     return storage_problem(error, path, "ledger")

@@ -10,7 +10,9 @@ The file only grows, by one line of JSON for each entry, written and synced befo
 out and after the ledger has it on the disk. So it may know less than the ledger (killed in
 between; the next one to use the ledger adds what is missing) and never more, but for a ledger that
 was put back. A line that is cut short or changed does not have the hash that it names, and counts
-for nothing.
+for nothing; unless it is the beginning of a whole line, written again after a kill, nothing is
+spent before the loss was accepted. So it is where an entry is gone that another one follows. An
+acceptance is a line too: it forgives what stands before it, and says which ledger lies at a place.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -28,21 +31,34 @@ from types import MappingProxyType
 from dpdesk.core.errors import StorageError
 from dpdesk.core.home import expanded
 from dpdesk.core.jsontext import read_json
-from dpdesk.project.ledger.records import LedgerEntry
+from dpdesk.project.ledger.records import FIRST, LedgerEntry
 
 VARIABLE = "DPDESK_WITNESS"
 FILE = "witness.jsonl"
-_FIELDS = tuple(field.name for field in fields(LedgerEntry))
+_FIELDS = tuple(one.name for one in fields(LedgerEntry))
 _TYPES = (int, *(str,) * (len(_FIELDS) - 1))
 
 
 @dataclass(frozen=True)
 class SeenLedger:
-    """A ledger as the witness knows it: its id, where it lay last, its entries as they came."""
+    """A ledger as the witness knows it: its id, where it lay last, its entries as they came.
+
+    ``damaged`` says that an entry is gone which another one follows.
+    """
 
     id: str
     path: str
     entries: tuple[LedgerEntry, ...]
+    damaged: bool = False
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All that a witness tells: its ledgers by id, and the id of the last one at each place."""
+
+    ledgers: Mapping[str, SeenLedger] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
+    spoilt: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,7 +91,11 @@ class Witness:
         return cls(usual / FILE)
 
     def ledgers(self) -> Mapping[str, SeenLedger]:
-        """All ledgers that it knows, by id; none where there is no file yet.
+        """All ledgers that it knows, by id; none without a file. Raises as :meth:`seen`."""
+        return self.seen().ledgers
+
+    def seen(self) -> Seen:
+        """All that it tells; nothing where there is no file yet.
 
         Raises StorageError ``witness.unreadable`` where there is one that cannot be read.
         """
@@ -85,11 +105,31 @@ class Witness:
                 facts = os.fstat(stream.fileno())
             return _read(str(self.path), (facts.st_ino, facts.st_size, facts.st_mtime_ns))
         except (FileNotFoundError, NotADirectoryError):
-            return MappingProxyType({})
+            return Seen()
         except OSError as error:
             if self.named or self.path.exists():
                 raise _unreadable(self.path, error) from error
-            return MappingProxyType({})
+            return Seen()
+
+    def usable(self) -> bool:
+        """Whether its place was named, or can hold it; else work goes on without."""
+        near = next((one for one in (self.path, *self.path.parents) if one.exists()), self.path)
+        known = near == self.path or (near.is_dir() and os.access(near, os.W_OK))
+        return self.named or known
+
+    def lies_at(self, path: Path) -> SeenLedger | None:
+        """The ledger that lay at this place last. Raises as :meth:`ledgers`."""
+        seen = self.seen()
+        return seen.ledgers.get(seen.places.get(str(path), ""))
+
+    def check(self, ledger: str) -> None:
+        """Raise StorageError ``witness.damaged`` where a part of what it knew of it is gone."""
+        seen = self.seen()
+        own = seen.ledgers.get(ledger)
+        others = [one.encode() for one in seen.ledgers if one != ledger]
+        spoilt = [line for line in seen.spoilt if not any(one in line for one in others)]
+        if spoilt or (own is not None and own.damaged):
+            raise _damaged(self.path)
 
     def entries(self, ledger: str) -> tuple[LedgerEntry, ...]:
         """What it knows of the ledger with this id. Raises as :meth:`ledgers`."""
@@ -130,6 +170,14 @@ class Witness:
         # A line that was cut short by a kill must not swallow the next one.
         return self._add("".join(f"\n{line}\n" for line in lines).encode("ascii"))
 
+    def accept(self, ledger: str, path: Path, who: str, time: str, reason: str) -> str:
+        """Forgive what is missing until now: go on with the ledger that lies at ``path``.
+
+        Why that was impossible, empty when it was not.
+        """
+        told = {"accepted": ledger, "path": str(path), "who": who, "time": time, "reason": reason}
+        return self._add(f"\n{json.dumps(told, sort_keys=True)}\n".encode("ascii"))
+
     def _add(self, content: bytes) -> str:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -158,36 +206,80 @@ def _expect_plain(path: Path) -> None:
 
 
 @lru_cache(maxsize=2)
-def _read(path: str, stamp: tuple[object, ...]) -> Mapping[str, SeenLedger]:
-    places: dict[str, str] = {}
-    found: dict[str, dict[str, LedgerEntry]] = {}
+def _read(path: str, stamp: tuple[object, ...]) -> Seen:
+    reader = _Reader()
     with open(path, "rb") as stream:
         for line in stream:
-            read = _line(line)
-            if read is not None:
-                ledger, place, entry = read
-                places[ledger] = place
-                found.setdefault(ledger, {})[entry.hash] = entry
-    return MappingProxyType(
-        {
-            ledger: SeenLedger(ledger, places[ledger], tuple(entries.values()))
-            for ledger, entries in found.items()
+            if line.strip():
+                reader.take(line.strip())
+    return reader.seen()
+
+
+class _Reader:
+    """Folds the lines of a witness, in the order in which they were written."""
+
+    def __init__(self) -> None:
+        self._lies: dict[str, str] = {}
+        self._places: dict[str, str] = {}
+        self._entries: dict[str, dict[str, LedgerEntry]] = {}
+        self._forgiven: dict[str, int] = {}
+        self._whole: list[bytes] = []
+        self._broken: list[bytes] = []
+
+    def take(self, line: bytes) -> None:
+        """The next line that is not blank."""
+        plain = _plain(line)
+        ledger, place, entry = _line(plain)
+        accepted = plain.get("accepted")
+        if isinstance(accepted, str) and isinstance(place, str):
+            self._forgiven[accepted] = len(self._entries.get(accepted, {}))
+            self._broken.clear()
+            self._places[place] = accepted
+        elif isinstance(ledger, str) and isinstance(place, str) and entry is not None:
+            self._lies[ledger], self._places[place] = place, ledger
+            self._entries.setdefault(ledger, {})[entry.hash] = entry
+            self._whole.append(line)
+        else:
+            self._broken.append(line)
+
+    def seen(self) -> Seen:
+        """All of it."""
+        ledgers = {
+            ledger: SeenLedger(ledger, self._lies[ledger], tuple(held.values()), self._gap(ledger))
+            for ledger, held in self._entries.items()
         }
-    )
+        places, spoilt = MappingProxyType(self._places), tuple(self._spoilt())
+        return Seen(MappingProxyType(ledgers), places, spoilt)
+
+    def _gap(self, ledger: str) -> bool:
+        """Whether an entry is gone that another one follows, since the last acceptance."""
+        held = self._entries[ledger]
+        after = list(held.values())[self._forgiven.get(ledger, 0) :]
+        return any(entry.previous not in held for entry in after if entry.previous != FIRST)
+
+    def _spoilt(self) -> Iterator[bytes]:
+        """Lines that are not whole and not the beginning of one that is."""
+        if not self._broken:
+            return
+        whole = sorted(self._whole)
+        for line in self._broken:
+            at = bisect_left(whole, line)
+            if at == len(whole) or not whole[at].startswith(line):
+                yield line
 
 
-def _line(line: bytes) -> tuple[str, str, LedgerEntry] | None:
-    """Ledger, its place and an entry; None for a line that says nothing that can be relied on."""
+def _plain(line: bytes) -> Mapping[str, object]:
+    """What a line says; nothing for one that cannot be relied on."""
     try:
         plain = read_json(line)
     except ValueError:
-        return None
-    if not isinstance(plain, dict):
-        return None
-    ledger, place, entry = plain.get("ledger"), plain.get("path"), read_entry(plain)
-    if not isinstance(ledger, str) or not isinstance(place, str) or entry is None:
-        return None
-    return ledger, place, entry
+        return {}
+    return plain if isinstance(plain, dict) else {}
+
+
+def _line(plain: Mapping[str, object]) -> tuple[object, object, LedgerEntry | None]:
+    """Ledger, its place and an entry, as far as a line tells them."""
+    return plain.get("ledger"), plain.get("path"), read_entry(plain)
 
 
 def read_entry(plain: Mapping[str, object]) -> LedgerEntry | None:
@@ -213,6 +305,17 @@ def _unreadable(path: Path, error: OSError) -> StorageError:
         f"{path}: the witness of the ledgers cannot be read ({_why(error)}), so it is not known "
         "whether a ledger was put back from an old copy.",
         hint=f"Make it readable, or let {VARIABLE} name another place; nothing is spent before.",
+        details={"path": str(path)},
+    )
+
+
+def _damaged(path: Path) -> StorageError:
+    return StorageError(
+        "witness.damaged",
+        f"{path}: the witness of the ledgers was damaged or changed, so it is not known whether a "
+        "ledger was put back from an old copy.",
+        hint="Put the newest whole copy of it back, or accept the loss with a reason "
+        "(`dpdesk ledger accept --reason TEXT`); nothing is spent before.",
         details={"path": str(path)},
     )
 

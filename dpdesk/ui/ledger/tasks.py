@@ -66,6 +66,19 @@ class SetLimit:
 
 
 @dataclass(frozen=True)
+class AcceptWitness:
+    """Go on although the witness cannot say that nothing is missing."""
+
+    context: AppContext
+    path: Path
+    reason: str
+
+    def __call__(self, token: CancelToken, report: Report) -> str:
+        """The id of the ledger."""
+        return witnessing.accept_witness(self.context, self.path, self.reason, token)
+
+
+@dataclass(frozen=True)
 class DeclarePeople:
     """Declare whether two names mean the same people."""
 

@@ -21,10 +21,11 @@ from dpdesk.ui.ledger.people_form import PeopleForm
 from dpdesk.ui.people.parts import Lines, button, labelled, note
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
 
 LOOK, DRAW = "ledger.look", "ledger.draw"
-RESTORED = "ledger.restored"
+RESTORED, LOST = "ledger.restored", "ledger.lost"
 
 
 class LedgerWindow(QWidget):
@@ -103,7 +104,13 @@ class LedgerWindow(QWidget):
         tip = self.tr("From the witness and the audit log; then the budget can be spent again")
         self.restore = button(self.tr("Enter the missing entries again"), tip, "primary")
         self.restore.clicked.connect(self._on_restore)
-        layout.addWidget(self.restore, 0, Qt.AlignmentFlag.AlignLeft)
+        tip = self.tr("Only where it cannot be put back: debits that are missing stay uncounted")
+        self.accept = button(self.tr("Go on without what is missing"), tip)
+        self.accept.clicked.connect(self._on_accept)
+        bar = FlowBox(gap=SPACE.s)
+        bar.add(self.restore)
+        bar.add(self.accept)
+        layout.addWidget(bar)
         box.hide()
         return box
 
@@ -156,17 +163,18 @@ class LedgerWindow(QWidget):
 
     def _on_unread(self, outcome: JobFailed) -> None:
         self._show(None)
-        self._restoring.setVisible(outcome.code == RESTORED)
+        self._offer(outcome.code in (RESTORED, LOST), accept=False)
         self.band.show_error(outcome)
 
     def _show(self, picture: LedgerPicture | None) -> None:
         before = self._account()
         self._picture = picture
-        self._restoring.hide()
+        doubts = () if picture is None else picture.doubts
+        self._offer(bool(doubts), accept=bool(doubts))
         accounts = () if picture is None else picture.accounts
         self.answer.setText("" if picture is None else words.answer_words(picture))
         self.where.setText("" if picture is None else str(picture.path))
-        notes = () if picture is None else picture.notes
+        notes = doubts if picture is None else (*doubts, *picture.notes)
         self.warning.setText("\n".join(f"△ {in_window(one)}" for one in notes))
         self.warning.setVisible(bool(notes))
         rows = [words.account_row(one) for one in accounts]
@@ -176,6 +184,12 @@ class LedgerWindow(QWidget):
             place = keys.index(before.key.folded) if before and before.key.folded in keys else 0
             self.accounts.selectRow(place)
         self._on_chosen()
+
+    def _offer(self, needed: bool, accept: bool) -> None:
+        """Show what can be done about entries that are missing, or may be."""
+        self._restoring.setVisible(needed)
+        self.restore.setVisible(not accept)
+        self.accept.setVisible(accept)
 
     def _account(self) -> AccountPicture | None:
         chosen = self.accounts.chosen
@@ -253,6 +267,20 @@ class LedgerWindow(QWidget):
             done=self._on_restored,
             failed=self._on_failed,
         )
+
+    @Slot()
+    def _on_accept(self) -> None:
+        self._hub.mutate(
+            self.tr("Going on without the witness"),
+            tasks.AcceptWitness(self._context, self._path, self.reason.text().strip()),
+            done=self._on_accepted,
+            failed=self._on_failed,
+        )
+
+    def _on_accepted(self, _outcome: JobDone) -> None:
+        self.reason.clear()
+        self.refresh()
+        self.entered.emit()
 
     def _on_restored(self, outcome: JobDone) -> None:
         if isinstance(outcome.value, RestoredLedger):

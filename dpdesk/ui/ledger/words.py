@@ -120,6 +120,9 @@ def answer_words(picture: LedgerPicture) -> str:
     """One sentence about the whole ledger."""
     if not picture.id:
         return translate("Ledger", "Nothing has been spent: there is no ledger yet.")
+    if picture.doubts:
+        words = translate("Ledger", "△ {n} entries; whether debits are missing is not known.")
+        return words.format(n=grouped(picture.entries))
     words = translate(
         "Ledger", "✓ Intact: {n} entries, and nothing that is known elsewhere is missing."
     )

@@ -182,21 +182,79 @@ def test_a_home_put_back_to_before_its_ledger_begins_no_fresh_one(tmp_path: Path
         assert spent(desk) == Fraction("0.4")
 
 
-def test_a_ledger_that_the_witness_has_never_seen_is_said_once(
+def test_a_ledger_that_the_witness_has_never_seen_spends_nothing_until_that_is_accepted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home, _, _ = backed_up(tmp_path)
     monkeypatch.setenv("DPDESK_WITNESS", str(tmp_path / "of-a-new-computer.jsonl"))
     with desk_of(home) as desk:
-        request = desk.request(PureEpsilon(Fraction("0.1")), SOURCE, ["age"], "cube")
-        assert "ledger.unknown" in [note.code for note in desk.preview(request).notes]
-        said: list[Event] = []
-        desk.debit(request, said.append)
-        codes = [getattr(event, "code", "") for event in said]
-        assert codes.count("ledger.unknown") == 1
-        desk.debit(request, said.append)
-        assert [getattr(event, "code", "") for event in said].count("ledger.unknown") == 1
-        assert "ledger.unknown" not in [note.code for note in desk.preview(request).notes]
+        for attempt in (
+            lambda: spend(desk, "0.1"),
+            lambda: desk.preview(desk.request(PureEpsilon(Fraction(1)), SOURCE, ["age"], "x")),
+            lambda: budgets.set_limit(desk.context, desk.path, None, "r", population="residents"),
+        ):
+            with pytest.raises(StorageError, match="does not know this ledger") as error:
+                attempt()
+            assert error.value.code == "witness.lost"
+        found = budgets.look_at_ledger(desk.context, desk.path, MILLIONTH, CancelToken(), silent)
+        assert "does not know this ledger" in found.doubts[0]
+        checked = budgets.check_ledger(desk.context, desk.path)
+        assert "does not know this ledger" in checked.notes[-1]
+        with pytest.raises(InputError, match="needs a reason"):
+            witnessing.accept_witness(desk.context, desk.path, "")
+        witnessing.accept_witness(desk.context, desk.path, "a new computer")
+        spend(desk, "0.1")
+        assert spent(desk) == Fraction("0.5")
+        with AuditLog.open_home(home) as log:
+            (entry,) = log.entries_of(witnessing.ACCEPTED)
+        assert entry.facts["reason"] == "a new computer"
+
+
+def test_a_ledger_that_is_gone_is_made_again_from_the_witness(tmp_path: Path) -> None:
+    with desk_of(tmp_path / "home") as desk:
+        spend(desk)
+        spend(desk, "0.2")
+        before = desk.path.read_bytes()
+        for empty in (False, True):
+            desk.path.unlink()
+            if empty:
+                desk.path.touch()
+            for attempt in (
+                lambda: spend(desk, "0.1"),
+                lambda: spent(desk),
+                lambda: witnessing.accept_witness(desk.context, desk.path, "r"),
+            ):
+                with pytest.raises(StorageError, match="the ledger is gone") as error:
+                    attempt()
+                assert error.value.code == "ledger.lost"
+            found = witnessing.restore_ledger(desk.context, desk.path, "deleted by mistake")
+            assert (found.entries, found.debits) == (3, 2)
+            assert spent(desk) == Fraction("0.6")
+            assert budgets.check_ledger(desk.context, desk.path).ok
+        shutil.copy(desk.path, tmp_path / "made")
+        desk.path.write_bytes(before)
+        assert budgets.check_ledger(desk.context, desk.path).ok
+        with pytest.raises(Exception, match=r"asked ε = 0\.5, limit ε = 1"):
+            spend(desk, "0.5")
+
+
+def test_another_ledger_in_the_place_of_one_with_debits_is_used_on_purpose_only(
+    tmp_path: Path,
+) -> None:
+    with desk_of(tmp_path / "other", {}) as fresh:
+        spend(fresh, "0.1", OTHER)
+    with desk_of(tmp_path / "home") as desk:
+        spend(desk, "0.9")
+        shutil.copy(fresh.path, desk.path)
+        for attempt in (
+            lambda: spend(desk, "0.9"),
+            lambda: desk.preview(desk.request(PureEpsilon(Fraction(1)), SOURCE, ["age"], "x")),
+        ):
+            with pytest.raises(StorageError, match="another ledger than this one") as error:
+                attempt()
+            assert error.value.code == "ledger.another"
+        witnessing.accept_witness(desk.context, desk.path, "the other one was a trial")
+        spend(desk, "0.9")
 
 
 def test_a_usual_place_that_cannot_be_written_is_said_with_every_debit(

@@ -406,3 +406,22 @@ def test_a_ledger_with_a_foreign_trigger_or_view_is_not_used(
     with pytest.raises(StorageError, match="such a change can alter what is entered") as caught:
         open_here(path)
     assert caught.value.code == "ledger.damaged"
+
+
+def test_an_index_that_points_elsewhere_is_found_and_nothing_is_debited(tmp_path: Path) -> None:
+    path = tmp_path / "l.sqlite"
+    with open_here(path) as ledger:
+        for _ in range(3):
+            ledger.debit(ask("0.1"))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(
+            "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master "
+            "WHERE name = 'sqlite_sequence') WHERE name = 'sqlite_autoindex_entries_1'"
+        )
+        connection.commit()
+    found = check_file(path, lambda _: {})
+    assert found.fault is not None
+    with pytest.raises(StorageError) as error, open_here(path) as ledger:
+        ledger.debit(ask("0.1"))
+    assert error.value.code == "ledger.damaged"

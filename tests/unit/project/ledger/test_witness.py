@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -104,6 +104,8 @@ def test_a_ledger_with_another_id_is_never_taken_for_an_old_copy(tmp_path: Path)
 
 def test_a_witness_that_was_not_told_is_told_by_the_next_one(tmp_path: Path) -> None:
     path = tmp_path / "l.sqlite"
+    with opened(path) as ledger:
+        ledger.debit(ask("0.1"))
     with open_here(path) as ledger:
         ledger.debit(ask("0.4"))
     with opened(path) as ledger:
@@ -112,20 +114,114 @@ def test_a_witness_that_was_not_told_is_told_by_the_next_one(tmp_path: Path) -> 
         assert [one.hash for one in known] == [one.hash for one in ledger.entries()]
 
 
-def test_lines_that_were_cut_short_or_changed_count_for_nothing(tmp_path: Path) -> None:
+def test_a_line_that_a_kill_has_cut_short_is_written_again(tmp_path: Path) -> None:
     path, witness = tmp_path / "l.sqlite", witness_of(tmp_path / "l.sqlite")
     with opened(path) as ledger:
         ledger.debit(ask("0.4"))
         content = witness.path.read_bytes()
-        changed = content.replace(b"2/5", b"9/5")
-        assert changed != content
-        for torn in (content[:-40], changed, content + b"[[[", content + b"\xff\x00", b"7"):
-            witness.path.write_bytes(torn)
+        line = content.rfind(b"\n{")
+        for cut in (len(content) - 1, len(content) - 40, line + 9, line + 1):
+            witness.path.write_bytes(content[:cut])
             assert ledger.lost() == ()
             ledger.set_limit(KEY, pure("9"))
             known = {one.hash for one in witness.entries(ledger.identity)}
             assert known == {one.hash for one in ledger.entries()}
-            assert all(json.loads(one.body) for one in witness.entries(ledger.identity))
+
+
+def gone(witness: Witness) -> None:
+    witness.path.unlink()
+
+
+def emptied(witness: Witness) -> None:
+    witness.path.write_bytes(b"")
+
+
+def changed(witness: Witness) -> None:
+    content = witness.path.read_bytes()
+    assert b"2/5" in content
+    witness.path.write_bytes(content.replace(b"2/5", b"9/5"))
+
+
+def garbled(witness: Witness) -> None:
+    content = witness.path.read_bytes()
+    witness.path.write_bytes(bytes(byte ^ 0x20 if byte > 64 else byte for byte in content))
+
+
+def without_a_line(witness: Witness) -> None:
+    lines = witness.path.read_bytes().splitlines(keepends=True)
+    (debit,) = (line for line in lines if b"2/5" in line)
+    lines.remove(debit)
+    witness.path.write_bytes(b"".join(lines))
+
+
+def with_a_stranger(witness: Witness) -> None:
+    with witness.path.open("ab") as stream:
+        stream.write(b"\xff\x00 not a line of a witness\n")
+
+
+@pytest.mark.parametrize("harm", [gone, emptied, changed, garbled, without_a_line, with_a_stranger])
+def test_a_witness_that_is_lost_or_damaged_stops_spending_until_that_is_accepted(
+    tmp_path: Path, harm: Callable[[Witness], None]
+) -> None:
+    path, witness = tmp_path / "l.sqlite", witness_of(tmp_path / "l.sqlite")
+    with opened(path) as ledger:
+        ledger.debit(ask("0.1"))
+        ledger.debit(ask("0.4"))
+        ledger.debit(ask("0.1"))
+        harm(witness)
+        if harm is without_a_line:  # the ledger has it still, and tells it again
+            ledger.debit(ask("0.1"))
+            assert len(witness.entries(ledger.identity)) == 5
+            return
+        for attempt in (
+            lambda: ledger.debit(ask("0.1")),
+            lambda: ledger.set_limit(KEY, pure("9"), "a reason"),
+            ledger.require_witness,
+        ):
+            with pytest.raises(StorageError) as error:
+                attempt()
+            assert error.value.code in ("witness.lost", "witness.damaged")
+        ledger.tell_witness()
+        with pytest.raises(StorageError):
+            ledger.debit(ask("0.1"))
+        assert len(ledger.book.debits) == 3
+        ledger.accept("the disk broke")
+        ledger.debit(ask("0.1"))
+    with opened(path) as again:
+        again.debit(ask("0.1"))
+        known = {one.hash for one in witness.entries(again.identity)}
+        assert known == {one.hash for one in again.entries()}
+    assert b"the disk broke" in witness.path.read_bytes()
+
+
+def test_a_damaged_witness_of_a_ledger_that_was_put_back_is_not_taken_for_whole(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "l.sqlite"
+    put_back(path)  # the witness knows a second debit of 0.4
+    witness = witness_of(path)
+    lines = witness.path.read_bytes().splitlines(keepends=True)
+    debits = [line for line in lines if b"2/5" in line]
+    lines.remove(debits[1])
+    witness.path.write_bytes(b"".join(lines))
+    with opened(path) as ledger:
+        with pytest.raises(StorageError, match="old copy"):
+            ledger.accept("nothing happened")
+        ledger.restore()
+        with pytest.raises(StorageError) as error:
+            ledger.debit(ask("0.4"))
+        assert error.value.code == "witness.damaged"
+        ledger.accept("the debit is known from its release")
+        ledger.debit(ask("0.4"))
+
+
+def test_the_first_use_of_a_ledger_needs_no_ceremony(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        with open_here(tmp_path / f"{name}.sqlite", witness=Witness(tmp_path / "w")) as ledger:
+            ledger.set_limit(KEY, pure("1"))
+            ledger.debit(ask("0.4"))
+    with open_here(tmp_path / "one.sqlite", witness=Witness(tmp_path / "w")) as ledger:
+        ledger.debit(ask("0.4"))
 
 
 def test_a_place_that_was_named_must_be_there_to_spend_and_the_usual_one_need_not(
