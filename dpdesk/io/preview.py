@@ -18,6 +18,7 @@ from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, r
 from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding, without_nul
 from dpdesk.io.source import Stretch, text_of
 
+_ALL_COUNTED = "all rows are counted when the file is read."
 _LEFT_OUT = (
     "Rows without any value are left out, since they are no persons; "
     'write `empty_rows = "keep"` under [source] to keep them.'
@@ -57,7 +58,9 @@ def _queried(found: SourcePreview, spec: SourceSpec) -> SourcePreview:
         rows = con.execute(f"SELECT * FROM {RAW}").fetchall()
     finally:
         con.close()
-    return SourcePreview(made.reading, made.names, tuple(tuple(row) for row in rows))
+    told = f"Of the first {len(found.rows):,} rows the query makes {len(rows):,}; {_ALL_COUNTED}"
+    reading = replace(found.reading, notes=(*found.reading.notes, told))
+    return SourcePreview(reading, made.names, tuple(tuple(row) for row in rows))
 
 
 def _without_empty_rows(found: SourcePreview, spec: SourceSpec) -> SourcePreview:

@@ -156,6 +156,16 @@ class QueryTree:
             for name in sorted(unknown):
                 raise unknown_column(name, names, file)
 
+    def check_moments(self, names: Sequence[str], file: str) -> None:
+        """Raise InputError ``source.query`` for a column that would be the time or the user.
+
+        In quotes these are names of columns, but where no column is called so the database would
+        take them for what differs from run to run.
+        """
+        lost = (self.named & _MOMENTS) - {folded(name) for name in names}
+        if lost:
+            raise unknown_column(min(lost), names, file)
+
     @property
     def selects_all(self) -> bool:
         """Whether the query selects every column, as it is."""
@@ -194,7 +204,7 @@ def read_query(text: str, where: str) -> QueryTree:
     """
     statement = one_select(text, where)
     tree = QueryTree(text, statement)
-    for fault in _faults(statement["node"]):
+    for fault in _faults(statement["node"], text.encode()):
         raise refused(where, fault)
     return tree
 
@@ -275,7 +285,7 @@ def walk(tree: object) -> Iterator[Node]:
             left += item
 
 
-def _faults(root: Node) -> Iterator[str]:
+def _faults(root: Node, text: bytes) -> Iterator[str]:
     """What a query may not hold, in words that end the sentence of :func:`refused`."""
     known = {DATA}
     for node in walk(root):
@@ -283,7 +293,7 @@ def _faults(root: Node) -> Iterator[str]:
             known.add(folded(entry["key"]))
     for node in walk(root):
         yield from _table_faults(node, known)
-        yield from _expression_faults(node)
+        yield from _expression_faults(node, text)
         if any(node.get(key) for key in ("sample", "at_clause")):
             yield "it draws rows at random, so the next run would give others"
 
@@ -304,7 +314,7 @@ def _table_faults(node: Node, known: set[str]) -> Iterator[str]:
         yield f"it holds {_words(kind)}"
 
 
-def _expression_faults(node: Node) -> Iterator[str]:
+def _expression_faults(node: Node, text: bytes) -> Iterator[str]:
     kind = node.get("class")
     if kind is None:
         return
@@ -316,7 +326,8 @@ def _expression_faults(node: Node) -> Iterator[str]:
             yield f"the function `{_cut(name)}` is not among those that a query may use"
     elif kind == "COLUMN_REF" and len(node["column_names"]) == 1:
         name = str(node["column_names"][0])
-        if folded(name) in _MOMENTS:
+        place = int(node["query_location"])
+        if folded(name) in _MOMENTS and text[place : place + 1] != b'"':
             yield f"`{name}` differs from run to run, expected a value that stays the same"
     elif kind == "COMPARISON" and node["type"] in _UNEQUAL:
         yield from _letter_by_letter((node["left"], node["right"]))

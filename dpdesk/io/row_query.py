@@ -7,9 +7,10 @@ with; a missing value is NULL.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +92,7 @@ def _kept(
     check_names(names, path.name)
     known = {folded(name) for name in loaded.names}
     wanted = sorted(place_of(name, loaded.names, path.name) for name in tree.named & known)
-    marker = next(name for name in _free_names() if name not in known | tree.named)
+    marker = free_name(known | tree.named)
     with locked(con, loaded, wanted, marker, path, spill, token) as inner:
         with told(path):
             picked = inner.sql(tree.selecting(marker)).to_arrow_table()
@@ -122,6 +123,7 @@ def _made(
     everything = range(len(loaded.names))
     for name in loaded.names:
         place_of(name, loaded.names, path.name)
+    tree.check_moments(loaded.names, path.name)
     missing = loaded.reading.missing
     empty = "" if "" in missing or not missing else missing[0]
     with locked(con, loaded, everything, None, path, spill, token) as inner:
@@ -273,8 +275,6 @@ def _replace_raw(con: DuckDBPyConnection, path: Path, token: CancelToken) -> int
     return int(found[0])
 
 
-def _free_names() -> Iterator[str]:
-    number = 0
-    while True:
-        yield f"row_{number}"
-        number += 1
+def free_name(taken: Collection[str]) -> str:
+    """A name for a column that is none of these, which are in small letters."""
+    return next(name for number in count() if (name := f"row_{number}") not in taken)

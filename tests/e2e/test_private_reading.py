@@ -21,6 +21,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.noise import randomness
 from dpdesk.io.planfile import read_plan
+from dpdesk.io.store import DataStore
 from tests.helpers.odd_rows import LINES, line, people, write_text
 
 READ = """encoding = "utf-8"
@@ -206,6 +207,23 @@ def test_a_query_may_only_keep_rows_by_their_own_values(
     assert "query" in capsys.readouterr().err.splitlines()[-1]
     assert not (tmp_path / "out").exists()
     assert not list(tmp_path.glob("*.sqlite"))
+
+
+def test_rows_are_told_apart_whatever_columns_are_called(tmp_path: Path) -> None:
+    names = ("row number of dpdesk", "row_0", "row_1")
+    (tmp_path / "t.csv").write_text(",".join(names) + "\n7,1,1\n7,2,1\n7,3,1\n", "utf-8")
+    plan = write_plan(tmp_path, "count")
+    types = ", ".join(f'"{name}" = "text"' for name in names)
+    text = plan.read_text("utf-8").replace("people.csv", "t.csv")
+    head, tail = text[: text.index("types")], text[text.index("date_order") :]
+    query = "SELECT * FROM data WHERE \"row number of dpdesk\" = '7' AND row_0 <> '2'"
+    plan.write_text(f'{head}types = {{ {types} }}\nquery = """{query}"""\n{tail}', "utf-8")
+    with AppContext.open(tmp_path / "home") as context:
+        loaded = DataStore.open(
+            read_plan(plan).source, tmp_path, context.workspace, CancelToken(), silent, private=True
+        )
+        with closing(loaded):
+            assert [row[1] for row in loaded.page(0, 9)] == ["1", "3"]
 
 
 def test_a_row_for_which_a_condition_cannot_be_computed_is_left_out_alone(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from dpdesk.core.column_names import spelling
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import ParameterValue
+from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.io.store import DataStore
 
+_SHOWN = 5
 _NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
 OUTSIDE = (
     " Rows with them go to the category that `outside` names, and without one into no table, not "
@@ -88,6 +90,9 @@ def prepare_private(
         sentences.append(sentence)
         report(Note(code, sentence))
 
+    from dpdesk.io.private.row_filter import read_filter
+
+    read_filter(plan.source, f"{where}, [source]")
     chosen, parameters = check_protection(context, plan, where)
     method = noise_of(chosen)
     if method is None:
@@ -127,6 +132,28 @@ def _note_hierarchies(plan: Plan, columns: Sequence[str], note: Callable[[str, s
             note("hierarchy.unused", f"The hierarchy of `{name}` is not used, because {why}.")
         elif isinstance(spec.hierarchy, HierarchyBuilder):
             note_idle_options(name, spec.hierarchy, note)
+            _note_listed(plan, name, spec.hierarchy, note)
+
+
+def _note_listed(
+    plan: Plan, name: str, builder: HierarchyBuilder, note: Callable[[str, str], None]
+) -> None:
+    """Tell what listed categories leave of a builder, and where texts that it keeps apart go."""
+    from dpdesk.engine.private.declared import kept_apart
+
+    listed, levels = (plan.protection.parameters.get(key) for key in ("domains", "levels"))
+    chosen = listed.get(name, ()) if isinstance(listed, Mapping) else ()
+    level = levels.get(name, 0) if isinstance(levels, Mapping) else 0
+    if chosen and not level:
+        why = "`domains` lists the categories of the column and `levels` names no level"
+        note("hierarchy.unused", f"The hierarchy of `{name}` is not used, because {why}.")
+        return
+    lost = [text for text in kept_apart(builder) if text not in chosen]
+    if lost:
+        shown = ", ".join(quoted(text) for text in lost[:_SHOWN])
+        shown += ", …" if len(lost) > _SHOWN else ""
+        sentence = f"Column `{name}`: its hierarchy keeps {shown} apart."
+        note("hierarchy.reading", sentence + OUTSIDE)
 
 
 def budget_notes(cost: Budget) -> tuple[Note, ...]:

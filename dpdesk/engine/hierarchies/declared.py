@@ -10,7 +10,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.engine.hierarchies import intervals, trees
 from dpdesk.engine.hierarchies.builders import build_hierarchy
-from dpdesk.engine.hierarchies.options import Options, nested, option_error
+from dpdesk.engine.hierarchies.options import APART, Options, nested, option_error, texts
 
 Level = tuple[tuple[Fraction, ...], tuple[str, ...]]
 """Rising cut points, and the labels of the intervals below, between and from them."""
@@ -25,6 +25,12 @@ def declared_intervals(builder: HierarchyBuilder, where: str) -> tuple[Level, ..
     place = f"{where}, hierarchy (intervals)"
     options = parse_parameters(intervals.PARAMETERS, builder.options, place)
     return intervals.declared_levels(options, place)
+
+
+def apart_of(builder: HierarchyBuilder) -> tuple[str, ...]:
+    """The texts that a builder of intervals keeps apart; InputError for bad options."""
+    options = parse_parameters(intervals.PARAMETERS, builder.options, "hierarchy (intervals)")
+    return texts(options, APART.key) or ()
 
 
 def declared_tree(attribute: str, builder: HierarchyBuilder, where: str) -> Hierarchy:

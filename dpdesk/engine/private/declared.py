@@ -161,7 +161,7 @@ def declare(
     else:
         declared = _from_list(name, listed, place)
     if listed is not None and declared.categories != tuple(listed):
-        declared = _restricted(declared, listed, place)
+        declared = _restricted(declared, listed, kept_apart(hierarchy), place)
     return _with_outside(declared, outside, place)
 
 
@@ -193,28 +193,43 @@ def _from_builder(
             cuts, labels = levels[level - 1]
             _check_categories(labels, place)
             above = intervals_above(levels, level)
-            return DeclaredDimension(name, labels, {}, rule=_interval_rule(cuts), above=above)
+            rule = _interval_rule(cuts, frozenset(kept_apart(builder)))
+            return DeclaredDimension(name, labels, {}, rule=rule, above=above)
     if builder.kind == "tree":
         return _from_hierarchy(name, declared_tree(name, builder, place), level, place)
     raise _no_domain(name, place, f"its hierarchy ({builder.kind}) takes its values from the data")
 
 
-def _interval_rule(cuts: Sequence[Fraction]) -> Callable[[str], int | None]:
+def kept_apart(hierarchy: HierarchyGiven) -> tuple[str, ...]:
+    """The texts that a builder of intervals keeps apart: none of them is in an interval."""
+    if not isinstance(hierarchy, HierarchyBuilder) or hierarchy.kind != "intervals":
+        return ()
+    from dpdesk.engine.hierarchies.declared import apart_of
+
+    return apart_of(hierarchy)
+
+
+def _interval_rule(cuts: Sequence[Fraction], apart: frozenset[str]) -> Callable[[str], int | None]:
     from dpdesk.engine.hierarchies.intervals import parse_number
 
     def place(text: str) -> int | None:
-        number = parse_number(text)
+        number = None if text.strip() in apart else parse_number(text)
         return None if number is None else bisect_right(cuts, number)
 
     return place
 
 
 def _restricted(
-    declared: DeclaredDimension, listed: Sequence[str], place: str
+    declared: DeclaredDimension, listed: Sequence[str], apart: Sequence[str], place: str
 ) -> DeclaredDimension:
-    """Only the listed categories, in their order; texts of the others belong nowhere."""
+    """Only the listed categories, in their order; texts of the others belong nowhere.
+
+    A category that the hierarchy lacks has the texts that are called so: those that it keeps
+    ``apart``, and one more.
+    """
     _check_categories(listed, place)
-    lacking = [text for text in listed if text not in declared.categories]
+    own = [text for text in listed if text not in declared.categories and text in apart]
+    lacking = [text for text in listed if text not in declared.categories and text not in own]
     free = [text for text in lacking if text not in declared.known]
     if len(lacking) > len(free) or len(free) > 1:
         near = nearest(lacking[0], declared.categories)
@@ -228,6 +243,7 @@ def _restricted(
     new = {text: i for i, text in enumerate(listed)}
     moved = [new.get(text) for text in declared.categories]
     known = {text: target for text, i in declared.known.items() if (target := moved[i]) is not None}
+    known |= {text: new[text] for text in (*own, *free)}
     rule, above = declared.rule, restricted(declared.above, declared.categories, listed)
     if rule is None:
         return DeclaredDimension(declared.name, tuple(listed), known, above=above)

@@ -21,7 +21,6 @@ from dpdesk.io.query_tree import QueryTree, folded, place_of, read_query, refuse
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_MARKER = "row number of dpdesk"
 _KEPT = "kept_rows"
 _GROWING = frozenset(("repeat", "lpad", "rpad"))
 """Functions with which one value could fill the memory."""
@@ -75,7 +74,7 @@ def filtered(
     Raises InputError ``source.query`` for a column that is not there or is not declared, and for a
     condition that no row could have; nothing for what a row holds.
     """
-    from dpdesk.io.row_query import locked, told
+    from dpdesk.io.row_query import free_name, locked, told
 
     tree = read_filter(spec, path.name)
     if tree is None:
@@ -83,12 +82,13 @@ def filtered(
     tree.check_names(loaded.names, path.name)
     known = {folded(name) for name in loaded.names}
     wanted = sorted(place_of(name, loaded.names, path.name) for name in tree.named & known)
-    with locked(con, loaded, wanted, _MARKER, path, spill, token) as inner, told(path):
-        kept = inner.sql(tree.trying(_MARKER)).to_arrow_table()
+    marker = free_name(known | tree.named)
+    with locked(con, loaded, wanted, marker, path, spill, token) as inner, told(path):
+        kept = inner.sql(tree.trying(marker)).to_arrow_table()
     with query(con, token, path) as cursor:
         cursor.register(_KEPT, kept)
         cursor.execute(
-            f"DELETE FROM {RAW} WHERE rowid NOT IN (SELECT {identifier(_MARKER)} FROM {_KEPT})"
+            f"DELETE FROM {RAW} WHERE rowid NOT IN (SELECT {identifier(marker)} FROM {_KEPT})"
         )
         cursor.unregister(_KEPT)
         # Deleted rows leave gaps, and places of rows count from 0 without any.

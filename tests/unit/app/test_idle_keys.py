@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import prepare
+from dpdesk.app.planning import open_data, prepare
 from dpdesk.app.private.preparing import prepare_private
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.language import voice_of
 from dpdesk.io.planfile import read_plan
 from tests.helpers import cubes
 
@@ -83,3 +86,27 @@ k = 2
     )
     with prepare(context, read_plan(plan), tmp_path, plan.name, STOP, silent) as ready:
         assert "[attributes.zip], hierarchy: `every` has no effect beside `steps`." in ready.notes
+
+
+def test_a_cube_tells_what_becomes_of_values_that_a_builder_keeps_apart(
+    context: AppContext, tmp_path: Path
+) -> None:
+    plan = cube(tmp_path, '{ kind = "intervals", cuts = [[30, 60]], apart = ["99"] }')
+    said = [note for note in cube_notes(context, plan) if "apart" in note]
+    assert len(said) == 1
+    assert said[0].startswith("Column `age`: its hierarchy keeps `99` apart. Rows with them go to")
+    assert voice_of("de").known(said[0]) not in (None, said[0])
+
+
+def test_a_free_query_is_refused_for_a_cube_although_the_data_are_open(
+    context: AppContext, tmp_path: Path
+) -> None:
+    plan = cube(tmp_path, '{ kind = "intervals", cuts = [[30, 60]] }')
+    read = read_plan(plan)
+    free = replace(read, source=replace(read.source, query="SELECT * FROM data LIMIT 5"))
+    with (
+        closing(open_data(context, read, plan.parent, STOP, silent)) as data,
+        pytest.raises(InputError, match="may only keep rows"),
+        prepare_private(context, free, plan.parent, "p", STOP, silent, data),
+    ):
+        raise AssertionError

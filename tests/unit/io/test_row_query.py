@@ -363,3 +363,33 @@ def test_conditions_keep_the_rows_that_a_slow_evaluation_keeps(
         return
     store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
     assert list(rows_of(store)) == wanted
+
+
+def test_a_column_may_be_called_as_what_a_database_knows(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    (tmp_path / "t.csv").write_text("user,current_date,n\na,x,1\nb,y,2\n")
+
+    def read(query: str) -> tuple[tuple[str, ...], ...]:
+        spec = SourceSpec("t.csv", query=query)
+        return rows_of(DataStore.open(spec, tmp_path, workspace, CancelToken(), silent))
+
+    assert read("SELECT n FROM data WHERE \"user\" = 'b'") == (("2",),)
+    assert read('SELECT "user" || "current_date" AS both FROM data') == (("ax",), ("by",))
+    for query in ('SELECT "current_user" FROM data', 'SELECT max("current_time") AS t FROM data'):
+        with pytest.raises(InputError, match="which is not there"):
+            read(query)
+    with pytest.raises(InputError, match="differs from run to run"):
+        read("SELECT user FROM data")
+
+
+def test_the_first_rows_of_a_query_are_not_told_as_all(tmp_path: Path) -> None:
+    lines = "".join(f"{number % 2},x\n" for number in range(1_000))
+    (tmp_path / "t.csv").write_text("a,b\n" + lines)
+    shown = preview_source(SourceSpec("t.csv", query="SELECT * FROM data WHERE a = '1'"), tmp_path)
+    told = shown.reading.notes[-1]
+    assert told == (
+        "Of the first 200 rows the query makes 100; all rows are counted when the file is read."
+    )
+    assert not any("kept" in note for note in shown.reading.notes)
+    assert voice_of("de").known(told) not in (None, told)

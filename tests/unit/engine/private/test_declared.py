@@ -123,3 +123,25 @@ def test_an_empty_list_and_a_category_twice_are_errors(listed: list[str]) -> Non
     with pytest.raises(InputError) as caught:
         made(listed)
     assert caught.value.code == "cube.domain"
+
+
+APART = HierarchyBuilder("intervals", {"cuts": [[18, 65]], "apart": ["98", "99"]})
+
+
+def test_what_a_builder_keeps_apart_is_in_no_interval() -> None:
+    found = made(hierarchy=APART, level=1)
+    assert found.categories == ("<18", "18-64", "≥65")
+    assert found.codes(["70", "99", " 98", "97"]).tolist() == [2, -1, -1, 2]
+
+
+def test_what_a_builder_keeps_apart_has_the_category_that_the_plan_lists_for_it() -> None:
+    *intervals, old = made(hierarchy=APART, level=1).categories
+    found = made([*intervals, old, "98", "99", "other"], APART, level=1)
+    assert found.codes(["70", "99", "98", "?", "97"]).tolist() == [2, 4, 3, 5, 2]
+    with pytest.raises(InputError, match="no such value"):
+        made([*intervals, old, "97", "96"], APART, level=1)
+
+
+def test_a_category_that_a_hierarchy_lacks_has_the_texts_that_are_called_so() -> None:
+    found = made(["north", "south", "unknown"], REGIONS, level=1)
+    assert found.codes(["a", "unknown", "z"]).tolist() == [0, 2, -1]
