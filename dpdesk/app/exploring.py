@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from dpdesk.app.microdata import described
 from dpdesk.app.planning import PreparedRun, prepare
 from dpdesk.app.private.pinning import as_read, is_pinned, pinned_source
+from dpdesk.app.witnessing import noise_notes
 from dpdesk.core.budget import Noise
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken, Report, silent
+from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.plain import number_text
 from dpdesk.core.schema import DataProfile, Role
@@ -58,6 +59,8 @@ class Explored:
     method: Method
     exploration: Exploration = field(repr=False)
     columns: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    """What holds for all settings: other releases about the same people."""
 
     def view(
         self,
@@ -71,7 +74,7 @@ class Explored:
         for a value out of range, Cancelled.
         """
         if not isinstance(self.exploration, PatientExploration):
-            return self.exploration.view(self._parsed(parameters))
+            return self._noted(self.exploration.view(self._parsed(parameters)))
         try:
             values = self._checked(parameters)
         except InputError as error:
@@ -79,7 +82,10 @@ class Explored:
             if mended is None:
                 raise
             return mended
-        return self.exploration.view_until(values, token or CancelToken(), report)
+        return self._noted(self.exploration.view_until(values, token or CancelToken(), report))
+
+    def _noted(self, view: ExplorationView) -> ExplorationView:
+        return replace(view, notes=(*view.notes, *self.notes)) if self.notes else view
 
     def _checked(self, parameters: Mapping[str, object]) -> dict[str, ParameterValue]:
         values = self._parsed(parameters)
@@ -270,7 +276,8 @@ def explore(
         return Explored(work, method, method.explore(given, CancelToken()), tuple(data.columns))
     prepared = ready(context, data, work, token, report)
     found = prepared.method.explore(prepared.given, token, report)
-    return Explored(work, prepared.method, found, tuple(data.columns))
+    _, notes = noise_notes(prepared.home, prepared.plan.budget, data.sha256)
+    return Explored(work, prepared.method, found, tuple(data.columns), notes)
 
 
 def make_candidate(

@@ -66,7 +66,6 @@ if TYPE_CHECKING:
 
 _STEPS = ("Search", "Write the microdata", "Describe and check the release", "Write the report")
 _FEW_ROWS, _UNIQUE = 20, 0.9
-_MOST_COSTS = 5
 _Outcome = MethodOutcome | Judged
 
 
@@ -143,24 +142,13 @@ class _Work:
 
 def _noise_paid(work: _Work) -> tuple[str, ...]:
     """What was paid for noise about these people; a note names it, for releases combine."""
-    from dpdesk.app.witnessing import noise_paid
+    from dpdesk.app.witnessing import noise_notes
 
-    plan = work.prepared.plan
-    population = str((plan.budget or {}).get("population") or "")
-    try:
-        paid = noise_paid(work.prepared.home, population, work.prepared.data.sha256)
-    except StorageError as error:
-        work.notes.append(error.sentence)
-        work.report(Note(error.code, error.sentence))
-        return ()
-    if paid:
-        costs = ", ".join(paid[:_MOST_COSTS]) + (", …" if len(paid) > _MOST_COSTS else "")
-        sentence = (
-            f"Releases with noise about the same people were paid for on this computer ({costs}): "
-            "releases can be combined, and the guarantee takes this one to be the only one."
-        )
-        work.notes.append(sentence)
-        work.report(Note("release.noise-paid", sentence))
+    prepared = work.prepared
+    paid, notes = noise_notes(prepared.home, prepared.plan.budget, prepared.data.sha256)
+    for note in notes:
+        work.notes.append(note.sentence)
+        work.report(note)
     return paid
 
 

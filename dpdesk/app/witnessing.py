@@ -26,6 +26,7 @@ DEBITED, BEGUN, LIMITED = "debited", "began a ledger", "set a budget limit"
 RESTORED, PEOPLE = "restored a ledger", "declared who people are"
 ACCEPTED = "accepted a lost witness"
 _SHOWN = 5
+_MOST_COSTS = 5
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,27 @@ def noise_paid(home: Path, population: str, source_sha256: str) -> tuple[str, ..
         if facts.get("source") == source_sha256
         or (name and fold(str(facts.get("population", ""))) == name)
     )
+
+
+def noise_notes(
+    home: Path, budget: Mapping[str, object] | None, source_sha256: str
+) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    """What :func:`noise_paid` finds for a plan's ``budget``, and a warning that names it.
+
+    Releases of rows take themselves to be the only ones. A log that cannot be read is the warning.
+    """
+    try:
+        paid = noise_paid(home, str((budget or {}).get("population") or ""), source_sha256)
+    except StorageError as error:
+        return (), (Note(error.code, error.sentence),)
+    if not paid:
+        return (), ()
+    costs = ", ".join(paid[:_MOST_COSTS]) + (", …" if len(paid) > _MOST_COSTS else "")
+    sentence = (
+        f"Releases with noise about the same people were paid for on this computer ({costs}): "
+        "releases can be combined, and the guarantee takes this one to be the only one."
+    )
+    return paid, (Note("release.noise-paid", sentence),)
 
 
 def debits_elsewhere(

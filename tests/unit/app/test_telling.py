@@ -158,3 +158,10 @@ def test_noise_that_was_paid_for_about_the_same_people_is_named(
     checked = check_release(context, after, CancelToken(), silent).checklist
     assert checked.item("verified").status is Status.PASS
     assert "were paid for: ε = 0.5" in checked.item("assumptions").evidence
+    work = open_path(plan).work
+    assert work is not None
+    with closing(open_work(context, work, CancelToken(), silent)) as data:
+        view = explore(context, data, work, CancelToken(), silent).view(dict(work.parameters))
+    said = [note.sentence for note in view.notes if note.code == "release.noise-paid"]
+    assert len(said) == 1
+    assert "were paid for on this computer (ε = 0.5)" in said[0]
