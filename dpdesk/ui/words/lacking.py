@@ -87,8 +87,10 @@ def place_words(panel: str) -> str:
 
 
 def problem_place(problem: JobFailed, method: Method | None) -> str:
-    """The panel that can mend a failed search; empty when a value of the form is to blame."""
-    if problem.kind not in ("input", "refused"):
+    """The panel that can mend a failed search; empty when a value of the form is to blame, or the
+    method itself.
+    """
+    if problem.kind not in ("input", "refused") or problem.code == "plan.silent-method":
         return ""
     keys = {parameter.key for parameter in method.parameters} if method is not None else set()
     return "" if problem.details.get("key") in keys else place_of(problem.code)
