@@ -29,7 +29,7 @@ from dpdesk.engine.cubes.lattice import Floats, cells, members
 from dpdesk.engine.cubes.settings import Covered, CubeSettings
 from dpdesk.engine.cubes.widths import released_widths
 from dpdesk.engine.private.charts import change_figure, loss_figure, odds_bars
-from dpdesk.engine.private.guarantee_words import epsilon_of
+from dpdesk.engine.private.guarantee_words import epsilon_of, except_words
 
 TABLES = "cube-tables"
 
@@ -298,7 +298,7 @@ def odds_chart(settings: CubeSettings) -> BarChart:
     if settings.part is not None:
         subject = "one of two data sets that a minimal change tells apart"
         about, given = "beside the exact tables", "nothing else is known exactly"
-    return odds_bars(epsilon_of(settings), subject, about, given)
+    return odds_bars(epsilon_of(settings), subject, about, given + except_words(settings))
 
 
 def _dimensions(count: int) -> str:

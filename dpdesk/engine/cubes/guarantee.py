@@ -13,8 +13,8 @@ from dpdesk.engine.private.guarantee_words import (
     epsilon_of,
     lead_words,
     model_of,
+    rise_words,
     stated,
-    suspicion_after,
 )
 
 
@@ -47,10 +47,9 @@ def _claim(settings: CubeSettings, epsilon: float) -> str:
             f"{lead}, the odds between any two values of a person in the data change by at most "
             f"×{times} ({given})."
         )
-    suspicion = suspicion_after(epsilon)
     return (
         f"{lead}, the odds that a given person is in the data change by at most ×{times} "
-        f"({given}). A suspicion of 10 % can rise to at most {suspicion} %."
+        f"({given}). A suspicion of 10 % {rise_words(settings)}"
     )
 
 

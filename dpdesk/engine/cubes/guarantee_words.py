@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpdesk.engine.cubes.parameters import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.guarantee_words import GENERATOR, INDEPENDENT, OTHERS
+from dpdesk.engine.private.origins import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
 
 LABELS = (
     "The code lists of the source, whose labels are published, are taken to have been fixed before "

@@ -29,9 +29,6 @@ from dpdesk.engine.private.settings import (
     rows_parameter,
 )
 
-TYPED, FROM_FILE, FROM_CODES, FROM_DATA = "typed", "file", "code-list", "data"
-ORIGINS = (TYPED, FROM_FILE, FROM_CODES, FROM_DATA)
-"""Where declared categories come from."""
 LAPLACE, GAUSSIAN = Noise.LAPLACE.value, Noise.GAUSSIAN.value
 SOURCE_LABELS = "source"
 PLANNERS = ("bmax", "pmost", "all", "base", "exact", "optimal")

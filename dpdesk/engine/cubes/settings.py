@@ -15,9 +15,10 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.exact.asked import check_exact, read_exact
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of, members
-from dpdesk.engine.cubes.parameters import ORIGINS, SOURCE_LABELS
+from dpdesk.engine.cubes.parameters import SOURCE_LABELS
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.origins import ORIGINS
 from dpdesk.engine.private.settings import (
     NOT_SPANNING,
     REPLACE,

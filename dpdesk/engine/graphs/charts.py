@@ -19,7 +19,7 @@ from dpdesk.engine.graphs.settings import GraphSettings
 from dpdesk.engine.graphs.tables import EDGES, GraphTable, TableError
 from dpdesk.engine.graphs.words import UNIT
 from dpdesk.engine.private.charts import change_figure, loss_figure, odds_bars
-from dpdesk.engine.private.guarantee_words import epsilon_of
+from dpdesk.engine.private.guarantee_words import epsilon_of, except_words
 from dpdesk.engine.private.widths import half_width
 
 _HALF = 0.5
@@ -36,7 +36,7 @@ def graph_charts(
         about, given = "beside the exact degrees", "nothing else is known exactly"
     return (
         _errors_chart(settings, tables, errors),
-        odds_bars(epsilon_of(settings), subject, about, given),
+        odds_bars(epsilon_of(settings), subject, about, given + except_words(settings)),
     )
 
 

@@ -9,6 +9,7 @@ from dpdesk.core.parameters import (
     Condition,
     Parameter,
 )
+from dpdesk.engine.private.origins import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
 from dpdesk.engine.private.settings import (
     ADD_REMOVE,
     REPLACE,
@@ -18,6 +19,7 @@ from dpdesk.engine.private.settings import (
     rows_parameter,
 )
 
+UNKNOWN = "unknown"
 UNDIRECTED, DIRECTED = "undirected", "directed"
 NONE, DEGREES, OUT, IN = "none", "degrees", "out-degrees", "in-degrees"
 
@@ -45,6 +47,20 @@ PARAMETERS: tuple[Parameter, ...] = (
         "All nodes that there can be, in the order of the release; to be declared without "
         "looking at the data. Without it, those of the first column's hierarchy file. A node "
         "`other` takes all others; without one, their rows are left out.",
+    ),
+    ChoiceParameter(
+        "origins",
+        "Where the nodes come from",
+        "Who or what declared the nodes; the guarantee says it. Without a list they are those of a "
+        "hierarchy file, whatever is said here.",
+        choices=(
+            Choice(UNKNOWN, "Not recorded"),
+            Choice(TYPED, "Written by hand"),
+            Choice(FROM_FILE, "A file", "One that was there before the data."),
+            Choice(FROM_CODES, "The code list of the source"),
+            Choice(FROM_DATA, "The data", "Then being listed shows that a node occurs in them."),
+        ),
+        default=UNKNOWN,
     ),
     ChoiceParameter(
         "exact",

@@ -7,7 +7,7 @@ from dpdesk.engine.private.public_fields import DESIGNED, GUARANTEED
 
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *settings(
-        *("graph", "ends[]", "nodes[]", "exact", "exact_nodes[]", "exact_in_nodes[]"),
+        *("graph", "ends[]", "nodes[]", "origins", "exact", "exact_nodes[]", "exact_in_nodes[]"),
         *("exact_edges", "epsilon", "rho", "delta", "neighbours", "rows_per_person"),
     ),
     *GUARANTEED,

@@ -11,7 +11,8 @@ from dpdesk.core.parameters import ParameterValue, Texts, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
 from dpdesk.engine.graphs.known import KnownDegrees
-from dpdesk.engine.graphs.parameters import DEGREES, DIRECTED, IN, NONE, OUT
+from dpdesk.engine.graphs.parameters import DEGREES, DIRECTED, IN, NONE, OUT, UNKNOWN
+from dpdesk.engine.private.origins import FROM_FILE
 from dpdesk.engine.private.settings import (
     NOT_SPANNING,
     REPLACE,
@@ -29,7 +30,8 @@ LEAST_NODES, MOST_NODES = 3, 4096
 
 @dataclass(frozen=True)
 class GraphSettings(PrivateSettings):
-    """All settings with their types. ``nodes`` is None where a hierarchy declares them.
+    """All settings with their types. ``nodes`` is None where a hierarchy declares them;
+    ``origins`` says where listed ones come from, as far as the plan knows it.
 
     ``exact_first`` and ``exact_second`` name the nodes whose degrees are exact (of directed edges:
     out-degrees and in-degrees), None for all.
@@ -41,6 +43,7 @@ class GraphSettings(PrivateSettings):
     exact_first: tuple[str, ...] | None
     exact_second: tuple[str, ...] | None
     exact_edges: bool
+    origins: str = UNKNOWN
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> GraphSettings:
@@ -59,6 +62,7 @@ class GraphSettings(PrivateSettings):
             exact_first=first,
             exact_second=second,
             exact_edges=values["exact_edges"] is True,
+            origins=FROM_FILE if nodes is None else str(values["origins"]),
             noise=noise,
             budget=budget,
             delta=Fraction(str(values["delta"])),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dpdesk.core.budget import UNPROTECTED
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import Note
+from dpdesk.engine.graphs.parameters import UNKNOWN
 from dpdesk.engine.graphs.settings import GraphSettings
 from dpdesk.engine.private.guarantee_words import (
     CHOOSING,
@@ -19,13 +20,22 @@ from dpdesk.engine.private.guarantee_words import (
     lead_words,
     model_of,
     others_beside_exact,
+    rise_words,
     several_changes_words,
     stated,
-    suspicion_after,
 )
+from dpdesk.engine.private.origins import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
 
 UNIT = "edges"
 _MOST_NAMED = 12
+_ORIGINS = {
+    UNKNOWN: "Where the nodes come from is not recorded.",
+    TYPED: "The nodes were written by hand.",
+    FROM_FILE: "The nodes come from a file.",
+    FROM_CODES: "The nodes come from the code list of the source.",
+    FROM_DATA: "The nodes were taken from the data, and are assumed to have been known beforehand; "
+    "where one was not, its being listed shows that it is in the data, which no ε covers.",
+}
 
 
 def graph_guarantee(
@@ -124,7 +134,7 @@ def _edges(count: int) -> str:
 
 def _claim(settings: GraphSettings, epsilon: float, change: int | None) -> str:
     lead, given, times = lead_words(settings, epsilon)
-    after, rows = suspicion_after(epsilon), settings.rows_per_person
+    rows = settings.rows_per_person
     if change is not None:
         size = (
             "at most 1 edge comes or goes"
@@ -137,7 +147,7 @@ def _claim(settings: GraphSettings, epsilon: float, change: int | None) -> str:
             f"Published without noise, and so without ε protection: {names}. Among graphs that "
             f"agree with that, ε holds for {unit} (size {change}: {size}). {lead} beside it, the "
             f"odds between two such graphs change by at most ×{times} ({given}). A suspicion of "
-            f"10 % that one of them is the true one can rise to at most {after} %."
+            f"10 % that one of them is the true one {rise_words(settings)}"
         )
     if settings.replace:
         unit = (
@@ -147,7 +157,7 @@ def _claim(settings: GraphSettings, epsilon: float, change: int | None) -> str:
     unit = "a given edge is" if rows == 1 else f"all of a person's up to {rows:,} edges are"
     return (
         f"{lead}, the odds that {unit} in the data change by at most ×{times} ({given}). A "
-        f"suspicion of 10 % can rise to at most {after} %."
+        f"suspicion of 10 % {rise_words(settings)}"
     )
 
 
@@ -176,7 +186,7 @@ def _assumes(settings: GraphSettings, cluster: str | None, change: int | None) -
         unit,
         f"{pair}: repeated rows count once, and rows from a node to itself are left out.",
         "The nodes, their order and all settings are taken to have been fixed without looking at "
-        "the data. Where the nodes come from is not recorded.",
+        f"the data. {_ORIGINS[settings.origins]}",
         known,
         others,
         GENERATOR,

@@ -114,6 +114,8 @@ def several_changes_words(settings: PrivateSettings, which: str, unit: str) -> s
 def others_beside_exact(settings: PrivateSettings, change: int) -> str:
     """How often other releases count whose noise was made for a change of one row alone."""
     times = change if settings.pure else change**2
+    if times == 1:
+        return OTHERS
     return (
         f"{OTHERS} One whose noise was not made beside the same exact numbers counts up to "
         f"{times:,} times."
@@ -136,6 +138,20 @@ def lead_words(settings: PrivateSettings, epsilon: float) -> tuple[str, str, str
         return "Whatever is published", f"ε = {number_text(settings.budget)}", times
     lead = f"Except with a chance of {number_text(settings.delta)}, whatever is published"
     return lead, f"ρ = {number_text(settings.budget)}, ε = {rounded_up(epsilon)}", times
+
+
+def except_words(settings: PrivateSettings) -> str:
+    """What a sentence about ε ends with where it follows from ρ: but for which chance it holds."""
+    return "" if settings.pure else f", except with a chance of {number_text(settings.delta)}"
+
+
+def rise_words(settings: PrivateSettings) -> str:
+    """To what a suspicion of 10 % can rise: how a claim ends. With rho, but for the chance delta
+    that it names before.
+    """
+    after = suspicion_after(epsilon_of(settings))
+    again = "" if settings.pure else ", again except with that chance"
+    return f"can rise to at most {after} %{again}."
 
 
 def suspicion_after(epsilon: float) -> str:

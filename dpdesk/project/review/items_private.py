@@ -53,7 +53,10 @@ def _loss(case: Case) -> Answer:
     times = f"×{rounded_up(exp(known))}" if known < _LARGEST_LOSS else "more than ×10^300"
     after = suspicion_after(known)
     rho = exact_number(_parameters(case).get("rho"))
-    given = f"ρ = {number_text(rho)}, that is " if rho is not None else ""
+    delta = exact_number(_parameters(case).get("delta"))
+    given = ""
+    if rho is not None and delta is not None:
+        given = f"ρ = {number_text(rho)}, that is, except with a chance of {number_text(delta)}, "
     size = _parameters(case).get("minimal_change")
     unit, rows = ("edge", "edges") if _is_graph(case) else ("person", "rows")
     what = f"about one {unit}" if size is None else f"of a minimal change of up to {size} {rows}"

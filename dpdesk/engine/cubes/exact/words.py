@@ -16,8 +16,8 @@ from dpdesk.engine.private.guarantee_words import (
     PUBLISHING,
     lead_words,
     others_beside_exact,
+    rise_words,
     several_changes_words,
-    suspicion_after,
 )
 
 _MOST_NAMED = 12
@@ -100,8 +100,8 @@ def _claim(settings: CubeSettings, names: str, epsilon: float, change: int) -> s
         f"Published without noise, and so without ε protection: {names}. Among data sets that "
         f"agree with {'them' if many else 'it'}, ε holds for {unit} (size {change}: {size}). "
         f"{lead} beside {'them' if many else 'it'}, the odds between two such data sets change by "
-        f"at most ×{times} ({given}). A suspicion of 10 % that one of them is the true one can "
-        f"rise to at most {suspicion_after(epsilon)} %."
+        f"at most ×{times} ({given}). A suspicion of 10 % that one of them is the true one "
+        f"{rise_words(settings)}"
     )
 
 

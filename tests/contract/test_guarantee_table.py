@@ -1,0 +1,281 @@
+"""Every sentence of every guarantee is in an independent table, which says when it is true."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.pseudonyms import Linkage
+from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity.guarantee import k_guarantee
+from dpdesk.engine.diverted.guarantee import diverted_guarantee
+from dpdesk.engine.methods import default_registry
+from dpdesk.engine.private.method import PrivateInput, PrivateMethod
+from tests.reference.guarantee_table import PRIVATE, ROWS, Entry, Truth, entry_of, parted
+
+CUBE: dict[str, Any] = {
+    "dimensions": ["sex", "region"],
+    "domains": {"sex": ["f", "m"], "region": ["n", "s", "w"]},
+}
+GRAPH: dict[str, Any] = {"ends": ["sex", "region"], "nodes": list("fmnsw")}
+BUDGETS: tuple[dict[str, Any], ...] = (
+    {"epsilon": 1}, {"epsilon": 900}, {"rho": 0.5}, {"rho": 0.01, "delta": 0.001},
+)  # fmt: skip
+ORIGINS = ("typed", "file", "code-list", "data")
+MORE: dict[str, tuple[dict[str, Any], ...]] = {
+    "dp-cube": (
+        {},
+        {"labels": "source"},
+        {"measure": {"sum": "pay", "lower": -3, "upper": 5}},
+        {"measure": {"average": "pay", "lower": 0, "upper": 5}},
+        {"exact": [["sex"]]},
+        {"exact": [["sex"], ["region"]]},
+        {"exact": [[]]},
+        {"exact": [{"cuboid": ["sex", "region"], "cells": [["f", "n"]]}]},
+        {"exact": [{"cuboid": ["sex", "region"], "cells": [["f", "n"], ["m", "s"]]}]},
+        *({"origins": {"sex": origin}} for origin in ORIGINS),
+    ),
+    "dp-graph": (
+        {},
+        {"graph": "directed"},
+        {"exact": "degrees"},
+        {"exact": "degrees", "exact_nodes": ["f"]},
+        {"exact": "out-degrees", "graph": "directed"},
+        {"exact_edges": True},
+        {"exact_edges": True, "exact": "degrees", "exact_nodes": ["f", "m"]},
+        *({"origins": origin} for origin in ORIGINS),
+    ),
+}
+NAMED = {"dp-cube": CUBE, "dp-graph": GRAPH}
+
+
+def sentences(guarantee: Guarantee) -> Iterator[tuple[str, str]]:
+    """All of a guarantee, sentence by sentence."""
+    parts = (("claim", (guarantee.claim,)), ("assumes", guarantee.assumes))
+    for part, texts in (*parts, ("limits", guarantee.not_covered)):
+        for text in texts:
+            yield from ((part, sentence) for sentence in parted(text))
+
+
+def _truth(name: str, raw: dict[str, Any], change: object) -> Truth:
+    given = raw.get("origins", {})
+    origins = {given} if isinstance(given, str) else {*given.values(), "unknown"}
+    measure = raw.get("measure")
+    return Truth(
+        kind=name.removeprefix("dp-"),
+        epsilon=raw.get("epsilon"),
+        rho=raw.get("rho"),
+        delta=raw.get("delta", 1e-6),
+        replace=raw.get("neighbours") == "replace",
+        rows=raw.get("rows_per_person", 1),
+        change=int(str(change or 0)),
+        directed=raw.get("graph") == "directed",
+        sums=isinstance(measure, dict),
+        labels="labels" in raw,
+        origins=frozenset(origins or {"unknown"}),
+    )
+
+
+def _private_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
+    """Guarantees of releases with noise of every kind of plan, each with what is true of it."""
+    for name, more in MORE.items():
+        method = default_registry().get(name, "plan")
+        assert isinstance(method, PrivateMethod)
+        settings = product(BUDGETS, ({}, {"neighbours": "replace"}), (1, 3), more, (False, True))
+        for budget, neighbours, rows, keys, clustered in settings:
+            raw = NAMED[name] | budget | neighbours | keys | {"rows_per_person": rows}
+            roles = {"sex": Role.QUASI_IDENTIFIER, "region": Role.QUASI_IDENTIFIER}
+            roles |= {"pay": Role.SENSITIVE} | ({"house": Role.CLUSTER} if clustered else {})
+            parameters = parse_parameters(method.parameters, raw, "plan")
+            design = method.design(PrivateInput(roles, {}, parameters), CancelToken(), silent)
+            change = design.guarantee.parameters.get("minimal_change")
+            truth = _truth(name, raw, change)
+            yield f"{name} {raw}", design.guarantee, replace(truth, cluster=clustered)
+
+
+def _row_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
+    """Guarantees of k-anonymous and of drawn rows, with what is true of them."""
+    sensitive, plain, weight = Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT
+    links = (
+        {}, {"id": Linkage(False, "2026")}, {"id": Linkage(True, "")},
+        {"id": Linkage(False, ""), "team": Linkage(True, "d")},
+    )  # fmt: skip
+    others = (
+        {}, {"pay": sensitive}, {"job": plain}, {"job": plain, "branch": plain},
+        {"pay": sensitive, "house": Role.CLUSTER, "w": weight}, {"w": weight, "v": weight},
+    )  # fmt: skip
+    for quasi, rest, linkages, gone in product((1, 2), others, links, (0, 4)):
+        names = ("sex", "region")[:quasi]
+        roles = dict.fromkeys(names, Role.QUASI_IDENTIFIER) | rest
+        roles |= dict.fromkeys(linkages, Role.PSEUDONYM)
+        columns = _columns(names, rest) | _pseudonyms(linkages)
+        truth = Truth("k", k=3, smallest=4, suppressed=gone, columns=columns)
+        yield f"k {roles}", k_guarantee(3, 4, gone, roles, linkages), truth
+    for drawn, quasi, rest, size, k, gone in product(
+        (("pay",), ("pay", "job")), (0, 1, 2), others[2:], (2, 5), (0, 4), (0, 1, 7)
+    ):
+        if k and not quasi:
+            continue
+        names = ("sex", "region")[:quasi]
+        kept = {name: role for name, role in rest.items() if name not in drawn}
+        roles = dict.fromkeys(names, Role.QUASI_IDENTIFIER) | kept
+        roles |= dict.fromkeys((*drawn, "illness"), sensitive)
+        columns = _columns(names, kept | {"illness": sensitive}) | {"drawn": drawn}
+        suppressed = gone if k else 0
+        truth = Truth("drawn", k=k, size=size, removed=gone, suppressed=suppressed, columns=columns)
+        made = diverted_guarantee(size, drawn, roles, gone, k or None, suppressed)
+        yield f"drawn {roles} {size}", made, truth
+
+
+def _columns(quasi: tuple[str, ...], rest: dict[str, Role]) -> dict[str, tuple[str, ...]]:
+    by_role = {role.value: tuple(n for n, each in rest.items() if each is role) for role in Role}
+    return by_role | {"quasi": quasi}
+
+
+def _pseudonyms(linkages: dict[str, Linkage]) -> dict[str, tuple[str, ...]]:
+    persons = tuple(name for name, each in linkages.items() if not each.groups)
+    groups = tuple(name for name, each in linkages.items() if each.groups)
+    return {
+        **({"pseudonym": persons} if persons else {}), **({"groups": groups} if groups else {})
+    }  # fmt: skip
+
+
+@cache
+def private_cases() -> tuple[tuple[str, Guarantee, Truth], ...]:
+    """See :func:`_private_cases`."""
+    return tuple(_private_cases())
+
+
+@cache
+def row_cases() -> tuple[tuple[str, Guarantee, Truth], ...]:
+    """See :func:`_row_cases`."""
+    return tuple(_row_cases())
+
+
+@cache
+def met() -> tuple[frozenset[Entry], tuple[str, ...]]:
+    """The entries that some guarantee has, and what no entry fits."""
+    found: set[Entry] = set()
+    unknown = []
+    for cases, entries in ((private_cases(), PRIVATE), (row_cases(), ROWS)):
+        for name, guarantee, truth in cases:
+            for part, sentence in sentences(guarantee):
+                entry = entry_of(part, sentence, entries, truth)
+                if entry is None:
+                    unknown.append(f"{name}: {part}: {sentence}")
+                else:
+                    found.add(entry)
+    return frozenset(found), tuple(unknown)
+
+
+def test_every_sentence_is_known_and_true_where_it_stands() -> None:
+    assert not met()[1]
+
+
+def test_every_method_is_asked() -> None:
+    asked = {*MORE, "k-anonymity", "l-diverted"}
+    assert {method.id for method in default_registry()} == asked
+
+
+def test_a_larger_loss_than_stated_is_noticed() -> None:
+    for name, guarantee, truth in private_cases():
+        if truth.epsilon is not None and truth.epsilon > 700:
+            continue  # odds beyond any number
+        more = {
+            "epsilon": truth.epsilon and truth.epsilon * 1.1,
+            "rho": truth.rho and truth.rho * 1.1,
+        }
+        worse = replace(truth, **more)
+        found = [entry_of(*each, PRIVATE, worse) for each in sentences(guarantee)]
+        assert None in found, name
+
+
+@pytest.mark.parametrize("changed", [{"rows": 2}, {"delta": 1e-9}])
+def test_other_facts_than_the_stated_ones_are_noticed(changed: dict[str, Any]) -> None:
+    for _, guarantee, truth in private_cases():
+        other = replace(truth, **changed)
+        found = [entry_of(*each, PRIVATE, other) for each in sentences(guarantee)]
+        assert None in found or ("delta" in changed and truth.rho is None)
+
+
+ELSEWHERE = frozenset(
+    text.strip()
+    for text in (
+        # the budget that is missing, and charts
+        "Give ε (or ρ), the privacy loss that you are ready to spend: nothing is chosen for you. "
+        "Until then, errors are drawn for a budget of 1, and nothing is spent.",
+        ", except with a chance of ",
+        # the ledger
+        ", published exactly",
+        # notes of a design
+        "Nothing protects ",
+        ". All other noise is made for a minimal change of up to ",
+        " rows beside that",
+        " times that for one person",
+        " computed that number.",
+        "The noise is made for ",
+        ", not for all edges of a node: who has many edges stays visible as somebody who has many.",
+        " edges of one person",
+        ". The noise is made for a minimal change of up to ",
+        " beside that.",
+        "1 edge",
+        "The plan vouches for at most ",
+        " edges per person; nothing enforces it.",
+        # no exact number of a graph leaves a change of one edge
+        "at most 1 edge comes or goes",
+        # a fault of the program
+        "a class of ",
+        " rows does not satisfy k = ",
+    )
+)
+"""Texts in the same modules that are in no guarantee."""
+WORDED = (
+    "private/guarantee_words", "cubes/guarantee_words", "cubes/guarantee", "cubes/exact/words",
+    "graphs/words", "diverted/guarantee", "anonymity/guarantee", "anonymity/pseudonym_words",
+)  # fmt: skip
+"""Modules that word guarantees."""
+
+
+def literals(module: str) -> Iterator[str]:
+    """The texts in the code of a module, its docstrings left out."""
+    path = Path(__file__).parents[2] / "dpdesk" / "engine" / f"{module}.py"
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    passed = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in passed
+        ):
+            yield node.value
+
+
+@pytest.mark.parametrize("module", WORDED)
+def test_no_sentence_is_worded_that_no_case_here_has(module: str) -> None:
+    said = [
+        text
+        for cases in (private_cases(), row_cases())
+        for _, made, _ in cases
+        for text in (made.claim, *made.assumes, *made.not_covered, made.model)
+    ]
+    whole = "\n".join(dict.fromkeys(said))
+    missing = [
+        text
+        for text in literals(module)
+        if " " in text.strip() and text.strip() not in whole and text.strip() not in ELSEWHERE
+    ]
+    assert not missing

@@ -1,0 +1,656 @@
+"""Every sentence that a guarantee may hold, with the condition under which it is true.
+
+Written from the methods alone, without the code that words things: a sentence that is not here is a
+fault until somebody has decided when it is true. ``{n}`` stands for a whole number, ``{x}`` for a
+number, ``{names}`` for names of columns, categories or tables; each is checked where the condition
+speaks of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import exp, log, sqrt
+
+CLAIM, ASSUMES, LIMITS = "claim", "assumes", "limits"
+_PARTS = {
+    "n": r"(\d[\d,]*)",
+    "x": r"(\d[\d,.]*(?:E\+\d+)?|more than 10\^300)",
+    "names": r"(.+?)",
+}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true of a release, from its plan and what was counted.
+
+    ``kind`` is ``cube``, ``graph``, ``k`` or ``drawn``; ``change`` the size of a minimal change, 0
+    where nothing is exact; ``columns`` the released columns by role.
+    """
+
+    kind: str
+    epsilon: float | None = None
+    rho: float | None = None
+    delta: float = 1e-6
+    replace: bool = False
+    rows: int = 1
+    cluster: bool = False
+    change: int = 0
+    exact: int = 0
+    directed: bool = False
+    degrees: bool = False
+    sums: bool = False
+    labels: bool = False
+    origins: frozenset[str] = frozenset()
+    k: int = 0
+    smallest: int = 0
+    size: int = 0
+    removed: int = 0
+    suppressed: int = 0
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def private(self) -> bool:
+        return self.kind in ("cube", "graph")
+
+    @property
+    def one(self) -> float:
+        """What the odds between neighbours change by, as a logarithm; with rho, but for delta."""
+        if self.epsilon is not None:
+            return self.epsilon
+        rho = self.rho or 0.0
+        return rho + 2 * sqrt(rho * log(1 / self.delta))
+
+    @property
+    def two(self) -> float:
+        """The same for two steps, which between them move a sum up to twice as far."""
+        if self.epsilon is not None:
+            return 2 * self.epsilon
+        rho = self.rho or 0.0
+        return 4 * rho + 4 * sqrt(rho * log(1 / self.delta))
+
+
+Condition = Callable[[Truth, tuple[str, ...]], bool]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A sentence with gaps, in which part of a guarantee it may stand, and when it is true."""
+
+    part: str
+    text: str
+    holds: Condition
+
+    @property
+    def pattern(self) -> str:
+        """As a regular expression."""
+        found = re.escape(self.text)
+        for name, pattern in _PARTS.items():
+            found = found.replace(re.escape("{" + name + "}"), pattern)
+        return found
+
+
+def number(text: str) -> float:
+    """A number of a sentence; what is above 10^300 is infinite."""
+    return float("inf") if text.startswith("more") else float(text.replace(",", "").rstrip("."))
+
+
+def up(text: str, least: float, slack: float = 1.02) -> bool:
+    """Whether a stated bound is not below the true one, and not far above."""
+    stated = number(text)
+    return least * (1 - 1e-9) <= stated <= max(least * slack, least + 1e-6) or stated == float(
+        "inf"
+    )
+
+
+def odds(log_odds: float) -> float:
+    return exp(log_odds) if log_odds <= 700 else float("inf")
+
+
+def risen(truth: Truth, text: str) -> bool:
+    """A suspicion of 10 % after the release, in percent, stated with two digits."""
+    times = odds(truth.one)
+    after = 100.0 if times == float("inf") else 100 * 0.1 * times / (0.9 + 0.1 * times)
+    return after * (1 - 1e-9) <= number(text) <= min(100.0, max(after * 1.12, 100 * (after > 98)))
+
+
+def always(truth: Truth, gaps: tuple[str, ...]) -> bool:
+    return True
+
+
+def _when(condition: Callable[[Truth], bool]) -> Condition:
+    return lambda truth, gaps: condition(truth)
+
+
+def _pure(truth: Truth) -> bool:
+    return truth.epsilon is not None
+
+
+def _given(truth: Truth, gaps: tuple[str, ...]) -> bool:
+    """Odds and ε of a claim: ×{x} (ε = {x}), or with {delta} first and (ρ = {x}, ε = {x})."""
+    if _pure(truth):
+        times, epsilon = gaps
+        return up(times, odds(truth.one)) and number(epsilon) == truth.epsilon
+    delta, times, rho, epsilon = gaps
+    exactly = number(delta) == truth.delta and number(rho) == truth.rho
+    return exactly and up(times, odds(truth.one)) and up(epsilon, truth.one)
+
+
+_LEADS = (
+    ("Whatever is published", "×{x} (ε = {x})", True),
+    ("Except with a chance of {x}, whatever is published", "×{x} (ρ = {x}, ε = {x})", False),
+)
+_UNITS = (
+    ("the odds that a given person is in the data", "cube", False, None),
+    ("the odds between any two values of a person in the data", "cube", True, None),
+    ("the odds that a given edge is in the data", "graph", False, True),
+    ("the odds that all of a person's up to {n} edges are in the data", "graph", False, False),
+    ("the odds between any two edges", "graph", True, True),
+    ("the odds between any two choices of the {n} edges of a person", "graph", True, False),
+)
+
+
+def _odds_entries() -> list[Entry]:
+    """What changes by at most how much: who is a neighbour decides which odds may be spoken of."""
+    found = []
+    for lead, given, pure in _LEADS:
+        for unit, kind, replace, single in _UNITS:
+
+            def holds(
+                truth: Truth, gaps: tuple[str, ...], *, pure: bool = pure, kind: str = kind,
+                replace: bool = replace, single: bool | None = single,
+            ) -> bool:  # fmt: skip
+                fits = (truth.kind, truth.replace, _pure(truth)) == (kind, replace, pure)
+                fits = fits and not truth.change
+                if single is None:
+                    return fits and _given(truth, gaps)
+                if single:
+                    return fits and truth.rows == 1 and _given(truth, gaps)
+                place = 0 if pure else 1
+                rest = gaps[:place] + gaps[place + 1 :]
+                return fits and number(gaps[place]) == truth.rows > 1 and _given(truth, rest)
+
+            found.append(Entry(CLAIM, f"{lead}, {unit} change by at most {given}.", holds))
+        for beside in ("it", "them"):
+            for what, kind in (("data sets", "cube"), ("graphs", "graph")):
+
+                def between(
+                    truth: Truth, gaps: tuple[str, ...], *, pure: bool = pure, kind: str = kind,
+                ) -> bool:  # fmt: skip
+                    fits = truth.kind == kind and _pure(truth) is pure and truth.change > 0
+                    return fits and _given(truth, gaps)
+
+                text = f"{lead} beside {beside}, the odds between two such {what} change by at "
+                found.append(Entry(CLAIM, f"{text}most {given}.", between))
+    return found
+
+
+def _rise_entries() -> list[Entry]:
+    found = []
+    for of, exact in (("", False), (" that one of them is the true one", True)):
+        for end, pure in ((".", True), (", again except with that chance.", False)):
+
+            def holds(
+                truth: Truth, gaps: tuple[str, ...], *, exact: bool = exact, pure: bool = pure
+            ) -> bool:
+                fits = _pure(truth) is pure and bool(truth.change) is exact
+                return fits and (exact or not truth.replace) and risen(truth, gaps[0])
+
+            text = f"A suspicion of 10 %{of} can rise to at most {{x}} %{end}"
+            found.append(Entry(CLAIM, text, holds))
+    return found
+
+
+def _exact_entries() -> list[Entry]:
+    found = [
+        Entry(
+            CLAIM,
+            "Published without noise, and so without ε protection: {names}.",
+            _when(lambda truth: truth.private and truth.change > 0),
+        )
+    ]
+    sizes = {
+        "cube": ("at most {n} row comes or goes", "at most {n} rows come or go"),
+        "graph": (
+            "at most {n} edge comes or goes",
+            "at most {n} edges come or go, and no exact number changes",
+        ),
+    }
+    for kind, what in (("cube", "data sets"), ("graph", "graphs")):
+        for such in ("it", "them", "that"):
+            for unit in ("one minimal change", "{n} minimal changes"):
+                for size in sizes[kind]:
+
+                    def holds(
+                        truth: Truth, gaps: tuple[str, ...], *, kind: str = kind, unit: str = unit
+                    ) -> bool:
+                        *first, change, said = map(number, gaps)
+                        rows = first == ([truth.rows] if truth.rows > 1 else [])
+                        return truth.kind == kind and rows and change == said == truth.change
+
+                    text = f"Among {what} that agree with {such}, ε holds for {unit} "
+                    found.append(Entry(CLAIM, f"{text}(size {{n}}: {size}).", holds))
+    return found
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The names in a sentence; none of a test holds a comma or “and”."""
+    return tuple(re.split(r", | and ", text))
+
+
+def _cluster(rows: bool) -> Condition:
+    def holds(truth: Truth, gaps: tuple[str, ...]) -> bool:
+        many = number(gaps[1]) if rows else 1
+        return truth.cluster and many == truth.rows and (truth.rows > 1) is rows
+
+    return holds
+
+
+def _unclustered(kind: str, *, rows: bool) -> Condition:
+    def holds(truth: Truth, gaps: tuple[str, ...]) -> bool:
+        many = number(gaps[0]) if rows else 1
+        return (truth.kind, truth.cluster) == (kind, False) and many == truth.rows
+
+    return holds
+
+
+def _beside(truth: Truth, gaps: tuple[str, ...]) -> bool:
+    """A change of S rows: S times epsilon, and at most S² times rho, for what was made for one."""
+    least = truth.change if _pure(truth) else truth.change**2
+    return truth.change > 0 and number(gaps[0]) >= least > 1
+
+
+def _several(pure: bool, rows: bool) -> Condition:
+    def holds(truth: Truth, gaps: tuple[str, ...]) -> bool:
+        many = number(gaps[0]) if rows else 1
+        return truth.change > 0 and _pure(truth) is pure and many == truth.rows
+
+    return holds
+
+
+def _between(truth: Truth, gaps: tuple[str, ...]) -> bool:
+    """Two values of somebody who is in the data: two steps under add/remove."""
+    if truth.replace or truth.change:
+        return False
+    if _pure(truth):
+        return up(gaps[0], odds(truth.two))
+    delta, times, epsilon = gaps
+    return number(delta) == truth.delta and up(times, odds(truth.two)) and up(epsilon, truth.two)
+
+
+def _origin(*kinds: str) -> Condition:
+    return _when(lambda truth: bool(truth.origins & set(kinds)))
+
+
+_noisy = _when(lambda truth: truth.private)
+_cubes = _when(lambda truth: truth.kind == "cube")
+_graphs = _when(lambda truth: truth.kind == "graph")
+_PERSON = "A person (or household) is all rows with the same `{names}`; of each, "
+_EDGES = "A person is all rows with the same `{names}`; of each, "
+_LEFT = "and rows without it were left out."
+_CATEGORIES = "The categories of {names} "
+_DATA = "where one was not, its being listed shows that "
+
+PRIVATE: tuple[Entry, ...] = (
+    *_odds_entries(),
+    *_rise_entries(),
+    *_exact_entries(),
+    Entry(ASSUMES, f"{_PERSON}one row was used, {_LEFT}", _cluster(rows=False)),
+    Entry(ASSUMES, f"{_PERSON}at most {{n}} rows were used, {_LEFT}", _cluster(rows=True)),
+    Entry(ASSUMES, f"{_EDGES}one edge was used, {_LEFT}", _cluster(rows=False)),
+    Entry(ASSUMES, f"{_EDGES}at most {{n}} edges were used, {_LEFT}", _cluster(rows=True)),
+    Entry(ASSUMES, "Every person has one row in the data; nothing in the data enforced it.",
+          _unclustered("cube", rows=False)),
+    Entry(ASSUMES, "Every person has at most {n} rows in the data; nothing in the data enforced "
+          "it.",
+          _unclustered("cube", rows=True)),
+    Entry(ASSUMES, "Every person has at most {n} edges in the data; nothing in the data enforced "
+          "it.",
+          _unclustered("graph", rows=True)),
+    Entry(ASSUMES, "What is protected is a single edge, whoever it is about.",
+          _unclustered("graph", rows=False)),
+    Entry(ASSUMES, "Two nodes have one edge at most: repeated rows count once, and rows from a "
+          "node "
+          "to itself are left out.", _when(lambda t: t.kind == "graph" and not t.directed)),
+    Entry(ASSUMES, "Two nodes have one edge at most, and one more in the other direction: repeated "
+          "rows count once, and rows from a node to itself are left out.",
+          _when(lambda t: t.kind == "graph" and t.directed)),
+    Entry(ASSUMES, "The categories, their order and all settings are taken to have been fixed "
+          "without "
+          "looking at the data.", _cubes),
+    Entry(ASSUMES, "The nodes, their order and all settings are taken to have been fixed without "
+          "looking at the data.", _graphs),
+    Entry(ASSUMES, "The bounds of every sum are taken to have been fixed without looking at the "
+          "data.",
+          _when(lambda t: t.sums)),
+    Entry(ASSUMES, "The code lists of the source, whose labels are published, are taken to have "
+          "been "
+          "fixed before the data.", _when(lambda t: t.labels)),
+    Entry(ASSUMES, f"{_CATEGORIES}were written by hand.", _origin("typed")),
+    Entry(ASSUMES, f"{_CATEGORIES}come from a hierarchy.", _origin("file")),
+    Entry(ASSUMES, f"{_CATEGORIES}come from the code list of the source.", _origin("code-list")),
+    Entry(ASSUMES, f"{_CATEGORIES}were suggested from the data, and are taken to have been known "
+          f"beforehand; {_DATA}somebody has it, which no ε covers.", _origin("data")),
+    Entry(ASSUMES, "Where the categories of {names} come from is not recorded.",
+          _origin("unknown")),
+    Entry(ASSUMES, "Where the nodes come from is not recorded.", _origin("unknown")),
+    Entry(ASSUMES, "The nodes were written by hand.", _origin("typed")),
+    Entry(ASSUMES, "The nodes come from a file.", _origin("file")),
+    Entry(ASSUMES, "The nodes come from the code list of the source.", _origin("code-list")),
+    Entry(ASSUMES, "The nodes were taken from the data, and are assumed to have been known "
+          f"beforehand; {_DATA}it is in the data, which no ε covers.", _origin("data")),
+    Entry(ASSUMES, "What somebody knows of different persons is independent.",
+          _when(lambda t: t.kind == "cube" and not t.change)),
+    Entry(ASSUMES, "What somebody knows of different edges is independent.",
+          _when(lambda t: t.kind == "graph" and not t.change)),
+    Entry(ASSUMES, "Somebody may know everything but which of two such data sets is the true "
+          "one; no "
+          "other numbers about these rows than the exact ones here are known.",
+          _when(lambda t: t.kind == "cube" and t.change > 0)),
+    Entry(ASSUMES, "Somebody may know everything but which of two such graphs is the true one; "
+          "no other "
+          "numbers about these edges than the exact ones here are known.",
+          _when(lambda t: t.kind == "graph" and t.change > 0)),
+    Entry(ASSUMES, "Every other release about the same persons costs as well: losses add up.",
+          _noisy),
+    Entry(ASSUMES, "One whose noise was not made beside the same exact numbers counts up to {n} "
+          "times.",
+          _beside),
+    Entry(ASSUMES, "The random numbers come from a cryptographic generator, and the manifest "
+          "holds a "
+          "commitment to the source: against an adversary who breaks these nothing is promised.",
+          _noisy),
+    Entry(LIMITS, "Facts about a whole group, which hold whether or not one person is in the "
+          "data: who "
+          "is known to belong to the group may be judged by them.", _cubes),
+    Entry(LIMITS, "All edges of a node together: that somebody has many edges, or none, is not "
+          "hidden "
+          "as one edge is.", _graphs),
+    Entry(LIMITS, "Odds between two values of a person who is known to be in the data: these "
+          "change by "
+          "up to ×{x}.", _between),
+    Entry(LIMITS, "Odds between two values of a person who is known to be in the data: except "
+          "with a "
+          "chance of {x}, these change by up to ×{x} (ε = {x}).", _between),
+    Entry(LIMITS, "Odds between two places of an edge that is known to be in the data: these "
+          "change by "
+          "up to ×{x}.", _between),
+    Entry(LIMITS, "Odds between two places of an edge that is known to be in the data: except "
+          "with a "
+          "chance of {x}, these change by up to ×{x} (ε = {x}).", _between),
+    Entry(LIMITS, "The number of persons in the data: it is taken to be known.",
+          _when(lambda t: t.kind == "cube" and t.replace)),
+    Entry(LIMITS, "The number of edges: it is taken to be known.",
+          _when(lambda t: t.kind == "graph" and t.replace)),
+    Entry(LIMITS, "A choice among several releases, or of settings, that was made after looking "
+          "at the "
+          "data or at results: then more was spent than is said here.", _noisy),
+    Entry(LIMITS, "The decision to publish this release, or not to publish another one, which "
+          "trial "
+          "runs and the checklist inform: these are internal looks at the data, and the stated "
+          "loss "
+          "does not cover what the decision itself tells.", _noisy),
+    Entry(LIMITS, "What the exact numbers show by themselves: a node whose exact degree is 0 has "
+          "no "
+          "edge, and one whose degree is that of all other nodes has an edge to each.",
+          _when(lambda t: t.kind == "graph" and t.change > 0)),
+    *(
+        Entry(LIMITS, f"What {{names}} {shows}: these are the true numbers of the rows that are "
+              f"counted "
+              "here (rows outside the declared categories or beyond the rows per person are "
+              "not), and "
+              "whoever is alone in one of their cells is known to be there.",
+              _when(lambda t: t.kind == "cube" and t.change > 0))
+        for shows in ("shows by itself", "show by themselves")
+    ),
+    *(
+        Entry(LIMITS, f"Larger differences between {what}: k times {unit} cost {cost}.",
+              _several(pure, rows))
+        for what in ("data sets", "graphs")
+        for unit, rows in (("a minimal change", False), ("{n} minimal changes", True))
+        for cost, pure in (("k times as much", True), ("k² times as much ρ", False))
+    ),
+)  # fmt: skip
+"""Sentences of releases with noise."""
+
+
+def _k(truth: Truth, gaps: tuple[str, ...]) -> bool:
+    names, k, least, smallest = gaps
+    counted = number(k) == number(least) == truth.k and number(smallest) == truth.smallest
+    return counted and listed(names) == truth.columns["quasi"] and truth.smallest >= truth.k
+
+
+def _of(*roles: str, gap: int = 0) -> Condition:
+    """Whether the names in a gap are released columns of these roles, and all of them."""
+
+    def holds(truth: Truth, gaps: tuple[str, ...]) -> bool:
+        known = {name for role in roles for name in truth.columns.get(role, ())}
+        return set(listed(gaps[gap])) == known and bool(known)
+
+    return holds
+
+
+def _some(*roles: str, gap: int = 0) -> Condition:
+    def holds(truth: Truth, gaps: tuple[str, ...]) -> bool:
+        known = {name for role in roles for name in truth.columns.get(role, ())}
+        return set(listed(gaps[gap])) <= known
+
+    return holds
+
+
+def _both(*conditions: Condition) -> Condition:
+    return lambda truth, gaps: all(each(truth, gaps) for each in conditions)
+
+
+def _counts(gap: int, which: str) -> Condition:
+    return lambda truth, gaps: number(gaps[gap]) == getattr(truth, which)
+
+
+OTHERS = ("sensitive", "insensitive", "weight", "cluster")
+_TELL = "and to whom the other released columns tell nothing more, "
+_MATCH = "a match is right with a chance of at most 1 in {n}: every released "
+_COVERS = " covers at least {n} rows (the smallest covers {n})."
+_alone = _when(lambda t: t.kind == "k" and not any(t.columns.get(each) for each in OTHERS))
+_kept = _when(lambda t: t.kind == "k")
+_drawn = _when(lambda t: t.kind == "drawn")
+_levels = _when(lambda t: t.k > 0)
+
+ROWS: tuple[Entry, ...] = (
+    *(
+        Entry(CLAIM, f"For someone who knows only {{names}} of a person, "
+              f"{told}{_MATCH}{each}{_COVERS}",
+              _both(_k, alone))
+        for each in ("combination of these", "value of it")
+        for told, alone in (("", _alone), (_TELL, _kept))
+    ),
+    Entry(CLAIM, "Rows that are alike have at least {n} different pseudonyms of {names}, so they "
+          "are "
+          "not those of fewer persons.", _both(_counts(0, "k"), _of("pseudonym", gap=1))),
+    *(
+        Entry(ASSUMES, f"Whoever looks for a person knows nothing of them beyond {known}{rest}.",
+              holds)
+        for known, gap in (("these quasi-identifiers", 0), ("the value of {names}", 1))
+        for rest, holds in (("", _alone), (", in particular not {names}", _of(*OTHERS, gap=gap)))
+    ),
+    Entry(ASSUMES, "Each person has one row; somebody with several rows is protected less.",
+          always),
+    Entry(ASSUMES, "This is the only release about these people; several releases can be combined.",
+          _kept),
+    Entry(ASSUMES, "Each person has one identifier for {names}, always written the same way: one "
+          "that "
+          "is written in two ways counts as two persons.", _of("pseudonym")),
+    Entry(ASSUMES, "The key of the pseudonyms ({names}) stays secret.", _of("pseudonym", "groups")),
+    Entry(ASSUMES, "Whoever has it can compute the pseudonym of every identifier that comes to "
+          "mind, "
+          "and by trying all of them turn every pseudonym back, even without the source: for "
+          "them the "
+          "rows are as good as named.",
+          _when(lambda t: "pseudonym" in t.columns or "groups" in t.columns)),
+    Entry(LIMITS, "What a whole class shares: when all its rows hold the same value, that value is "
+          "learnt of each of them without any link.", _kept),
+    Entry(LIMITS, "What a whole class shares: when all its rows hold the same value of {names}, "
+          "that "
+          "value is learnt of each of them without any link.", _some(*OTHERS)),
+    *(
+        Entry(LIMITS, "What columns tell of each other: where the released columns go together (an "
+              "industry with an occupation), someone may conclude from what they know of a "
+              "person what "
+              f"{{names}} {hold} for that person, and tell the rows of a class apart by it; a "
+              f"match is "
+              "then right more often than once in {n}.", _both(_of(*OTHERS), _counts(1, "k")))
+        for hold in ("holds", "hold")
+    ),
+    *(
+        Entry(LIMITS, f"Knowledge of other columns: {{names}} {are} released unchanged, and "
+              f"whoever "
+              "knows such a value of a person may tell the rows of a class apart and find the "
+              "person's "
+              "row.", _of("insensitive"))
+        for are in ("is", "are")
+    ),
+    Entry(LIMITS, "Households and other groups: {names} ties rows together, so whoever "
+          "recognises one "
+          "member, or knows how the group is made up, may find the others.", _of("cluster")),
+    *(
+        Entry(LIMITS, f"Weights: {{names}} {are} released unchanged; a weight can tell the "
+              f"region or "
+              "stratum of a row, or a rare case.", _of("weight"))
+        for are in ("is", "are")
+    ),
+    Entry(LIMITS, "Absence: suppressed rows had rare combinations, so somebody who is known to "
+          "be in "
+          "the data and matches no released row is known to be one of them.",
+          _when(lambda t: t.kind == "k" and t.suppressed > 0)),
+    Entry(LIMITS, "Absence: suppressed rows had rare combinations of quasi-identifiers, so "
+          "somebody who "
+          "is known to be in the data and matches no released row is known to be one of them.",
+          _when(lambda t: t.kind == "drawn" and t.suppressed > 0)),
+    Entry(LIMITS, "Knowledge of the search: someone who knows how the levels were chosen may "
+          "conclude "
+          "something about the rows that made a generalisation necessary (minimality attack).",
+          _levels),
+    Entry(LIMITS, "Published labels: levels that were made from the data may show a range, a "
+          "length or "
+          "a form that only values of suppressed rows have; someone who knows nearly all rows "
+          "can test "
+          "guesses about the others.", _levels),
+    Entry(LIMITS, "Several rows of one person: {names} shows which rows belong to the same "
+          "person, so "
+          "whoever knows what two of them have in common may find a combination that fewer than "
+          "{n} "
+          "persons have.", _both(_of("pseudonym"), _counts(1, "k"))),
+    Entry(LIMITS, "Groups: {names} shows which rows belong to the same group, so whoever "
+          "recognises one "
+          "member, or knows how the group is made up, may find the others.", _of("groups")),
+    Entry(LIMITS, "Joined releases: {names} is the same in every release with this key and the "
+          "linkage "
+          "domain “{names}”, so two of them can be joined row by row; what both tell of a person "
+          "together may be told apart from fewer than {n} others.",
+          _both(_some("pseudonym", "groups"), _counts(2, "k"))),
+    Entry(LIMITS, "Later deeds with the key: {names} was made for this release alone and cannot be "
+          "joined with others by those who lack the key; whoever has it can.",
+          _some("pseudonym", "groups")),
+    *(
+        Entry(CLAIM, "For someone who knows of the true values only how often each occurs, and "
+              "to whom "
+              f"the other released columns tell nothing of them, a published value of "
+              f"{each}{{names}} "
+              "is the true one with a chance of 1 in {n}.", _both(_of("drawn"), _counts(1, "size")))
+        for each in ("", "each of ")
+    ),
+    *(
+        Entry(CLAIM, f"For each person{each} and for every outcome of the hidden ids and coins, "
+              f"{{n}} "
+              f"swapped data {sets} would give every possible output with exactly the same chance.",
+              lambda truth, gaps: number(gaps[-1]) == truth.size - 1 > 0)
+        for each in ("", ", and for each of {names} by itself,")
+        for sets in ("set", "sets")
+    ),
+    *(
+        Entry(CLAIM, f"There the person has exchanged {what} with somebody of the same hidden "
+              f"group, so "
+              "which swaps they are depends on that outcome; the output cannot tell these {n} "
+              "cases "
+              "apart.", lambda truth, gaps: number(gaps[-1]) == truth.size)
+        for what in ("the value of {names}", "that value")
+    ),
+    *(
+        Entry(CLAIM, f"Before that, {{names}} {were} made k-anonymous: every released combination "
+              "covers at least {n} rows.", _both(_of("quasi"), _counts(1, "k"), _levels))
+        for were in ("was", "were")
+    ),
+    Entry(ASSUMES, "Ids, groups and draws stay secret: they existed in memory only, and were "
+          "drawn from "
+          "a cryptographic generator; against an adversary who breaks it nothing is promised.",
+          _drawn),
+    Entry(ASSUMES, "This is the only release about these people: several draws of the same "
+          "values can "
+          "be combined, and together they tell the true ones.", _drawn),
+    Entry(ASSUMES, "It was published as it was drawn, not chosen among several draws after a "
+          "look at "
+          "them.", _drawn),
+    Entry(ASSUMES, "The {n} values of a group are different texts; values that mean nearly the "
+          "same "
+          "hide little from somebody who only asks for that meaning.", _counts(0, "size")),
+    Entry(ASSUMES, "For the claim on k: whoever looks for a person knows nothing of them beyond "
+          "the "
+          "quasi-identifiers.", _levels),
+    Entry(LIMITS, "Somebody who knows most of the other people's values: over all outcomes of "
+          "ids and "
+          "coins a fixed swap need not give the same chances, and such a person may learn a "
+          "value with "
+          "certainty.", _drawn),
+    Entry(LIMITS, "What one published value says of a rare value: for someone who knows only how "
+          "often "
+          "each value occurs, the belief in it rises from its share of the rows (f out of N) to "
+          "1/{n} "
+          "where it is published.", _counts(0, "size")),
+    Entry(LIMITS, "Large counts and shares of the population: they are meant to be accurate, and "
+          "whoever "
+          "is known to belong to a group may be judged by them.", _drawn),
+    Entry(LIMITS, "{names} taken together: each is drawn by itself, and nothing is claimed on "
+          "what their "
+          "published values tell in combination.", _of("drawn")),
+    *(
+        Entry(LIMITS, f"What the other columns tell: {{names}} {are} not drawn.",
+              _of("quasi", *OTHERS))
+        for are in ("is", "are")
+    ),
+    Entry(LIMITS, "Where values there go together with those of {names} (an industry with an "
+          "occupation), they give the true value away, whatever is published for it.",
+          _of("drawn")),
+    *(
+        Entry(LIMITS, f"Finding a person's row: {{names}} {are} released unchanged, so whoever "
+              f"knows "
+              f"{them} of a person may find the row.",
+              lambda truth, gaps: _of(*OTHERS, *(() if truth.k else ("quasi",)))(truth, gaps))
+        for are, them in (("is", "it"), ("are", "them"))
+    ),
+    Entry(LIMITS, "Where that is a threat, make them k-anonymous as well.",
+          _when(lambda t: not t.k)),
+    Entry(LIMITS, "{names}: sensitive by role, but not drawn; the true values are released.",
+          _of("sensitive")),
+    *(
+        Entry(LIMITS, f"The {{n}} {rows} removed at random so that the number of rows is a "
+              f"multiple of "
+              "{n}: nothing of them is published, and the theorem says nothing of them.",
+              _both(_counts(0, "removed"), _counts(1, "size")))
+        for rows in ("row", "rows")
+    ),
+)  # fmt: skip
+"""Sentences of releases of rows: k-anonymous and drawn."""
+
+
+def parted(text: str) -> tuple[str, ...]:
+    """The sentences of a part of a guarantee."""
+    return tuple(re.split(r"(?<=\.)\s+(?=[A-Z])", text))
+
+
+def entry_of(part: str, sentence: str, entries: tuple[Entry, ...], truth: Truth) -> Entry | None:
+    """The entry that a sentence has the words of and whose condition holds; None without one."""
+    for entry in entries:
+        found = re.fullmatch(entry.pattern, sentence) if entry.part == part else None
+        if found and entry.holds(truth, found.groups()):
+            return entry
+    return None
