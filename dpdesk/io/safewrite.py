@@ -98,7 +98,8 @@ def replacing(target: Path, keeper: PartialKeeper, *, follow: bool = False) -> I
     Raises
     ------
     InputError
-        ``out.folder``: ``target`` is a folder; ``out.link``: it is a link.
+        ``out.folder``: ``target`` is a folder; ``out.device``: it is another thing that is not a
+        file, such as a device; ``out.link``: it is a link.
     StorageError
         The disk refused.
     """
@@ -113,6 +114,10 @@ def replacing(target: Path, keeper: PartialKeeper, *, follow: bool = False) -> I
         )
     if place.is_dir():
         raise InputError("out.folder", f"{target}: is a folder, expected the name of a file.")
+    if place.exists() and not place.is_file():  # the rename would put a file in its place
+        raise InputError(
+            "out.device", f"{target}: is a device or a pipe, expected the name of a file."
+        )
     with told_of(target, place):
         partial = keeper.partial_beside(place)
     try:

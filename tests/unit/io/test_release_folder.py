@@ -305,6 +305,20 @@ def test_a_file_is_not_written_through_a_link_unless_asked(
     assert (tmp_path / leads).read_text() == "new"
 
 
+def test_a_pipe_or_a_device_is_not_replaced_by_a_file(tmp_path: Path, workspace: Workspace) -> None:
+    pipe = tmp_path / "out.csv"
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to(pipe)
+    for target, follow in ((pipe, False), (pipe, True), (tmp_path / "link", True)):
+        with (
+            pytest.raises(InputError, match="is a device or a pipe") as caught,
+            safewrite.replacing(target, workspace, follow=follow),
+        ):
+            pass
+        assert caught.value.code == "out.device"
+        assert pipe.is_fifo()
+
+
 def test_a_link_that_comes_up_while_a_file_is_written_is_replaced_and_not_followed(
     tmp_path: Path, workspace: Workspace
 ) -> None:
