@@ -252,6 +252,8 @@ def _check_marks(connection: sqlite3.Connection, path: Path) -> None:
     application, version = schema.marks(connection)
     if application != schema.APPLICATION:
         raise _not_a_project(path, "a database of another program")
+    if version < 0:  # no version of DPDesk, present or to come, numbers its layouts so
+        raise _damaged_layout(path, version)
     if version > schema.VERSION:
         raise InputError(
             "project.newer",
@@ -268,6 +270,16 @@ def _written_by(connection: sqlite3.Connection) -> str:
         if row is not None:
             return str(row[0])[:40]
     return "of a newer version"
+
+
+def _damaged_layout(path: Path, version: int) -> StorageError:
+    return StorageError(
+        "project.damaged",
+        f"{path}: found {version} as the number of the project's layout, expected 0 or more; the "
+        "file was damaged or changed by another program.",
+        hint="Open the newest whole copy; nothing was changed.",
+        details={"layout": version},
+    )
 
 
 def _not_a_project(path: Path, found: str) -> InputError:

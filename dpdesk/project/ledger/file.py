@@ -137,6 +137,8 @@ def _check_marks(
     if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
         if _marks(connection) == (APPLICATION, VERSION):
             return  # another process has just made it
+        if application == APPLICATION:
+            raise problems.damaged(path)  # no version numbers its layout so
         raise problems.not_a_ledger(path, "a database of another program")
     if not may_begin:
         raise problems.not_a_ledger(path, "an empty file")

@@ -22,6 +22,7 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.failures import storage_error
 from dpdesk.project.review.cards import Card, Purpose, card_body, card_from_json
+from dpdesk.project.review.guessing import guesses_log10
 from dpdesk.project.review.homefiles import private_folder, read_small, write_private
 from dpdesk.project.review.texts import (
     clean_person,
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 SHORTEST_PASSPHRASE, LONGEST_PASSPHRASE = 12, 1024
 FEWEST_GUESSES = 10**10
 """What a passphrase has to withstand: with Argon2id's cost of a guess, years of many computers."""
-_WEIGHED = 72
-"""How many characters of a passphrase are weighed, which takes time with their square."""
 PRIVATE_KIND = "dpdesk-private-key"
 _LARGEST_FILE = 64 * 1024
 _OPEN = frozenset({"person", "key", "fingerprint", "created", "signature"})
@@ -210,8 +209,8 @@ class KeyStore:
 
     def change_passphrase(self, fingerprint: str, old: str, new: str) -> None:
         """Seal a key under another passphrase; on any failure the old one stays."""
-        secret = checked_passphrase(new)
         signer = self.unlock(fingerprint, old)
+        secret = checked_passphrase(new, signer.card.person)
         data = self._sealed(signer.card, signer._secret(), secret)
         write_private(self._path(fingerprint), data, self._keeper)
 
@@ -268,7 +267,7 @@ def checked_passphrase(passphrase: str, person: str = "") -> bytes:
 
     Raises InputError ``key.passphrase-rule`` when it is shorter than 12 characters, longer than
     1,024 bytes, or when a program that knows common passwords, names, dates and keyboard rows would
-    find it within :data:`FEWEST_GUESSES` guesses (as zxcvbn estimates them).
+    find it within :data:`FEWEST_GUESSES` guesses (:mod:`dpdesk.project.review.guessing`).
     """
     text = unicodedata.normalize("NFC", passphrase)
     secret = passphrase_bytes(passphrase)
@@ -294,10 +293,7 @@ def checked_passphrase(passphrase: str, person: str = "") -> bytes:
 
 def _guesses(text: str, person: str) -> int:
     """How many guesses a passphrase withstands, rounded down to a power of ten."""
-    from zxcvbn import zxcvbn
-
-    found = zxcvbn(text[:_WEIGHED], user_inputs=["dpdesk", *person.split()])
-    return int(10 ** math.floor(min(float(found["guesses_log10"]), 30)))
+    return int(10 ** math.floor(min(guesses_log10(text, person), 30)))
 
 
 def passphrase_bytes(passphrase: str) -> bytes:

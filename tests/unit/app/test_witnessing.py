@@ -19,6 +19,7 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, silent
 from dpdesk.io.canonical import canonical_json
 from dpdesk.project.audit import AuditLog
+from dpdesk.project.ledger import Witness
 from tests.helpers.debits import OTHER, SOURCE
 
 BUDGET = {"population": "residents", "limit": Decimal("1.0")}
@@ -208,6 +209,33 @@ def test_a_ledger_that_the_witness_has_never_seen_spends_nothing_until_that_is_a
         with AuditLog.open_home(home) as log:
             (entry,) = log.entries_of(witnessing.ACCEPTED)
         assert entry.facts["reason"] == "a new computer"
+
+
+@pytest.mark.parametrize("ledger", [1, 2, 3])
+@pytest.mark.parametrize("log", [1, 2, 3])
+@pytest.mark.parametrize("witness", [1, 2, 3])
+def test_files_put_back_from_any_days_spend_nothing_before_the_newest_is_known_everywhere(
+    tmp_path: Path, ledger: int, log: int, witness: int
+) -> None:
+    with desk_of(tmp_path / "home") as desk:
+        places = (desk.path, desk.context.home / "audit.sqlite", Witness.here().path)
+        for day in (1, 2, 3):
+            spend(desk, "0.1")
+            for place in places:
+                shutil.copy(place, tmp_path / f"{place.name}-{day}")
+        for place, day in zip(places, (ledger, log, witness), strict=True):
+            shutil.copy(tmp_path / f"{place.name}-{day}", place)
+        newest = max(ledger, log, witness)
+        if ledger < newest:
+            for attempt in (lambda: spend(desk, "0.1"), lambda: spent(desk)):
+                with pytest.raises(StorageError, match="old copy"):
+                    attempt()
+            found = witnessing.restore_ledger(desk.context, desk.path, "a backup was put back")
+            assert found.debits == newest - ledger
+        assert spent(desk) == Fraction(newest, 10)
+        spend(desk, "0.1")
+        assert spent(desk) == Fraction(newest + 1, 10)
+        assert budgets.check_ledger(desk.context, desk.path).ok
 
 
 def test_a_ledger_that_is_gone_is_made_again_from_the_witness(tmp_path: Path) -> None:

@@ -174,6 +174,20 @@ def test_the_database_of_another_program_is_refused(desk: Desk, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("read_only", [False, True])
+def test_a_layout_that_no_version_numbers_so_is_called_damaged(
+    desk: Desk, tmp_path: Path, read_only: bool
+) -> None:
+    path = desk.write(tmp_path / "a.dpdesk")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = -1")
+    before = path.read_bytes()
+    with pytest.raises(StorageError, match="found -1 as the number") as error:
+        desk.open(path, read_only=read_only)
+    assert error.value.code == "project.damaged"
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("read_only", [False, True])
 def test_a_project_of_a_newer_version_is_refused_naming_both(
     desk: Desk, tmp_path: Path, read_only: bool
 ) -> None:

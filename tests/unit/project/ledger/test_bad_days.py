@@ -425,3 +425,11 @@ def test_an_index_that_points_elsewhere_is_found_and_nothing_is_debited(tmp_path
     with pytest.raises(StorageError) as error, open_here(path) as ledger:
         ledger.debit(ask("0.1"))
     assert error.value.code == "ledger.damaged"
+
+
+def test_a_layout_that_no_version_numbers_so_is_called_damaged(tmp_path: Path) -> None:
+    path = filled(tmp_path / "l.sqlite", 1)
+    for version in (-1, 0):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"PRAGMA user_version = {version}")
+        assert code_of(path) == "ledger.damaged"

@@ -1,0 +1,55 @@
+"""Which passphrases are refused and which are taken."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpdesk.core.errors import InputError
+from dpdesk.project.review.guessing import guesses_log10
+from dpdesk.project.review.keys import checked_passphrase
+
+TYPICAL = """
+    Sommer2024Sommer password1234 Passwort1234 passwort12345 Sommer2024!!!
+    Winter2023Winter qwertz123456 Berlin2024Berlin Password2024! Geheim123456
+    Willkommen2024 Willkommen123! Welcome12345 Summer2024Summer Statistik2024
+    Statistik2024Amt Muenchen2024! Hallo12345678 hallohallohallo Schatzi12345!
+    Fruehling2024! dpdesk2024dpdesk Monika19841984 Letmein123456 Januar2024Januar
+    Montag123Montag Sonnenschein1 Sonnenschein2024 PasswortPasswort abcdefghijkl
+    123456789012 Admin2024Admin! Frankfurt1899 Fussball2024! ichliebedich1
+    iloveyou1234 Password123! Datenschutz2024 Geheimnis2024! Deutschland2024
+    Administrator1 StatistischesAmt2024 Sommer2024Winter2024 Sommerzeit2024 Herbst2023Herbst
+    Weihnachten2023 Oesterreich2024 Kennwort123456 Zensus2022Zensus
+"""
+
+
+@pytest.mark.parametrize("typical", TYPICAL.split())
+def test_words_with_years_or_runs_of_digits_are_refused(typical: str) -> None:
+    for spelled in (typical, typical.upper(), typical.lower()):
+        with pytest.raises(InputError) as error:
+            checked_passphrase(spelled)
+        assert error.value.code == "key.passphrase-rule"
+
+
+@pytest.mark.parametrize("typical", ["Xantippe1999!", "Xantippe-Quendel", "quendel2024quendel"])
+def test_a_passphrase_made_of_the_own_name_is_refused(typical: str) -> None:
+    with pytest.raises(InputError):
+        checked_passphrase(typical, "Xantippe Quendel")
+
+
+@pytest.mark.parametrize(
+    "good",
+    [
+        "correct horse battery staple",
+        "vier pferde laufen quer",
+        "Lampe Igel Wolke Tinte",
+        "blau-Tisch-Regen-Uhr-42",
+        "gurkeankerlampemoos",
+        "Nebel tanzt auf grauem Stein",
+        "zK7!vq9PwLm2",
+        "xkqzvbwjfpht",
+        "μήλο γέφυρα σύννεφο ποτάμι",
+    ],
+)
+def test_four_words_or_random_signs_are_taken(good: str) -> None:
+    assert checked_passphrase(good)
+    assert guesses_log10(good) >= 10
