@@ -40,11 +40,12 @@ from dpdesk.engine.anonymity.risk import summarise_risk
 from dpdesk.engine.anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.anonymity.statistics import EvaluatedNodes
 from dpdesk.engine.anonymity.steps_chart import steps_chart
-from dpdesk.engine.anonymity.telling import notes_at
+from dpdesk.engine.anonymity.telling import EVEN, hidden_at, notes_at
 from dpdesk.engine.hierarchies.alignment import AlignedTable
 from dpdesk.engine.hierarchies.remaking import remakes
 from dpdesk.engine.method import Detail, ExplorationView, MethodInput
 from dpdesk.engine.telling import Telling
+from dpdesk.engine.telling_chart import telling_chart
 
 _KEPT_VIEWS = 64
 
@@ -165,12 +166,16 @@ class KAnonymityExploration:
         found: Assessment,
     ) -> ExplorationView:
         levels = found.classes.levels
+        node = dict(zip(self._table.attributes, levels, strict=True))
         counted = found.statistics
         risk, *others = found.charts()
         return ExplorationView(
             feasible=True,
             sentence=_feasible_sentence(found, settings, sure=known.whole or choice.optimal),
-            charts=(risk, *self._node_charts(settings.k, known, nodes, choice), *others),
+            charts=(
+                *(risk, *self._node_charts(settings.k, known, nodes, choice), *others),
+                *telling_chart(hidden_at(self._told, node), EVEN),
+            ),
             figures=found.figures(),
             guarantee=k_guarantee(
                 settings.k, counted.smallest, counted.suppressed, self._roles, self._linkages
@@ -178,7 +183,7 @@ class KAnonymityExploration:
             notes=(
                 *node_notes(self._table.attributes, self._table.hierarchies, levels),
                 *levels_note(found.released.telling),
-                *notes_at(self._told, dict(zip(self._table.attributes, levels, strict=True))),
+                *notes_at(self._told, node),
             ),
         )
 

@@ -13,7 +13,8 @@ from dpdesk.engine.recoded import rows_alone
 from dpdesk.engine.telling import TELL, Telling, telling
 from dpdesk.engine.telling_words import released_alone_note, telling_notes
 
-_EVEN = 2
+EVEN = 2
+"""A guess that is right more often than once in two calls for a warning."""
 _PART = 100
 
 
@@ -38,14 +39,21 @@ def told_of(
     return tuple(found)
 
 
+def hidden_at(found: Sequence[Telling], node: Mapping[str, int]) -> list[Telling]:
+    """What is told of columns whose values are hidden where quasi-identifiers are at ``node``.
+
+    A quasi-identifier at level 0 is released as it is: there is nothing to give away.
+    """
+    return [each for each in found if node.get(each.column) != 0]
+
+
 def notes_at(found: Sequence[Telling], node: Mapping[str, int]) -> tuple[Note, ...]:
     """Warnings where the quasi-identifiers are released at the levels of ``node``.
 
-    A quasi-identifier at level 0 is released as it is: there is nothing to give away. Fine columns
-    reveal a few values by coincidence, so only more than one row in a hundred is worth a warning.
+    Fine columns reveal a few values by coincidence, so only more than one row in a hundred is worth
+    a warning.
     """
-    hidden = [each for each in found if node.get(each.column) != 0]
-    return telling_notes(hidden, _EVEN, _PART)
+    return telling_notes(hidden_at(found, node), EVEN, _PART)
 
 
 def with_telling(

@@ -13,11 +13,13 @@ from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine import telling as module
 from dpdesk.engine.telling import Told, telling, told
+from dpdesk.engine.telling_chart import telling_chart
 from dpdesk.engine.telling_words import telling_notes
 from tests.helpers.memory_tables import MemorySource
 from tests.reference import telling as reference
 
 NAMES = ("job", "branch", "sex", "town")
+TOKEN = CancelToken()
 ROWS = st.lists(st.tuples(*(st.sampled_from("abc") for _ in NAMES)), min_size=1, max_size=24)
 
 
@@ -156,3 +158,24 @@ def test_what_is_tried_in_a_part_is_counted_in_all_rows(monkeypatch: pytest.Monk
     assert found.examined.pairs == 15
     assert found.examined.triples == 4
     assert 0 < found.examined.screened < found.examined.paired == 200
+
+
+def test_the_picture_and_its_table_have_the_same_numbers() -> None:
+    rows = [("miner", "mining", str(i % 2), str(i % 5)) for i in range(26)]
+    rows += [("clerk" if i % 3 else "cook", "service", str(i % 2), str(i % 7)) for i in range(74)]
+    found = telling(source_of(rows), "job", NAMES[1:], {}, CancelToken())
+    (chart,) = telling_chart([found], 3)
+    assert chart.categories[0] == "branch → job"
+    assert chart.answer.startswith("For 26 of 100 rows (26 %), the column `branch` alone reveals")
+    assert chart.table.rows[0] == ("branch", "job", 26, 26, 26 + 49, 49, 100)
+    for place, line in enumerate(chart.table.rows):
+        shares = [each.values[place] for each in chart.series]
+        assert shares == [number / 100 for number in line[2:5] if isinstance(number, int)]
+    nothing = telling(source_of([(str(i), "x", "y", "z") for i in range(4)]), "job", (), {}, TOKEN)
+    assert telling_chart([nothing], 3) == ()
+
+
+def test_a_picture_of_columns_that_tell_little_says_so() -> None:
+    rows = [(str(i % 2), str(i // 2 % 2), "x", "y") for i in range(16)]
+    (chart,) = telling_chart([telling(source_of(rows), "job", NAMES[1:], {}, TOKEN)], 2)
+    assert chart.answer.startswith("No column by itself gives a hidden value away")
