@@ -30,14 +30,18 @@ from dpdesk.io.release_folder import FORMAT
 if TYPE_CHECKING:
     from dpdesk.core.charts import Chart
     from dpdesk.core.plan import Plan
+    from dpdesk.core.source_spec import SourceSpec
     from dpdesk.io.store import DataStore
 
+ASKED = "asked"
+_PATHS = frozenset({"path", "metadata", "catalog"})
 COPIED = ("dpdesk", "created", "title", "method", "guarantee")
 """What the evidence says as the manifest does."""
-_PACKAGES = (
+PACKAGES = (
     *("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter", "reportlab"),
     *("pyreadstat", "psycopg"),
 )
+"""Libraries whose versions the evidence names."""
 
 
 def plan_values(
@@ -93,10 +97,16 @@ def recorded_checks(checks: Iterable[ClaimCheck]) -> list[dict[str, object]]:
     ]
 
 
-def source_facts(data: DataStore) -> dict[str, object]:
+def asked_reading(spec: SourceSpec) -> dict[str, object]:
+    """What a plan asks of the reading of its source; paths of files are left out."""
+    return {key: value for key, value in spec.as_plain().items() if key not in _PATHS}
+
+
+def source_facts(data: DataStore, spec: SourceSpec) -> dict[str, object]:
     """What the evidence says of the source: name, hash, rows, columns, how it was read.
 
-    For a private method, how many lines and values could not be read as well.
+    ``asked`` is what the plan named for that. For a private method, how many lines and values could
+    not be read as well.
     """
     return {
         "name": data.name,
@@ -104,6 +114,7 @@ def source_facts(data: DataStore) -> dict[str, object]:
         "rows": data.rows,
         "columns": list(data.columns),
         "reading": data.reading.as_dict(),
+        ASKED: asked_reading(spec),
         **(data.unreadable or {}),
     }
 
@@ -114,7 +125,7 @@ def environment() -> dict[str, object]:
         "dpdesk": __version__,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} ({sys.platform})",
-        "packages": {name: metadata.version(name) for name in _PACKAGES},
+        "packages": {name: metadata.version(name) for name in PACKAGES},
     }
 
 

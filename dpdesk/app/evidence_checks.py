@@ -1,52 +1,47 @@
 """What of the evidence can be checked, key by key: nothing in it is taken for granted in silence.
 
-Every key is one of four kinds: it follows from the manifest and the public files and is compared
-with them; it follows from the source and is compared where that is given; it is a record of the run
-that nobody can repeat (times, environment, notes but for those that the source gives), which is
-said, in the report too; or it is not a key of ours, which is a failure.
+On what each key rests is decided in :mod:`dpdesk.app.evidence_keys`; here it is carried out.
 """
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dpdesk.app.evidence import found_values, recorded_checks, source_facts
+from dpdesk import __version__
+from dpdesk.app.evidence import (
+    ASKED,
+    asked_reading,
+    found_values,
+    recorded_checks,
+    source_facts,
+)
+from dpdesk.app.evidence_keys import key_faults, recorded_in
 from dpdesk.app.payment_checks import payment_faults
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
-from dpdesk.core.shapes import as_table
+from dpdesk.core.shapes import as_list, as_table
+from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.method import Method, MethodInput, MethodOutcome
+from dpdesk.engine.private.method import Charge
 from dpdesk.engine.randomised_method import Judged
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.io.release_folder import EVIDENCE, FORMAT, INTERNAL
 
 if TYPE_CHECKING:
+    from dpdesk.core.source_spec import SourceSpec
     from dpdesk.io.store import DataStore
 
 PLACE = f"{INTERNAL}/{EVIDENCE}"
 FIGURES_CLAIM = "figures of the evidence are those of the source"
 RECORD_CLAIM = "notes, times and environment in the evidence"
-_ALWAYS = frozenset(
-    """format dpdesk created title method guarantee plan_name plan parameters source roles
-    hierarchies commitment_key result risk utility figures charts recoded checks notes environment
-    timings""".split()  # noqa: SIM905
-)
-NOISE_PAID = "noise_paid"
-_ROWS_ALONE = frozenset({"pseudonyms", NOISE_PAID})
-_BUDGET_ALONE = frozenset({"budget"})
-_SOURCE = frozenset({"name", "sha256", "rows", "columns", "reading"})
-_UNREADABLE = frozenset({"unreadable_lines", "unreadable_values"})
-"""Counts of a source that was read for a private method."""
 _TEXT_READING = ("delimiter", "quote", "decimal", "escape", "header", "skip")
 _SEARCH_TIMES = frozenset({"seconds"})
-LINKAGE = "linkage"
 
 
 def evidence_faults(
@@ -62,27 +57,44 @@ def evidence_faults(
     ``spends`` says whether the method is paid for from a budget; ``complete`` that this very
     program made the release, so that no key of its evidence may be missing.
     """
-    allowed = _ALWAYS | (_BUDGET_ALONE if spends else _ROWS_ALONE)
-    yield from _unknown("", evidence, allowed)
-    yield from _unknown(
-        "source, ", evidence.get("source"), _SOURCE | (_UNREADABLE if spends else set())
-    )
-    if complete:
-        missing = sorted((_ALWAYS | (_BUDGET_ALONE if spends else frozenset())) - set(evidence))
-        yield from (f"the key `{key}` is missing" for key in missing)
+    yield from key_faults(evidence, paid=spends, complete=complete)
     if evidence.get("format") != FORMAT:
         yield f"`format` is not {FORMAT}"
     if not _plain_notes(evidence.get("notes")):
         yield "`notes` are not sentences"
     yield from _parameters_fault(evidence, method)
     yield from _reading_faults(evidence)
+    yield from _version_faults(manifest, evidence, complete=complete)
     if spends:
-        yield from payment_faults(manifest, evidence, complete=complete)
+        charge = _charge(evidence, method)
+        yield from payment_faults(manifest, evidence, charge, complete=complete)
 
 
-def _unknown(before: str, table: object, known: frozenset[str]) -> Iterator[str]:
-    keys = table if isinstance(table, Mapping) else {}
-    yield from (f"`{before}{str(key)[:60]}` is not a key of evidence" for key in set(keys) - known)
+def _version_faults(
+    manifest: Mapping[str, object], evidence: Mapping[str, object], *, complete: bool
+) -> Iterator[str]:
+    """Another version than the one whose program made the release, which is this one's."""
+    environment = evidence.get("environment")
+    named = environment.get("dpdesk") if isinstance(environment, Mapping) else None
+    if named != manifest.get("dpdesk") and (complete or named is not None):
+        yield "`environment, dpdesk` is not the version of the manifest"
+    if complete and manifest.get("dpdesk") != __version__:
+        yield "`dpdesk` is not the version whose texts the release names"
+
+
+def _charge(evidence: Mapping[str, object], method: Method) -> Charge | None:
+    """What the plan in the evidence costs; None where that is said to be wrong elsewhere."""
+    source, raw = evidence.get("source"), evidence.get("plan")
+    columns = source.get("columns") if isinstance(source, Mapping) else None
+    noise = noise_of(method)
+    if noise is None or not isinstance(raw, Mapping):
+        return None
+    try:
+        plan = Plan.from_plain(raw, "the plan")
+        values = parse_parameters(method.parameters, plan.protection.parameters, "the plan")
+        return noise.price(plan.column_roles([str(name) for name in as_list(columns)]), values)
+    except (InputError, TypeError):
+        return None
 
 
 def _plain_notes(notes: object) -> bool:
@@ -108,12 +120,17 @@ def _reading_faults(evidence: Mapping[str, object]) -> Iterator[str]:
     """The reading that the plan asks for is the one that is said to have been used."""
     source, plan = evidence.get("source"), evidence.get("plan")
     reading = source.get("reading") if isinstance(source, Mapping) else None
-    if not isinstance(plan, Mapping) or not isinstance(reading, Mapping):
+    if not isinstance(plan, Mapping) or not isinstance(source, Mapping):
+        return  # said elsewhere
+    if not isinstance(reading, Mapping):
         return  # said elsewhere
     try:
         spec = Plan.from_plain(plan, "the plan").source
     except InputError:
         return  # said elsewhere
+    named = asked_reading(spec)
+    if ASKED in source and not same_values(source[ASKED], named):
+        yield "`plan, source` asks for another reading than `source, asked`"
     text = reading.get("format") == "csv"
     asked: dict[str, object] = {"missing": list(spec.missing)}
     if text:
@@ -136,9 +153,12 @@ def _same_encoding(asked: str, used: str) -> bool:
     return first == second or (first in ("utf-16", "utf-32") and second.startswith(f"{first}-"))
 
 
-def as_recorded() -> ClaimCheck:
+def as_recorded(evidence: Mapping[str, object]) -> ClaimCheck:
     """What nobody can check: the record of a run."""
-    found = "as the program wrote them down when it made the release; nobody can repeat them"
+    found = (
+        "as the program wrote them down when it made the release; nobody can repeat them: "
+        + ", ".join(recorded_in(evidence))
+    )
     return ClaimCheck(RECORD_CLAIM, CheckStatus.NOT_CHECKABLE, found, PLACE)
 
 
@@ -159,7 +179,9 @@ def figures_check(faults: Sequence[str], unlike: str = "") -> ClaimCheck:
     return ClaimCheck(FIGURES_CLAIM, CheckStatus.CONFIRMED, found, PLACE)
 
 
-def source_faults(evidence: Mapping[str, object], data: DataStore, *, complete: bool) -> list[str]:
+def source_faults(
+    evidence: Mapping[str, object], data: DataStore, spec: SourceSpec, *, complete: bool
+) -> list[str]:
     """Which facts on the source are not those of the file at hand; its name may be another.
 
     Unless it is ``complete``, an earlier program made the evidence, which may have written down
@@ -168,7 +190,7 @@ def source_faults(evidence: Mapping[str, object], data: DataStore, *, complete: 
     recorded = evidence.get("source")
     if not isinstance(recorded, Mapping):
         return ["`source` is missing"]
-    facts = source_facts(data)
+    facts = source_facts(data, spec)
     if not complete:
         facts = {key: _as_far_as(recorded, key, facts[key]) for key in facts if key in recorded}
     return [
@@ -186,67 +208,72 @@ def _as_far_as(recorded: Mapping[str, object], key: str, fact: object) -> object
     return {name: value for name, value in fact.items() if name in there}
 
 
-def note_faults(evidence: Mapping[str, object], notes: Iterable[Note]) -> list[str]:
-    """Whether notes that follow from the source and the plan are missing in the evidence."""
+def note_faults(evidence: Mapping[str, object], notes: Sequence[str]) -> list[str]:
+    """Whether the evidence holds other notes than those that source, plan and table give."""
     recorded = evidence.get("notes")
     there = recorded if isinstance(recorded, list) else []
-    missing = [note.sentence for note in notes if note.sentence not in there]
-    return [f"`notes` do not say what the source gives ({missing[0][:80]}…)"] if missing else []
+    missing = [note for note in notes if note not in there]
+    if missing:
+        return [f"`notes` do not say what the source gives ({missing[0][:80]}…)"]
+    added = [str(note) for note in there if note not in notes]
+    if added:
+        return [f"`notes` say what the source does not give ({added[0][:80]}…)"]
+    return [] if there == list(notes) else ["`notes` stand in another order, or twice"]
 
 
-def reading_notes(evidence: Mapping[str, object], data: DataStore) -> list[Note]:
-    """The notes on how the source was read, with the name that it had."""
-    source = evidence.get("source")
-    name = source.get("name") if isinstance(source, Mapping) else data.name
-    return [Note("source.reading", f"{name}: {each}") for each in data.reading.notes]
-
-
-def builder_faults(
+def hierarchy_faults(
     evidence: Mapping[str, object],
     recorded: Mapping[str, Hierarchy],
-    data: DataStore,
-    token: CancelToken,
+    again: Mapping[str, Hierarchy],
+    *,
+    complete: bool,
 ) -> list[str]:
-    """Which hierarchies are not those that the builders of the plan give on the source.
+    """Which hierarchies are not those that the plan gives on the source.
 
-    Raises InputError for a builder that gives none, Cancelled.
+    Unless it is ``complete``, only those that builders of the plan make are compared.
     """
-    from dpdesk.app.planning import build_from
+    plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
+    names = {*recorded, *again}
+    if not complete:
+        specs = plan.attributes.items()
+        names = {n for n, spec in specs if isinstance(spec.hierarchy, HierarchyBuilder)} & names
+    return [
+        f"`hierarchies, {name}` is not what the plan gives"
+        for name in sorted(names)
+        if not same_values(_rows_of(recorded.get(name)), _rows_of(again.get(name)))
+    ]
 
-    where = "the plan in the evidence"
-    plan, faults = Plan.from_plain(as_table(evidence["plan"]), where), []
-    for name, spec in plan.attributes.items():
-        if name not in recorded or not isinstance(spec.hierarchy, HierarchyBuilder):
-            continue
-        again = build_from(spec.hierarchy, name, data, token, where)
-        if not same_values(list(again.rows()), list(recorded[name].rows())):
-            faults.append(f"`hierarchies, {name}` is not what the plan's builder gives")
-    return faults
+
+def _rows_of(hierarchy: Hierarchy | None) -> list[object]:
+    return [] if hierarchy is None else list(hierarchy.rows())
 
 
 def outcome_faults(
-    evidence: Mapping[str, object], outcome: MethodOutcome | Judged, given: MethodInput
+    evidence: Mapping[str, object],
+    outcome: MethodOutcome | Judged,
+    given: MethodInput,
+    linkage: Mapping[str, Mapping[str, int]],
 ) -> list[str]:
-    """Which figures are not those of an outcome that was computed again from the source."""
-    from dpdesk.report.review import recoded_as_json
+    """Which figures are not those of an outcome that was computed again from the source.
+
+    ``linkage`` is what the pseudonyms of the table show.
+    """
+    from dpdesk.report.review import LINKAGE, recoded_as_json
 
     quasi, node = given.with_role(Role.QUASI_IDENTIFIER), outcome.result.get("node")
     recoded = recoded_as_json(outcome.recoding, quasi, node, given.hierarchies)
     again = {
         "result": without({**outcome.result, **outcome.internal}, _SEARCH_TIMES),
-        "risk": dict(outcome.risk),
+        "risk": {**outcome.risk, **({LINKAGE: linkage} if linkage else {})},
         "utility": dict(outcome.utility),
         **found_values(outcome.figures, outcome.charts, recoded),
     }
-    risk = without(evidence.get("risk"), frozenset({LINKAGE}))
-    result = without(evidence.get("result"), _SEARCH_TIMES)
-    there = {**evidence, "risk": risk, "result": result}
-    faults = [
+    there = {**evidence, "result": without(evidence.get("result"), _SEARCH_TIMES)}
+    return [
         f"`{key}` is not what the source gives"
         for key, value in again.items()
         if not same_values(there.get(key), value)
     ]
-    return faults + note_faults(evidence, outcome.notes)
 
 
 def checks_fault(evidence: Mapping[str, object], checks: Sequence[ClaimCheck]) -> list[str]:

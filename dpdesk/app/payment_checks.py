@@ -10,31 +10,40 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from dpdesk.core.budget import Budget, PureEpsilon, ZeroConcentrated, columns_fingerprint
+from dpdesk.core.budget import (
+    Budget,
+    Draws,
+    PureEpsilon,
+    ZeroConcentrated,
+    columns_fingerprint,
+)
 from dpdesk.core.parameters import exact_number
+from dpdesk.engine.private.method import Charge
 from dpdesk.project.ledger.records import Debited, LedgerEntry, one_line
 
 _PAID = frozenset({"debit", "entry", "cost", "time", "population", "ledger"})
 _SINCE = frozenset({"record", "head", "elsewhere"})
 _RECORD = frozenset({"n", "time", "who", "kind", "body", "previous", "hash"})
 _HEAD = frozenset({"ledger", "entries", "hash"})
-_ELSEWHERE = frozenset({"ledger", "cost"})
 
 
 def payment_faults(
-    manifest: Mapping[str, object], evidence: Mapping[str, object], *, complete: bool
+    manifest: Mapping[str, object],
+    evidence: Mapping[str, object],
+    charge: Charge | None,
+    *,
+    complete: bool,
 ) -> Iterator[str]:
     """What is wrong with the debit that the evidence names.
 
-    ``complete`` says that this very program made the release, so that nothing may be missing.
+    ``charge`` is what the plan costs, None where its plan cannot be read. ``complete`` says that
+    this very program made the release, so that nothing may be missing.
     """
     budget = evidence.get("budget")
     if not isinstance(budget, Mapping):
         yield "gives no `budget`: it does not say that the release was paid for"
         return
-    known = _PAID | _SINCE
-    yield from (f"`budget, {str(k)[:60]}` is not a key of evidence" for k in set(budget) - known)
-    wanted = known if complete else _PAID
+    wanted = _PAID | _SINCE if complete else _PAID
     yield from (f"`budget, {key}` is missing" for key in sorted(wanted - set(budget)))
     promised = promised_budget(manifest)
     if promised is None:
@@ -44,9 +53,26 @@ def payment_faults(
         paid = str(budget.get("cost"))[:60]
         yield f"`budget` says that {paid} was paid, and the manifest promises {promised}"
     if "record" in budget:
-        yield from _record_faults(manifest, evidence, budget, promised)
-    if not _elsewhere(budget.get("elsewhere", [])):
+        yield from _record_faults(manifest, evidence, budget, promised, charge)
+    if not isinstance(budget.get("elsewhere", []), list):
         yield "`budget, elsewhere` is not a list of other ledgers"
+
+
+def draws_faults(evidence: Mapping[str, object], draws: tuple[Draws, ...]) -> list[str]:
+    """Whether the debit lists other draws of noise than a design of this plan makes.
+
+    Evidence of earlier versions holds no debit to compare.
+    """
+    budget = evidence.get("budget")
+    record = budget.get("record") if isinstance(budget, Mapping) else None
+    if record is None:
+        return []
+    try:
+        _, debited = _debit(record)
+    except (TypeError, KeyError, ValueError):
+        return ["`budget, record` is not a debit as a ledger keeps it"]
+    same = debited.request.draws == draws
+    return [] if same else ["`budget, record`: its draws are not those of this plan"]
 
 
 def promised_budget(manifest: Mapping[str, object]) -> Budget | None:
@@ -73,6 +99,7 @@ def _record_faults(
     evidence: Mapping[str, object],
     budget: Mapping[str, object],
     promised: Budget,
+    charge: Charge | None,
 ) -> Iterator[str]:
     record, head = budget.get("record"), budget.get("head")
     try:
@@ -82,7 +109,7 @@ def _record_faults(
         yield "`budget, record` is not a debit as a ledger keeps it"
         return
     request, ending = debited.request, head if isinstance(head, Mapping) else {}
-    found = {
+    found: dict[str, tuple[object, object]] = {
         "hash": (entry.hash, budget.get("entry")),
         "own hash": (entry.expected_hash(), entry.hash),
         "time": (entry.time, budget.get("time")),
@@ -95,6 +122,12 @@ def _record_faults(
         "title": (request.title, expected["title"]),
         "version": (debited.dpdesk, manifest.get("dpdesk")),
     }
+    if charge is not None:
+        found |= {
+            "cost by the plan": (request.cost, charge.cost),
+            "neighbours": (request.neighbours, charge.neighbours),
+            "protected unit": (request.unit, charge.unit),
+        }
     for name, (one, other) in found.items():
         if one != other:
             yield f"`budget, record`: its {name} is not that of this release"
@@ -135,9 +168,3 @@ def _expected(
         "columns": columns_fingerprint([str(name) for name in columns]),
         "title": one_line(str(manifest["title"])),
     }
-
-
-def _elsewhere(listed: object) -> bool:
-    return isinstance(listed, list) and all(
-        isinstance(each, Mapping) and set(each) == _ELSEWHERE for each in listed
-    )

@@ -12,7 +12,7 @@ from dpdesk.core.closing import Closing
 from dpdesk.core.column_names import same_forms, shown_form, spelling
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.parameters import (
     ParameterValue,
     nearest,
@@ -30,13 +30,16 @@ if TYPE_CHECKING:
     from dpdesk.io.store import DataStore
 
 _NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
+ON_FILES = frozenset({"hierarchy.reading"})
+"""Notes on files that a release does not hold, so that nobody can make them again from it."""
 
 
 @dataclass(frozen=True)
 class PreparedRun(Closing):
     """A plan whose every name has been found and every key has been read.
 
-    ``given`` is what the method gets; ``notes`` are sentences on defaults that were taken.
+    ``given`` is what the method gets; ``notes`` are sentences on defaults that were taken, and
+    ``recorded_notes`` those that do not follow from plan, hierarchies and data: on files.
     ``owns_data`` says whether closing the run closes the data store; ``home`` is the folder with
     the keys of pseudonyms.
     """
@@ -50,6 +53,7 @@ class PreparedRun(Closing):
     notes: tuple[str, ...] = ()
     owns_data: bool = field(default=True, repr=False)
     home: Path = field(default_factory=Path, repr=False)
+    recorded_notes: tuple[str, ...] = ()
 
     def close(self) -> None:
         """Close the data store, if it was opened for this run."""
@@ -81,36 +85,82 @@ def prepare(
     if method is None:
         raise _no_trial(chosen.id, where)
     notes = _Notes(report)
-    _note_budget(plan, notes)
-    note_without_effect(plan, method, parameters, notes.add)
-    uses = _Uses(method, parameters)
-    ready = dict(hierarchies) | _read_files(plan, uses, base, hierarchies, token, notes)
+    ready = dict(hierarchies)
+    ready |= _read_files(plan, _Uses(method, parameters), base, hierarchies, token, notes)
     store = data or open_data(context, plan, base, token, report)
-    for sentence in store.reading.notes:
-        notes.add("source.reading", f"{store.name}: {sentence}")
     try:
-        named = store.reading.header or plan.source.header is not None
-        plan, parameters, ready = spelled_plan(plan, method, ready, store.columns, where)
-        uses = _Uses(method, parameters)
-        check_columns(plan, store.columns, store.name, where, named=named)
-        roles = uses.effective(plan.column_roles(store.columns))
-        method.check(store.columns, roles, parameters, where)
-        ready = _make_hierarchies(plan, uses, roles, ready, store, token, notes, where)
-        if Role.QUASI_IDENTIFIER in uses.roles:
-            _check_leaves(plan, roles, ready, store, token, notes, where)
-        _note_forms(roles, store, token, notes)
-        ordered = {name: ready[name] for name in store.columns if name in ready}
+        plan, given = _noted(
+            plan, method, parameters, ready, store, store.name, where, token, notes
+        )
     except BaseException:
         if data is None:
             store.close()
         raise
-    linked, made = plan.linkages(store.columns), plan.made_hierarchies()
-    given = MethodInput(store, roles, ordered, parameters, where, linked, made)
     return PreparedRun(
         *(plan, where, base, method, given, store, tuple(notes.sentences)),
         owns_data=data is None,
         home=context.home,
+        recorded_notes=tuple(notes.recorded),
     )
+
+
+def _noted(
+    plan: Plan,
+    method: RowsMethod,
+    parameters: Mapping[str, ParameterValue],
+    ready: Mapping[str, Hierarchy],
+    store: DataStore,
+    name: str,
+    where: str,
+    token: CancelToken,
+    notes: _Notes,
+) -> tuple[Plan, MethodInput]:
+    """The plan as the source spells its columns, and what its method gets from the source.
+
+    ``ready`` are the hierarchies of files; ``name`` is what the source is called in notes.
+    """
+    _note_budget(plan, notes)
+    note_without_effect(plan, method, parameters, notes.add)
+    for sentence in store.reading.notes:
+        notes.add("source.reading", f"{name}: {sentence}")
+    named = store.reading.header or plan.source.header is not None
+    plan, parameters, made = spelled_plan(plan, method, ready, store.columns, where)
+    uses = _Uses(method, parameters)
+    check_columns(plan, store.columns, store.name, where, named=named)
+    roles = uses.effective(plan.column_roles(store.columns))
+    method.check(store.columns, roles, parameters, where)
+    made = _make_hierarchies(plan, uses, roles, made, store, token, notes, where)
+    if Role.QUASI_IDENTIFIER in uses.roles:
+        _check_leaves(plan, roles, made, store, token, notes, where)
+    _note_forms(roles, store, token, notes)
+    ordered = {column: made[column] for column in store.columns if column in made}
+    linked, declared = plan.linkages(store.columns), plan.made_hierarchies()
+    return plan, MethodInput(store, roles, ordered, parameters, where, linked, declared)
+
+
+def prepared_again(
+    plan: Plan,
+    method: RowsMethod,
+    store: DataStore,
+    recorded: Mapping[str, Hierarchy],
+    name: str,
+    token: CancelToken,
+    where: str,
+) -> tuple[dict[str, Hierarchy], list[str]]:
+    """The hierarchies of a release made again, and what was noted before its method ran.
+
+    ``recorded`` are the hierarchies in its evidence, which stand for the files of the plan; all
+    others are built from the data. Raises what :func:`prepare` raises.
+    """
+    files = {
+        column: recorded[column]
+        for column, spec in plan.attributes.items()
+        if column in recorded and isinstance(spec.hierarchy, HierarchyFile)
+    }
+    parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
+    notes = _Notes(silent)
+    _, given = _noted(plan, method, parameters, files, store, name, where, token, notes)
+    return dict(given.hierarchies), notes.sentences
 
 
 class _Uses:
@@ -222,14 +272,18 @@ def _columns_hint(columns: Sequence[str]) -> str:
 
 
 class _Notes:
-    """Sentences that are reported as they come and kept for the evidence."""
+    """Sentences that are reported as they come and kept for the evidence.
+
+    Those on files of hierarchies are ``recorded`` apart: a release does not hold these files.
+    """
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self.sentences: list[str] = []
+        self.recorded: list[str] = []
 
     def add(self, code: str, sentence: str) -> None:
-        self.sentences.append(sentence)
+        (self.recorded if code in ON_FILES else self.sentences).append(sentence)
         self._report(Note(code, sentence))
 
 

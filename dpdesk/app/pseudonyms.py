@@ -188,17 +188,20 @@ def linkage_risk(
 
 
 def notes_of(
-    found: Pseudonyms,
+    recorded: Mapping[str, Mapping[str, object]],
     published: PublishedCsv,
     linkage: Mapping[str, Mapping[str, int]],
     token: CancelToken,
 ) -> list[Note]:
-    """What a reviewer should know of the pseudonyms of a table, and of columns beside them."""
+    """What a reviewer should know of the pseudonyms of a table, and of columns next to them.
+
+    ``recorded`` is what the evidence holds of them, ``linkage`` its figures of histories.
+    """
     from dpdesk.report.about import EXAMPLES
 
     notes = []
     tops = published.top_values(EXAMPLES, token)
-    for name, entry in found.recorded.items():
+    for name, entry in recorded.items():
         if entry["alike"]:
             notes.append(_alike(name, int(str(entry["alike"]))))
         top = tops[name]
@@ -213,7 +216,7 @@ def notes_of(
             )
             notes.append(Note("pseudonym.several-rows", sentence))
         for other, column in tops.items():
-            if other in found.recorded or not _MANY <= column.distinct == top.distinct:
+            if other in recorded or not _MANY <= column.distinct == top.distinct:
                 continue
             token.check()
             if published.group_sizes([name, other], token).groups == top.distinct:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +18,9 @@ from dpdesk.app.evidence import (
     review_page,
     source_facts,
 )
+from dpdesk.app.evidence_keys import NOISE_PAID, PRINTED_TOO, RECORDED_NOTES
 from dpdesk.app.manifests import new_manifest, refuse_unlisted
-from dpdesk.app.microdata import changed_columns, described, row_difference, write_rows
+from dpdesk.app.microdata import described, row_difference, write_rows
 from dpdesk.app.pseudonyms import (
     Pseudonyms,
     check_persons,
@@ -29,6 +30,7 @@ from dpdesk.app.pseudonyms import (
     notes_of,
 )
 from dpdesk.app.restating import page_is_made, public_page
+from dpdesk.app.run_notes import unique_notes
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
@@ -65,7 +67,6 @@ if TYPE_CHECKING:
     from dpdesk.io.safewrite import PartialKeeper
 
 _STEPS = ("Search", "Write the microdata", "Describe and check the release", "Write the report")
-_FEW_ROWS, _UNIQUE = 20, 0.9
 _Outcome = MethodOutcome | Judged
 
 
@@ -101,9 +102,7 @@ def write_release(
         work = _Work(prepared, token, report, Clock())
         work.step(0)
         outcome = described(prepared.method, prepared.given, token, report)
-        for note in outcome.notes:
-            work.notes.append(note.sentence)
-            report(note)
+        work.note(outcome.notes)
         paid = _noise_paid(work)
         work.clock.lap("search")
         key = fresh_key()
@@ -116,7 +115,7 @@ def write_release(
         published = _write_microdata(work, build, outcome, pseudonyms)
         _write_public(work, build, outcome, published, manifest)
         checks = _check_claims(work, build, manifest, published)
-        _note_unique_columns(work, outcome, published)
+        work.note(unique_notes(outcome, published, prepared.plan.pseudonyms, token))
         linkage = _linkage(work, outcome, pseudonyms, published)
         written = _Written(manifest, key, checks, pseudonyms.recorded, linkage, paid)
         _write_internal(work, build, outcome, written, printer)
@@ -134,6 +133,13 @@ class _Work:
     report: Report
     clock: Clock
     notes: list[str] = field(default_factory=list)
+    recorded: list[str] = field(default_factory=list)
+
+    def note(self, notes: Iterable[Note]) -> None:
+        """Report notes, and keep them for the evidence."""
+        for note in notes:
+            self.notes.append(note.sentence)
+            self.report(note)
 
     def step(self, index: int) -> None:
         self.token.check()
@@ -146,8 +152,11 @@ def _noise_paid(work: _Work) -> tuple[str, ...]:
 
     prepared = work.prepared
     paid, notes = noise_notes(prepared.home, prepared.plan.budget, prepared.data.sha256)
-    for note in notes:
-        work.notes.append(note.sentence)
+    if paid:
+        work.note(notes)
+        return paid
+    for note in notes:  # the log could not be read, which no check can find again
+        work.recorded.append(note.sentence)
         work.report(note)
     return paid
 
@@ -193,9 +202,7 @@ def _linkage(
     if not found.recorded:
         return {}
     linkage = linkage_risk(published, outcome.guarantee.parameters, work.token)
-    for note in notes_of(found, published, linkage, work.token):
-        work.notes.append(note.sentence)
-        work.report(note)
+    work.note(notes_of(found.recorded, published, linkage, work.token))
     return linkage
 
 
@@ -300,25 +307,6 @@ def _counted_for_checks(manifest: Mapping[str, object]) -> Iterator[tuple[str, .
     yield from ((name,) for name in given.get("diverted", ()))
 
 
-def _note_unique_columns(work: _Work, outcome: _Outcome, published: PublishedCsv) -> None:
-    """Say which columns, released unchanged, single out nearly every row; internal."""
-    from dpdesk.report.about import EXAMPLES
-
-    if published.rows < _FEW_ROWS:
-        return
-    unchecked = changed_columns(outcome) | set(work.prepared.plan.pseudonyms)
-    for name, column in published.top_values(EXAMPLES, work.token).items():
-        if name in unchecked or column.distinct < _UNIQUE * published.rows:
-            continue
-        sentence = (
-            f"`{name}` is released unchanged and has {column.distinct:,} different values in "
-            f"{published.rows:,} rows: whoever knows such a value finds the row. Should it be an "
-            "identifier or a quasi-identifier?"
-        )
-        work.notes.append(sentence)
-        work.report(Note("release.nearly-unique", sentence))
-
-
 def _write_internal(
     work: _Work,
     build: ReleaseBuilder,
@@ -332,26 +320,29 @@ def _write_internal(
     method, language = prepared.method, prepared.plan.language
     with page_is_made(method):
         page = review_page(written.manifest, evidence, method, language)
-    write_report(build, page, printer, work.token, work.report)
-    build.write_internal(EVIDENCE, canonical_json(evidence))
+    printed = write_report(build, page, printer, work.token, work.report)
+    build.write_internal(EVIDENCE, canonical_json({**evidence, PRINTED_TOO: printed}))
     build.write_internal(SEAL, seal_bytes(build.folder, work.token))
 
 
 def write_report(
     build: ReleaseBuilder, page: bytes, printer: Printer, token: CancelToken, report: Report
-) -> None:
-    """The report as a page and as a PDF; a release does not fail for want of the latter."""
+) -> bool:
+    """The report as a page and as a PDF; a release does not fail for want of the latter.
+
+    Whether there is a PDF is said in the evidence, so that it cannot be taken away in silence.
+    """
     build.write_internal(REPORT, page)
     try:
         printed = printer.pdf(page, token)
     except StorageError as error:
         report(Note(error.code, error.sentence))
-        return
+        return False
     build.write_internal(PRINTED, printed)
+    return True
 
 
 def _evidence(work: _Work, outcome: _Outcome, written: _Written) -> dict[str, object]:
-    from dpdesk.app.evidence_checks import NOISE_PAID
     from dpdesk.report.review import LINKAGE, recoded_as_json
 
     prepared, manifest = work.prepared, written.manifest
@@ -364,7 +355,7 @@ def _evidence(work: _Work, outcome: _Outcome, written: _Written) -> dict[str, ob
             *(manifest, prepared.plan, prepared.plan_name),
             *(prepared.method, given.parameters, given.roles),
         ),
-        "source": source_facts(prepared.data),
+        "source": source_facts(prepared.data, prepared.plan.source),
         "hierarchies": {name: hierarchy.rows() for name, hierarchy in given.hierarchies.items()},
         "commitment_key": written.key,
         **({"pseudonyms": written.pseudonyms} if written.pseudonyms else {}),
@@ -375,6 +366,7 @@ def _evidence(work: _Work, outcome: _Outcome, written: _Written) -> dict[str, ob
         **found_values(outcome.figures, outcome.charts, recoded),
         "checks": recorded_checks(written.checks),
         "notes": [*prepared.notes, *work.notes],
+        RECORDED_NOTES: [*prepared.recorded_notes, *work.recorded],
         "environment": environment(),
         "timings": dict(work.clock.seconds),
     }

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from dpdesk.app.evidence import review_page
+from dpdesk.app.evidence_keys import PRINTED_TOO
 from dpdesk.app.private.labelling import read_dimension_labels
 from dpdesk.app.restating import MALFORMED, StoredPage, page_bytes, page_check
 from dpdesk.core.errors import StorageError
@@ -44,8 +45,15 @@ def report_checks(
     )
     token.check()
     place = root / _PRINTED
+    stated = evidence.get(PRINTED_TOO)
     if not place.is_file():
-        return [page]
+        if not stated:
+            return [page]
+        found = "it is missing, although the evidence says that there is one"
+        return [page, ClaimCheck(PRINTED_CLAIM, CheckStatus.FAILED, found, _PRINTED)]
+    if stated not in (True, None):
+        found = "it is there, although the evidence says that there is none"
+        return [page, ClaimCheck(PRINTED_CLAIM, CheckStatus.FAILED, found, _PRINTED)]
     return [page, _printed(page, content, place, evidence, token)]
 
 

@@ -19,6 +19,7 @@ from importlib import metadata
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+from dpdesk import __version__
 from dpdesk.core.language import voice_of
 from dpdesk.core.language.catalogue import PAGES, TEXTS, part_of
 from dpdesk.core.published import CheckStatus, ClaimCheck
@@ -33,6 +34,7 @@ OTHER_WORDS = (
     "model and parameters are as they must be; the sentences were written with other texts than "
     "this program's, so they were not compared"
 )
+_PAGES = (".html", ".pdf")
 _QUOTES = "it quotes the guarantee, whose words were not compared"
 
 
@@ -85,7 +87,7 @@ def unlike_quoted(checks: Sequence[ClaimCheck], pages: Sequence[ClaimCheck]) -> 
         return list(pages)
     return [
         replace(page, status=CheckStatus.NOT_CHECKED, found=_QUOTES)
-        if page.claim.startswith("report.") and page.status is CheckStatus.CONFIRMED
+        if page.path.endswith(_PAGES) and page.status is CheckStatus.CONFIRMED
         else page
         for page in pages
     ]
@@ -95,13 +97,13 @@ def unlike_quoted(checks: Sequence[ClaimCheck], pages: Sequence[ClaimCheck]) -> 
 def texts_fingerprint(language: str) -> str:
     """SHA-256 of all that decides the words of pages in a language.
 
-    The code that words sentences, the templates, the catalogues of the language, and the versions
-    of the libraries that fill the templates and write dates. Line ends and the order of files on
-    the disk do not matter.
+    The version, the code that words sentences, the templates, the catalogues of the language, and
+    the versions of the libraries that fill the templates and write dates. Line ends and the order
+    of files on the disk do not matter.
     """
     catalogues = resource_files(f"translations/{language}", ".po")
     parts = [(f"library {name}", metadata.version(name).encode()) for name in _LIBRARIES]
-    parts.append(("program", program_fingerprint().encode()))
+    parts += [("program", program_fingerprint().encode()), ("version", __version__.encode())]
     parts += _contents(files("dpdesk").joinpath("report"), "report", ".html")
     parts += [
         (entry.name, entry.read_bytes())

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.evidence_checks import (
     as_recorded,
-    builder_faults,
     checks_fault,
     evidence_faults,
     figures_check,
+    hierarchy_faults,
     needs_source,
     note_faults,
     outcome_faults,
-    reading_notes,
     source_faults,
 )
 from dpdesk.app.labelling import label_faults
 from dpdesk.app.microdata import described, evidence_fault, settled_checks
+from dpdesk.app.planning import prepared_again
+from dpdesk.app.pseudonyms import linkage_risk
 from dpdesk.app.reports import report_checks
 from dpdesk.app.restating import (
     about_check,
@@ -29,6 +30,7 @@ from dpdesk.app.restating import (
     recorded_hierarchies,
     setting_checks,
 )
+from dpdesk.app.run_notes import notes_on_rows
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
@@ -37,6 +39,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
+from dpdesk.core.shapes import as_table
 from dpdesk.engine.kinds import RowsMethod, draws_of, noise_of, recoding_of, rows_of
 from dpdesk.engine.method import Method, MethodInput
 from dpdesk.engine.private.method import PrivateMethod
@@ -244,7 +247,7 @@ class _Checker:
                 self._fail_evidence(fault)
             if _failed(checks) or self._found.failures:
                 return []
-            more = [self._figures or needs_source(), as_recorded()]
+            more = [self._figures or needs_source(), as_recorded(evidence)]
             more += report_checks(
                 *(self._found.root, self._found.public, manifest, evidence, method), self._token
             )
@@ -291,7 +294,8 @@ class _Checker:
         if page.is_symlink() or not page.is_file() or _failed([*checks, *more]):
             return more
         try:
-            return [*more, about_check(manifest, method, published, page, self._token)]
+            about = about_check(manifest, method, published, page, self._token)
+            return [*more, *unlike_quoted(checks, [about])]
         except OSError as error:
             self._fail(ABOUT, f"cannot be read ({error.strerror or type(error).__name__})")
             return more
@@ -371,7 +375,9 @@ class _Checker:
                 checks = fairly_judged(manifest, checks)
                 if _failed(checks):
                     return checks
-                self._figures = self._figures_again(method, manifest, given, data, checks)
+                self._figures = self._figures_again(
+                    method, manifest, published, given, data, checks
+                )
                 again, draws = recoding_of(method), draws_of(method)
                 if draws is not None:
                     self._compare_evidence(draws, manifest, given)
@@ -391,6 +397,7 @@ class _Checker:
         self,
         method: RowsMethod,
         manifest: Mapping[str, object],
+        published: PublishedCsv,
         given: MethodInput,
         data: DataStore,
         checks: Sequence[ClaimCheck],
@@ -399,15 +406,22 @@ class _Checker:
         evidence = self._found.evidence
         if evidence is None:
             return None
-        complete = same_texts(manifest)
-        faults = source_faults(evidence, data, complete=complete)
-        faults += builder_faults(evidence, given.hierarchies, data, self._token)
+        where, complete = "the plan in the evidence", same_texts(manifest)
+        plan = Plan.from_plain(as_table(evidence["plan"]), where)
+        faults = source_faults(evidence, data, plan.source, complete=complete)
+        name = str(as_table(evidence["source"])["name"])
+        again, before = prepared_again(
+            plan, method, data, given.hierarchies, name, self._token, where
+        )
+        faults += hierarchy_faults(evidence, given.hierarchies, again, complete=complete)
         if not complete:
             return figures_check(faults, other_texts(manifest))
         faults += checks_fault(evidence, checks)
-        faults += note_faults(evidence, reading_notes(evidence, data))
         outcome = described(method, given, self._token, self._report)
-        return figures_check([*faults, *outcome_faults(evidence, outcome, given)])
+        linkage = linkage_risk(published, outcome.guarantee.parameters, self._token)
+        faults += outcome_faults(evidence, outcome, given, linkage)
+        notes = notes_on_rows(before, outcome, published, evidence, self._token)
+        return figures_check([*faults, *note_faults(evidence, notes)])
 
     def _compare_evidence(
         self, method: RandomisedMethod, manifest: Mapping[str, object], given: MethodInput

@@ -115,14 +115,19 @@ def noise_notes(
         paid = noise_paid(home, str((budget or {}).get("population") or ""), source_sha256)
     except StorageError as error:
         return (), (Note(error.code, error.sentence),)
+    return paid, paid_notes(paid)
+
+
+def paid_notes(paid: Sequence[str]) -> tuple[Note, ...]:
+    """The warning that names these costs; none where there are none."""
     if not paid:
-        return (), ()
+        return ()
     costs = ", ".join(paid[:_MOST_COSTS]) + (", …" if len(paid) > _MOST_COSTS else "")
     sentence = (
         f"Releases with noise about the same people were paid for on this computer ({costs}): "
         "releases can be combined, and the guarantee takes this one to be the only one."
     )
-    return paid, (Note("release.noise-paid", sentence),)
+    return (Note("release.noise-paid", sentence),)
 
 
 def debits_elsewhere(

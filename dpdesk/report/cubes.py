@@ -89,6 +89,7 @@ def internal_values(content: CubeReport) -> dict[str, object]:
         "reading": plain_lines(as_table(as_table(evidence["source"])["reading"])),
         "plan_name": evidence["plan_name"],
         "notes": evidence["notes"],
+        "recorded_notes": evidence.get("recorded_notes", []),
         "budget": plain_lines(_paid(as_table(evidence["budget"]))),
         "counting": plain_lines(as_table(as_table(evidence["result"]).get("counting", {}))),
         "attack": played_attack(content.manifest, as_table(evidence["result"])),

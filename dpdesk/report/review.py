@@ -124,6 +124,7 @@ def render_review(content: ReviewContent) -> bytes:
         "search": plain_lines({key: result[key] for key in result if key not in public}),
         **checks,
         "notes": evidence["notes"],
+        "recorded_notes": evidence.get("recorded_notes", []),
         "files": manifest["files"],
         "environment": plain_lines(as_table(evidence["environment"])),
         "timings": plain_lines(as_table(evidence["timings"])),

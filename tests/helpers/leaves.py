@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,8 @@ def _leaves(value: object, place: Path_, most: int) -> Iterator[tuple[Path_, boo
 def forge(genuine: Path, target: Path, forgery: Forgery, registry: Registry) -> Path:
     """A copy with the forgery in it, whose pages, hashes and seal fit it as far as can be."""
     release = Path(shutil.copytree(genuine, target))
-    (release / "internal/report.pdf").unlink(missing_ok=True)  # a release without one is whole
+    (release / "internal/report.pdf").unlink(missing_ok=True)
+    _say(release, printed=False)
     value = json.loads((release / forgery.file).read_text("utf-8"))
     changed = _forged(value, forgery)
     (release / forgery.file).write_bytes(canonical(changed))
@@ -79,6 +81,12 @@ def forge(genuine: Path, target: Path, forgery: Forgery, registry: Registry) -> 
         (release / MANIFEST).write_bytes(canonical(manifest))
     _pages(release, registry)
     return release
+
+
+def _say(release: Path, **keys: object) -> None:
+    """Other values of keys of the evidence."""
+    path = release / EVIDENCE
+    path.write_bytes(canonical(json.loads(path.read_text("utf-8")) | keys))
 
 
 def _forged(value: Any, forgery: Forgery) -> Any:
@@ -146,6 +154,37 @@ def _pages(release: Path, registry: Registry) -> None:
             (release / "internal/report.html").write_bytes(report)
     except Exception:  # noqa: BLE001 - what gives no page is sealed without one
         pass
+    _sealed(release)
+
+
+def file_forgeries(release: Path) -> Iterator[tuple[str, Callable[[Path], None]]]:
+    """Each file removed, changed, with a script where it is a page; and files that are new."""
+    for path in sorted(release.rglob("*")):
+        name = path.relative_to(release).as_posix()
+        if path.is_dir() or name in (MANIFEST, EVIDENCE, "internal/seal.json"):
+            continue
+        yield f"removed {name}", partial(_remove, name)
+        yield f"changed {name}", partial(_rewrite, name, b"", b"\n1,2\n")
+        if name.endswith(".html"):
+            yield f"script in {name}", partial(_rewrite, name, b"</main>", b"<script>1</script>")
+            yield f"words in {name}", partial(_rewrite, name, b"</main>", b"<p>1 in 1,000</p>")
+    for name in ("public/more.csv", "public/more.html", "internal/more.html", "more.html"):
+        yield f"added {name}", partial(_rewrite, name, b"", b"<p>1 in 1,000</p>\n")
+
+
+def _remove(name: str, release: Path) -> None:
+    (release / name).unlink()
+
+
+def _rewrite(name: str, before: bytes, added: bytes, release: Path) -> None:
+    path = release / name
+    content = path.read_bytes() if path.exists() else b""
+    where = content.rindex(before) if before else len(content)
+    path.write_bytes(content[:where] + added + content[where:])
+
+
+def seal_whatever_there_is(release: Path) -> None:
+    """Hashes and a seal over all files that there are now, the PDF only where there is one."""
     _sealed(release)
 
 

@@ -16,9 +16,10 @@ from dpdesk.app.evidence_checks import (
     same_values,
     source_faults,
 )
+from dpdesk.app.payment_checks import draws_faults
 from dpdesk.app.private.labelling import dimension_faults, read_dimension_labels
 from dpdesk.app.private.pages import public_page, read_tables
-from dpdesk.app.private.preparing import budget_notes, builders
+from dpdesk.app.private.preparing import builders, design_notes
 from dpdesk.app.restating import (
     about_page,
     other_texts,
@@ -28,7 +29,7 @@ from dpdesk.app.restating import (
     recorded_hierarchies,
     setting_checks,
 )
-from dpdesk.app.texts import fairly_judged, same_texts
+from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
@@ -83,7 +84,7 @@ def private_claims(
     if not any(check.status is CheckStatus.FAILED for check in checks):
         checks += method.verify_declared(manifest, _given(evidence, method))
     if not any(check.status is CheckStatus.FAILED for check in checks):
-        checks += _page(found, method, manifest)
+        checks += unlike_quoted(checks, _page(found, method, manifest))
     return tuple(checks)
 
 
@@ -120,7 +121,7 @@ def figures_again(
     found = DataStore.open(spec, source.parent, workspace, token, report, private=pinned)
     with closing(found) as data:
         complete = same_texts(manifest)
-        faults = source_faults(evidence, data, complete=complete)
+        faults = source_faults(evidence, data, plan.source, complete=complete)
         if faults or not complete:
             return figures_check(faults, other_texts(manifest))
         design = method.design(given, token, report)
@@ -139,7 +140,9 @@ def figures_again(
             for key, value in again.items()
             if not same_values(evidence.get(key), value)
         ]
-        faults += note_faults(evidence, (*design.notes, *budget_notes(design.charge.cost)))
+        notes = design_notes(plan, method, given.parameters, data.columns, design)
+        faults += note_faults(evidence, [note.sentence for note in notes])
+        faults += draws_faults(evidence, design.charge.draws)
     return figures_check(faults)
 
 

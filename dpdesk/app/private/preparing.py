@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import (
+    ON_FILES,
     check_columns,
     check_protection,
     note_idle_options,
@@ -44,7 +45,8 @@ OUTSIDE = (
 class PreparedDesign(Closing):
     """A plan of a private method with its design, and the data that it is for.
 
-    ``given`` is all that the design was made from; ``notes`` are sentences for the evidence.
+    ``given`` is all that the design was made from; ``notes`` are sentences for the evidence, and
+    ``recorded_notes`` those on files of hierarchies, which a release does not hold.
     """
 
     plan: Plan
@@ -56,6 +58,7 @@ class PreparedDesign(Closing):
     data: DataStore
     notes: tuple[str, ...] = ()
     owns_data: bool = field(default=True, repr=False)
+    recorded_notes: tuple[str, ...] = ()
 
     def close(self) -> None:
         """Close the data store, if it was opened for this run."""
@@ -84,10 +87,11 @@ def prepare_private(
     for their names alone: to be measured (``spending``), the source is read again, as the plan
     says (:mod:`dpdesk.app.private.pinning`).
     """
-    sentences: list[str] = []
+    recorded_notes: list[str] = []
 
     def note(code: str, sentence: str) -> None:
-        sentences.append(sentence)
+        if code in ON_FILES:
+            recorded_notes.append(sentence)
         report(Note(code, sentence))
 
     from dpdesk.io.private.row_filter import read_filter
@@ -97,28 +101,48 @@ def prepare_private(
     method = noise_of(chosen)
     if method is None:
         raise TypeError("the method draws no noise")
-    note_without_effect(plan, method, parameters, note)
     ready = read_files(plan, base, {**hierarchies, **recorded}, token, note)
     store = data
     if store is None or spending:
         store = open_pinned(context, plan, base, where, token, report)
     try:
         plan, parameters, ready = spelled_plan(plan, method, ready, store.columns, where)
-        _note_hierarchies(plan, store.columns, note)
         ready = ranges_apart(ready, store, note, OUTSIDE)
         spelled = spelling(store.columns)
         place, by_hand = f"{where}, [protection]", frozenset(map(spelled, hierarchies))
         given = given_columns(plan, store, parameters, ready, where, place, by_hand)
         method.check(store.columns, given.roles, parameters, place)
         design = method.design(given, token, report)
-        for found in (*design.notes, *budget_notes(design.charge.cost)):
-            note(found.code, found.sentence)
+        told = design_notes(plan, method, parameters, store.columns, design)
     except BaseException:
         if store is not data:
             store.close()
         raise
-    told, owned = tuple(sentences), store is not data
-    return PreparedDesign(plan, where, base, method, given, design, store, told, owned)
+    for found in told:
+        report(found)
+    sentences, owned = tuple(found.sentence for found in told), store is not data
+    return PreparedDesign(
+        *(plan, where, base, method, given, design, store, sentences, owned),
+        recorded_notes=tuple(recorded_notes),
+    )
+
+
+def design_notes(
+    plan: Plan,
+    method: PrivateMethod,
+    parameters: Mapping[str, ParameterValue],
+    columns: Sequence[str],
+    design: Design,
+) -> list[Note]:
+    """What is noted of a plan and its design; nothing in it comes from the data."""
+    notes: list[Note] = []
+
+    def note(code: str, sentence: str) -> None:
+        notes.append(Note(code, sentence))
+
+    note_without_effect(plan, method, parameters, note)
+    _note_hierarchies(plan, columns, note)
+    return [*notes, *design.notes, *budget_notes(design.charge.cost)]
 
 
 def _note_hierarchies(plan: Plan, columns: Sequence[str], note: Callable[[str, str], None]) -> None:

@@ -18,6 +18,7 @@ from dpdesk.app.evidence import (
     review_page,
     source_facts,
 )
+from dpdesk.app.evidence_keys import PRINTED_TOO, RECORDED_NOTES
 from dpdesk.app.labelling import variables_as_json
 from dpdesk.app.ledgers import LedgerDesk, open_ledger
 from dpdesk.app.manifests import new_manifest, refuse_unlisted
@@ -209,8 +210,8 @@ class _Work:
         method, language = prepared.method, prepared.plan.language
         with page_is_made(method):
             page = review_page(manifest, evidence, method, language, self.book)
-        write_report(self.build, page, self.printer, self.token, self.report)
-        self.build.write_internal(EVIDENCE, canonical_json(evidence))
+        printed = write_report(self.build, page, self.printer, self.token, self.report)
+        self.build.write_internal(EVIDENCE, canonical_json({**evidence, PRINTED_TOO: printed}))
         self.build.write_internal(SEAL, seal_bytes(self.build.folder, self.token))
 
     def _evidence(
@@ -228,7 +229,7 @@ class _Work:
                 *(manifest, prepared.plan, prepared.plan_name),
                 *(prepared.method, given.parameters, given.roles),
             ),
-            "source": source_facts(prepared.data),
+            "source": source_facts(prepared.data, prepared.plan.source),
             "hierarchies": hierarchies_of(given),
             "commitment_key": key,
             "result": {**design.result, **self.internal},
@@ -238,6 +239,7 @@ class _Work:
             **found_values((), design.charts, ()),
             "checks": recorded_checks(checks),
             "notes": list(prepared.notes),
+            RECORDED_NOTES: list(prepared.recorded_notes),
             "environment": environment(),
             "timings": dict(self.clock.seconds),
         }

@@ -224,8 +224,20 @@ def test_a_warning_that_the_source_gives_cannot_be_left_out_unseen(
     assert "`notes` do not say what the source gives" in report.failures[0].reason
 
 
-def test_a_report_says_that_notes_are_what_was_written_down(made: Path) -> None:
-    """A forged note shows in a report that is made again from it, so the report must say so."""
+def test_an_added_note_is_found_with_the_source(context: AppContext, tmp_path: Path) -> None:
+    source = clinic.write_source(tmp_path)
+    made = clinic.release(clinic.write_plan(tmp_path), tmp_path / "release", context).out
+
+    def praise(evidence: Any) -> None:
+        evidence["notes"] = [*evidence["notes"], "All is well."]
+
+    release = with_evidence(made, tmp_path / "other", stated_texts("en"), praise)
+    report = verify_release(release, context.registry, CancelToken(), silent, source)
+    assert any("say what the source does not give" in one.reason for one in report.failures)
+
+
+def test_a_report_says_how_its_notes_are_checked(made: Path) -> None:
+    """A forged note shows in a report that is made again from it."""
     from dpdesk.engine.methods import default_registry
     from dpdesk.io.canonical import read_canonical
 
@@ -235,7 +247,7 @@ def test_a_report_says_that_notes_are_what_was_written_down(made: Path) -> None:
     page = made_again(made / "public", manifest, evidence, method, "en")
     assert page is not None
     before, _, after = page.decode().partition("<li>All is well.</li>")
-    assert "not whether one was added" in before
+    assert "A check with the source makes them again" in before
     assert after
 
 

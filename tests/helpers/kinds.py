@@ -1,0 +1,120 @@
+"""One release of each kind that the program makes, with the source it was made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from dpdesk.app.buying import Wish, buy
+from dpdesk.app.context import AppContext
+from dpdesk.app.pseudonyms import make_key
+from dpdesk.app.running import run_plan
+from dpdesk.app.shops import shop_of_file
+from dpdesk.core.jobs import CancelToken, silent
+from tests.helpers import clinic, cubes
+from tests.helpers import releases as town
+from tests.helpers.pinned import pin
+
+Made = tuple[Path, Path]
+Maker = Callable[[Path, AppContext], Made]
+
+
+def _town(*lines: str) -> Maker:
+    def make(folder: Path, context: AppContext) -> Made:
+        plan = town.write_source(folder)
+        text = plan.read_text("utf-8").replace('objective = "discernibility"\n', "")
+        plan.write_text(text + "".join(f"{line}\n" for line in lines), "utf-8")
+        return town.release(plan, folder / "release", context).out, folder / town.SOURCE
+
+    return make
+
+
+def _linked(folder: Path, context: AppContext) -> Made:
+    """Pseudonyms, a hierarchy in a file, and noise paid for about the same people."""
+    source = cubes.write_register(folder, cubes.people())
+    cubes.release(context, cubes.write_plan(source, name="cube.toml"), folder / "cube")
+    make_key(context, "people", silent)
+    (folder / "pay.csv").write_text(
+        "".join(f"{pay};*\n" for pay in ("100", "250", "9999999", "-5", "n/a")), "utf-8"
+    )
+    plan = folder / "linked.toml"
+    plan.write_text(
+        f"""version = 1
+title = "Linked register"
+[source]
+path = "{source.name}"
+[attributes]
+person = {{ role = "identifier", pseudonym = {{ key = "people" }} }}
+sex = {{ role = "quasi-identifier" }}
+pay = {{ role = "quasi-identifier", hierarchy = "pay.csv" }}
+[protection]
+method = "k-anonymity"
+k = 3
+max_suppression = 0.1
+[budget]
+population = "register"
+""",
+        "utf-8",
+    )
+    return run_plan(context, plan, folder / "release", CancelToken(), silent).out, source
+
+
+def _clinic(protection: str = "", attributes: str = "") -> Maker:
+    def make(folder: Path, context: AppContext) -> Made:
+        source = clinic.write_source(folder)
+        plan = clinic.write_plan(folder, protection, attributes)
+        return clinic.release(plan, folder / "release", context).out, source
+
+    return make
+
+
+def _cube(**keys: object) -> Maker:
+    given = {"dimensions": ["sex", "age"], "domains": {"sex": list(cubes.SEX)}} | keys
+
+    def make(folder: Path, context: AppContext) -> Made:
+        source = cubes.write_register(folder, cubes.people())
+        plan = cubes.write_plan(source, **given)
+        return cubes.release(context, plan, folder / "release").out, source
+
+    return make
+
+
+def _bought(folder: Path, context: AppContext) -> Made:
+    first, source = _cube()(folder, context)
+    out, wish = folder / "bought", Wish(("sex",), ("epsilon", Fraction(1, 16)))
+    shop = shop_of_file(folder / "plan.toml")
+    _, summary = buy(context, shop, wish, [first], out, CancelToken(), silent)
+    return summary.out, source
+
+
+def _graph(folder: Path, context: AppContext) -> Made:
+    source = folder / "edges.csv"
+    source.write_text("from,to\na,b\nb,c\nc,a\n", "utf-8")
+    plan = folder / "graph.toml"
+    plan.write_text(
+        'version = 1\ntitle = "Who knows whom"\n[source]\npath = "edges.csv"\n'
+        '[protection]\nmethod = "dp-graph"\nends = ["from", "to"]\n'
+        'nodes = ["a", "b", "c", "d"]\nepsilon = 1\n[budget]\npopulation = "members"\n',
+        "utf-8",
+    )
+    pin(plan)
+    return run_plan(context, plan, folder / "release", CancelToken(), silent).out, source
+
+
+KINDS: Mapping[str, Maker] = {
+    "k-anonymity": _town('objective = "discernibility"'),
+    "k-anonymity, samarati": _town('algorithm = "samarati"'),
+    "k-anonymity, linked": _linked,
+    "l-diverted": _clinic(),
+    "l-diverted with k": _clinic(
+        'l = 3\nk = 2\nmax_suppression = 0.2\nsensitive = ["illness"]',
+        'town = { role = "quasi-identifier" }',
+    ),
+    "dp-cube": _cube(),
+    "dp-cube, sums": _cube(rho=0.5, measure={"sum": "pay", "lower": 0, "upper": 500}),
+    "dp-cube, exact": _cube(exact=[["sex"], ["age"]]),
+    "purchase": _bought,
+    "dp-graph": _graph,
+}
+"""How to make one of each, in an empty folder."""
