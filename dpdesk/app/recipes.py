@@ -1,4 +1,4 @@
-"""Recipes: a plan with its hierarchies, held against another file, and taken over to it.
+"""Recipes: a plan with its hierarchies, checked against another file, and taken over to it.
 
 Next year's file is seldom quite like this year's: a column has another name, a code is new, a value
 has no place in its hierarchy. :func:`dpdesk.app.examining.examine` says what no longer fits and

@@ -2,7 +2,7 @@
 
 A page whose words cannot be compared may still be opened in a browser. So it is read here by a
 grammar that is narrower than HTML (what a browser could take otherwise than we do is refused), and
-held against lists of the elements and attributes that the templates write.
+compared with lists of the elements and attributes that the templates write.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def tried(
     study: Study, draws: int, seed: int, *, claimed: float = 1.0, widened: float = 1.0,
     narrowed: float = 1.0, shifted: float = 0.0,
 ) -> Trial:  # fmt: skip
-    """Draw the errors of that many releases and hold them against what is stated.
+    """Draw the errors of that many releases and compare them with what is stated.
 
     The last four falsify what is stated or drawn, to see whether that is noticed: the variance, the
     noise, the ±, the mean (in standard deviations).

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil, sqrt
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import binom
 
 from dpdesk.engine.accounting.advanced import advanced_epsilon
-from tests.helpers.released_cubes import design
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.widths import half_width
+from dpdesk.report.cubes import table_width
+from tests.helpers.released_cubes import design, memory_release
 
 DOCS = Path(__file__).parents[2] / "resources" / "docs"
 
@@ -61,3 +66,46 @@ def test_which_shares_of_the_budget_are_best_for_an_average(
         assert f"make the variance {saved:.1%} smaller".replace("%", " %") in words("cubes.md")
     else:  # but for the whole numbers of the count's noise
         assert saved < 0.005
+
+
+def test_tight_composition_of_256_cuboids() -> None:
+    """The loss of discrete Laplace noise of scale 1/ε is ±ε, so the sum of 256 is a binomial."""
+    each, delta = 1 / 256, 1e-6
+    more = binom(256, 1 / (1 + np.exp(-each)))
+    count = np.arange(257)
+    losses = (2 * count - 256) * each
+
+    def over(epsilon: float) -> float:
+        return float((more.pmf(count) * np.maximum(0, 1 - np.exp(epsilon - losses))).sum() - delta)
+
+    found = brentq(over, 0, 1)
+    assert f"are ε = 1 simply, and {found:.3f} at δ = 10⁻⁶." in words("ledger.md")
+
+
+def test_thresholds_of_example_1() -> None:
+    def least(share: Fraction, most: int) -> int:
+        """The least count from which on errors of this share are as rare as wanted."""
+        counts = np.arange(1, most)
+        far = [-(-share.numerator * int(f) // share.denominator) for f in counts]
+        spread = binom(10 * counts, 0.1)
+        chances = spread.cdf(counts - far) + spread.sf(counts + np.array(far) - 1)
+        return int(counts[chances > 0.02].max()) + 1
+
+    coarse, fine = least(Fraction(1, 5), 1_000), least(Fraction(1, 50), 30_000)
+    paper = ceil(sqrt(1 / (10 * 0.02**2 * 0.02)))
+    text = words("diverted-figures.md")
+    assert f"(ℓ′ = 10, T_E = 0.02) is {coarse}, not 11, for ε = 0.2, and {fine:,}, not 49," in text
+    assert f"the paper's own formula gives {paper} for the latter" in text
+
+
+def test_widths_of_whole_numbers() -> None:
+    shape = {"a": 30, "b": 20, "c": 2}
+    domains = {name: [f"{name}{n}" for n in range(count)] for name, count in shape.items()}
+    release = memory_release(domains, epsilon=12, planner="all", integral=True)
+    cuboids = release.manifest["result"]["cuboids"]  # type: ignore[index]
+    item = next(each for each in cuboids if each["dimensions"] == ["c"])
+    whole = table_width(item, release.manifest)
+    noise = half_width(Noise.LAPLACE, item["variance"], 1)
+    text = words("cubes.md")
+    assert f"its ± is {whole:.1f} persons" in text
+    assert f"the ± of the noise alone, {noise:.1f}, held" in text

@@ -78,7 +78,7 @@ def look(
     policy: Path | None = None,
     beside: Sequence[Path] = (),
 ) -> ReviewPicture:
-    """Verify a release, hold it against its policy, and read its review.
+    """Verify a release, check it against its policy, and read its review.
 
     ``policy`` is used as long as nothing was submitted. ``beside`` are files into which some of the
     review was written because the folder is read-only. Whatever is wrong with the folder is told

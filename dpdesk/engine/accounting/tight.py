@@ -6,8 +6,8 @@ all is added up as Rényi curves, whichever is less.
 The result is never above the simple bound, because the smaller of two valid bounds is told.
 
 The settings of the mechanisms must not depend on earlier noisy results; sums of ε and of ρ, which
-limits are held against, need no such assumption (Rogers, Roth, Ullman and Vadhan 2016; Feldman and
-Zrnic 2021).
+limits are checked against, need no such assumption (Rogers, Roth, Ullman and Vadhan 2016; Feldman
+and Zrnic 2021).
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class CountedValues:
     def eligibility(
         self, settings: Settings, first: Generalised | None, token: CancelToken, report: Report
     ) -> tuple[Eligibility, ...]:
-        """Every column that is to be drawn, held against ℓ′; raises InputError, Cancelled."""
+        """Every column that is to be drawn, checked against ℓ′; raises InputError, Cancelled."""
         names, found = settings.diverted(self._given.roles), []
         for place, name in enumerate(names):
             token.check()

@@ -19,7 +19,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class Eligibility:
-    """One column held against ℓ′; ``counts`` are its values with their rows, missing ones too.
+    """One column checked against ℓ′; ``counts`` are its values with their rows, missing ones too.
 
     ``level`` is that of its hierarchy at which the values stand, 0 for the raw ones.
     """

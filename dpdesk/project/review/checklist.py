@@ -1,4 +1,4 @@
-"""The checklist of a release: what its own files show, held against a policy.
+"""The checklist of a release: what its own files show, checked against a policy.
 
 A checklist is a pure function of checked facts: what the verifier found, what was counted from the
 published table, what manifest and evidence say, and the policy. Nothing comes from a form.

@@ -1,4 +1,4 @@
-"""An agency's policy: the limits that every release is held against, and who has to sign it.
+"""An agency's policy: the limits that every release is checked against, and who has to sign it.
 
 A policy is a value that is read from TOML (or JSON of the same shape); unknown keys are errors. A
 submission carries the whole policy, so that everybody can see against what it was checked.
@@ -227,7 +227,7 @@ Limit: TypeAlias = "int | Fraction | Mapping[str, object]"
 
 @dataclass(frozen=True)
 class Policy:
-    """What a release is held against.
+    """What a release is checked against.
 
     ``limits`` holds the limits that are set, by the keys of :data:`LIMITS`: whole numbers,
     fractions, and for ``dominance`` a table of ``n`` and ``k``. ``methods`` is None when every

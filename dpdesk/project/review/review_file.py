@@ -1,6 +1,6 @@
 """``internal/review.json``: read with suspicion, replaced whole, one writer at a time.
 
-Nothing else in a release folder is touched. What was read is held against the receipts of this
+Nothing else in a release folder is touched. What was read is compared with the receipts of this
 computer, and what is written is remembered there.
 """
 
@@ -130,7 +130,7 @@ class ReviewStore:
         Whatever the file holds, its faults are in the state; a folder without the file is a draft.
         ``latest`` is the newest time that the audit log knows; ``bases`` are folders or files whose
         events come first (the round before, in its own folder). ``binding`` is what the folder
-        holds now (:func:`binding.bind_release`), to be held against the submission; without it only
+        holds now (:func:`binding.bind_release`), to compare with the submission; without it only
         the manifest is. Nothing is written. Raises StorageError, InputError ``release.missing``
         when there is no such folder or file, and RefusedError ``review.other`` when a base belongs
         to another review.
@@ -240,7 +240,7 @@ class ReviewStore:
         faults: tuple[Fault, ...],
         view: _View,
     ) -> LoadedReview:
-        """A graph held against the receipts of this computer."""
+        """A graph compared with the receipts of this computer."""
         roots = dict.fromkeys([*_roots(graph), *known])
         books = tuple(self.receipts.book(root) for root in roots)
         found = [*faults]

@@ -1,4 +1,4 @@
-"""Whose events count: each event's signer, held against the trust list."""
+"""Whose events count: each event's signer, looked up in the trust list."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Queries over the rows of a source: what is run, what is refused, what becomes of missing values.
 
-The conditions are held against a slow evaluation in Python that knows nothing of the database.
+The conditions are compared with a slow evaluation in Python that knows nothing of the database.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Workbooks of Excel, held against a second reader (openpyxl) and against what was written."""
+"""Workbooks of Excel, compared with a second reader (openpyxl) and against what was written."""
 
 from __future__ import annotations
 
