@@ -265,11 +265,11 @@ def check_witnessed(context: AppContext, ledger: Ledger) -> None:
 
 
 def unwitnessed_reason(context: AppContext, ledger: Ledger) -> tuple[str, ...]:
-    """Why nothing can be spent from a ledger that can be looked at: a sentence, or nothing."""
+    """Why nothing can be spent from a ledger that can be looked at, and what to do; or nothing."""
     try:
         check_witnessed(context, ledger)
     except StorageError as error:
-        return (error.line,)
+        return (error.sentence, error.hint)
     return ()
 
 

@@ -183,3 +183,13 @@ def test_a_lost_witness_is_accepted_here_and_a_lost_ledger_made_again(
         window.restore.click()
     qtbot.waitUntil(lambda: window.answer.text().startswith("✓"))
     assert window.accounts.lines.row(0)[1] == "ε = 0.25"
+
+
+def test_why_nothing_can_be_spent_is_said_in_german_too(
+    window: LedgerWindow, desk: LedgerDesk, qtbot: QtBot, german: None
+) -> None:
+    spend(desk, 1)
+    Witness.here().path.unlink()
+    shown(window, desk, qtbot)
+    assert "kennt dieses Budgetbuch nicht" in window.warning.text()
+    assert "Vorher wird nichts ausgegeben." in window.warning.text()

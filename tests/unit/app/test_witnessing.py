@@ -200,7 +200,7 @@ def test_a_ledger_that_the_witness_has_never_seen_spends_nothing_until_that_is_a
         found = budgets.look_at_ledger(desk.context, desk.path, MILLIONTH, CancelToken(), silent)
         assert "does not know this ledger" in found.doubts[0]
         checked = budgets.check_ledger(desk.context, desk.path)
-        assert "does not know this ledger" in checked.notes[-1]
+        assert "does not know this ledger" in checked.notes[-2]
         with pytest.raises(InputError, match="needs a reason"):
             witnessing.accept_witness(desk.context, desk.path, "")
         witnessing.accept_witness(desk.context, desk.path, "a new computer")
