@@ -52,6 +52,7 @@ class OpenTogether:
         """The answer from all of them; as :meth:`~dpdesk.app.querying.OpenRelease.ask`."""
         from dpdesk.engine.cubes.olap.answering import read_grid
 
+        query = query.spelled_as([column.name for column in self.about.askable.columns])
         with told(self.about.folder):
             answer = read_grid(self.reader, query, token).answer()
         return replace(answer, warnings=(*answer.warnings, *self.warnings))

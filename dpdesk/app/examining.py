@@ -55,6 +55,7 @@ def examine(
         _Opened(source, data, []) if data else _open(context, recipe, source, base, token, report)
     )
     try:
+        recipe = recipe.spelled_as(opened.data.columns)
         profile = opened.data.profile(token, report)
         found = Examination(recipe, opened.data, profile, base, token)
         items = [*opened.items, *found.items()]

@@ -46,6 +46,7 @@ class OpenRelease:
 
     def ask(self, query: Query, token: CancelToken, report: Report) -> Answer:
         """The answer; InputError ``query.*``, RefusedError ``query.refused``, Cancelled."""
+        query = query.spelled_as([column.name for column in self.about.askable.columns])
         with told(self.about.folder):
             return self.method.answer(query, self.content, token, report)
 

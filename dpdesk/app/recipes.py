@@ -80,6 +80,21 @@ class Recipe:
     reading: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     missing_shares: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
+    def spelled_as(self, columns: Sequence[str]) -> Recipe:
+        """The recipe with names of columns as a file writes them, in whatever Unicode form.
+
+        Raises InputError ``plan.name-forms`` where two names of the recipe are one column.
+        """
+        spelled = spelling(columns)
+        return replace(
+            self,
+            work=spelled_work(self.work, columns),
+            columns=MappingProxyType({spelled(name): one for name, one in self.columns.items()}),
+            missing_shares=MappingProxyType(
+                {spelled(name): share for name, share in self.missing_shares.items()}
+            ),
+        )
+
     @classmethod
     def of_plan(cls, plan: Plan, base: Path, name: str, token: CancelToken | None = None) -> Recipe:
         """A plan as a recipe; its own source, where it still is, tells columns and reading."""
@@ -164,7 +179,8 @@ def adopt(
     ``columns`` are the file's; what the recipe says of others is forgotten. ``renames`` gives
     columns of the recipe their names in the file. ValueError when two would get one name.
     """
-    work = renamed_work(recipe.work.based_on(base), renames).with_columns(tuple(columns))
+    spelled = recipe.spelled_as(columns).work
+    work = renamed_work(spelled.based_on(base), renames).with_columns(tuple(columns))
     name = source.name
     return OpenWork(replace(work, source=source), name, f"Apply the plan to {name}")
 

@@ -7,10 +7,11 @@ it resolves (:mod:`dpdesk.engine.querying`). Nothing here reads files or knows a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
+from dpdesk.core.column_names import spelling
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import Choice, nearest
 from dpdesk.core.plain import number_text, quoted
@@ -44,7 +45,14 @@ class Chosen:
 
     def among(self, labels: Sequence[str]) -> tuple[str, ...]:
         """The values, read with the labels that there are: a text with commas may be one label."""
-        return (self.text,) if self.text and self.text in labels else self.values
+        if self.text and self.text in labels:
+            return (self.text,)
+        if all(map(str.isascii, (self.text, *self.values))):
+            return self.values
+        spelled = spelling(labels)
+        if self.text and spelled(self.text) in labels:
+            return (spelled(self.text),)
+        return tuple(map(spelled, self.values))
 
     def match(self, label: str, labels: Sequence[str]) -> Match:
         """Whether rows with this one of the ``labels`` are meant."""
@@ -117,6 +125,15 @@ class Query:
         """Every column that the query names, each once."""
         named = [each.column for each in self.by] + [each.column for each in self.where]
         return tuple(dict.fromkeys(named))
+
+    def spelled_as(self, columns: Sequence[str]) -> Query:
+        """The same query with names as these columns have them, in whatever Unicode form."""
+        spelled = spelling(columns)
+        return replace(
+            self,
+            by=tuple(replace(each, column=spelled(each.column)) for each in self.by),
+            where=tuple(replace(each, column=spelled(each.column)) for each in self.where),
+        )
 
     def as_json(self) -> dict[str, object]:
         """Plain values; conditions as on the command line."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.jsontext import read_json
 from dpdesk.core.plan_keys import one_of
@@ -156,6 +157,29 @@ class QueryTree:
             for name in sorted(unknown):
                 raise unknown_column(name, names, file)
 
+    def spelled_as(self, names: Sequence[str]) -> QueryTree:
+        """The query with the names of columns as these are written, in whatever Unicode form."""
+        exact = {folded(name) for name in names}
+        by_form = {form(folded(name)): name for name in reversed(names)}
+        if all(name in exact or form(name) not in by_form for name in self.named):
+            return self
+
+        def spelled(name: str) -> str:
+            return name if folded(name) in exact else by_form.get(form(folded(name)), name)
+
+        def changed(tree: Any) -> Any:
+            if isinstance(tree, list):
+                return [changed(item) for item in tree]
+            if not isinstance(tree, Mapping):
+                return tree
+            found = {key: changed(item) for key, item in tree.items()}
+            if tree.get("class") == "COLUMN_REF":
+                found["column_names"] = [spelled(name) for name in tree["column_names"]]
+            return found
+
+        statement = changed(self.statement)
+        return QueryTree(_in_sql(statement), statement)
+
     def check_moments(self, names: Sequence[str], file: str) -> None:
         """Raise InputError ``source.query`` for a column that would be the time or the user.
 
@@ -193,8 +217,7 @@ class QueryTree:
             "column_names": [column],
         }
         statement = {**self.statement, "node": {**self._node, **parts, "select_list": [selected]}}
-        whole = json.dumps({"error": False, "statements": [statement]})
-        return str(_parser("json_deserialize_sql(CAST(? AS JSON))", whole))
+        return _in_sql(statement)
 
 
 def read_query(text: str, where: str) -> QueryTree:
@@ -220,6 +243,11 @@ def one_select(text: str, where: str) -> Node:
         raise refused(where, f"it holds {len(tree['statements'])} statements")
     statement: Node = tree["statements"][0]
     return statement
+
+
+def _in_sql(statement: Node) -> str:
+    whole = json.dumps({"error": False, "statements": [statement]})
+    return str(_parser("json_deserialize_sql(CAST(? AS JSON))", whole))
 
 
 def _parser(call: str, text: str) -> object:

@@ -72,7 +72,7 @@ def queried_rows(
     token: CancelToken,
 ) -> Loaded:
     """What :func:`queried` does, for a query that may keep no row."""
-    tree = read_query(spec.query or "", path.name)
+    tree = read_query(spec.query or "", path.name).spelled_as(loaded.names)
     way = _kept if tree.keeps_rows else _made
     return way(con, tree, loaded, path, spill, token)
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.pinned import lines_of, unnamed, untyped
@@ -68,10 +69,11 @@ def used_columns(
     plan = plan.spelled_as(columns, "The plan")
     roles = plan.column_roles(columns)
     said = set(texts_in(plan.protection.parameters))
+    queried = {form(name) for name in named}
     return tuple(
         name
         for name in columns
-        if name in said or roles[name] is Role.CLUSTER or folded(name) in named
+        if name in said or roles[name] is Role.CLUSTER or form(folded(name)) in queried
     )
 
 

@@ -9,6 +9,7 @@ from dpdesk.app.combining import OpenTogether, open_together
 from dpdesk.app.querying import OpenRelease, open_release
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.query.printing import answer_csv, answer_text, askable_text
+from dpdesk.core.column_names import spelling
 from dpdesk.core.errors import InputError
 from dpdesk.core.query import Query
 from dpdesk.core.query_texts import read_query
@@ -28,6 +29,7 @@ def ask(context: AppContext, options: Namespace, token: CancelToken, report: Rep
         release = open_release(context, options.release, token, report)
     answer = release.ask(query, token, report)
     about = release.about
+    pivot = options.pivot and spelling(answer.columns)(options.pivot)
     plain = {
         "release": str(about.folder),
         "title": about.title,
@@ -36,8 +38,8 @@ def ask(context: AppContext, options: Namespace, token: CancelToken, report: Rep
         **answer.as_json(),
     }
     if options.csv:
-        return Outcome(answer_csv(answer, options.pivot), plain)
-    text = answer_text(answer, options.pivot)
+        return Outcome(answer_csv(answer, pivot), plain)
+    text = answer_text(answer, pivot)
     if not query.by and not query.where:
         text += "\n" + askable_text(about.askable)
     return Outcome(text, plain)

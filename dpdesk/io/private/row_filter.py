@@ -79,6 +79,7 @@ def filtered(
     tree = read_filter(spec, path.name)
     if tree is None:
         return loaded
+    tree = tree.spelled_as(loaded.names)
     tree.check_names(loaded.names, path.name)
     known = {folded(name) for name in loaded.names}
     wanted = sorted(place_of(name, loaded.names, path.name) for name in tree.named & known)

@@ -15,16 +15,21 @@ from pyarrow import parquet
 
 from dpdesk.app import opening
 from dpdesk.app.context import AppContext
+from dpdesk.app.examining import examine
 from dpdesk.app.planning import prepare
 from dpdesk.app.private.preparing import prepare_private
+from dpdesk.app.recipes import Recipe, adopt
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.query import Match
+from dpdesk.core.query_texts import read_query
 from dpdesk.core.schema import Role
 from dpdesk.io.planfile import read_plan
 from dpdesk.io.store import DataStore
+from dpdesk.project.work import WorkState
 
 REGION, AGE = "région", "Größe"
 STOP = CancelToken()
@@ -216,3 +221,29 @@ k = 2
     plan.write_text(text.replace(', hierarchy = "town.csv"', ""), "utf-8")
     with prepare(context, read_plan(plan), tmp_path, plan.name, STOP, silent) as ready:
         assert any("two Unicode forms" in note for note in ready.notes)
+
+
+@pytest.mark.parametrize(("theirs", "mine"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_a_question_meets_columns_and_categories_in_another_form(theirs: str, mine: str) -> None:
+    column, value = as_form(REGION, theirs), as_form("Zürich", theirs)
+    asked = read_query([as_form(REGION, mine)], [as_form(f"{REGION}=Zürich", mine)])
+    found = asked.spelled_as([column, "x"])
+    assert [each.column for each in found.by] == [column]
+    (condition,) = found.where
+    assert condition.column == column
+    labels = (as_form("Genève", theirs), value)
+    assert [condition.match(label, labels) for label in labels] == [Match.NO, Match.YES]
+
+
+def test_a_recipe_fits_a_file_that_writes_names_in_another_form(
+    context: AppContext, tmp_path: Path
+) -> None:
+    source = write(tmp_path, "NFD", ".csv", ROWS)
+    work = WorkState(roles={as_form(REGION, "NFC"): Role.QUASI_IDENTIFIER})
+    recipe = Recipe("plan", work, columns={as_form(AGE, "NFC"): None})
+    spec = SourceSpec(source)
+    report = examine(context, recipe, spec, tmp_path, STOP, silent, trial=False)
+    assert not [item for item in report.items if item.code == "column.missing"]
+    names = [as_form(REGION, "NFD"), as_form(AGE, "NFD"), "x"]
+    adopted = adopt(recipe, spec, tmp_path, names).state
+    assert names[0] in adopted.roles

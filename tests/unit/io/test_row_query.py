@@ -6,6 +6,7 @@ The conditions are compared with a slow evaluation in Python that knows nothing 
 from __future__ import annotations
 
 import dataclasses
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -393,3 +394,18 @@ def test_the_first_rows_of_a_query_are_not_told_as_all(tmp_path: Path) -> None:
     )
     assert not any("kept" in note for note in shown.reading.notes)
     assert voice_of("de").known(told) not in (None, told)
+
+
+@pytest.mark.parametrize(
+    "query", ["SELECT {0} FROM data WHERE {0} <> ''", "SELECT max({0}) AS m FROM data"]
+)
+def test_a_query_meets_a_column_in_another_unicode_form(
+    tmp_path: Path, workspace: Workspace, query: str
+) -> None:
+    one, other = (unicodedata.normalize(kind, "größe é") for kind in ("NFC", "NFD"))
+    for stored, asked in ((one, other), (other, one)):
+        (tmp_path / "t.csv").write_text(f"{stored},n\n7,1\n", "utf-8")
+        spec = SourceSpec("t.csv", query=query.format(f'"{asked}"'))
+        store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+        assert store.columns in ((stored,), ("m",))
+        assert rows_of(store) == (("7",),)
