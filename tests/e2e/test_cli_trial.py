@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,17 @@ import pytest
 
 from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
+from dpdesk.app.private.trial import try_plan, try_work
 from dpdesk.cli.main import main
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.io.planfile import read_plan
+from dpdesk.io.store import DataStore
 from dpdesk.project.audit import AuditLog
 from dpdesk.project.review.policy import Policy
 from dpdesk.project.review.votes import ItemStatus as Status
+from dpdesk.project.work import WorkState
 from tests.helpers.cubes import release, write_plan, write_register
+from tests.helpers.pinned import pin
 
 Rows = list[tuple[str, str, str, str, str]]
 
@@ -125,3 +132,24 @@ def test_a_run_says_nothing_of_rows_outside_and_the_guarantee_what_it_does_not_c
         limits = manifest["guarantee"]["does_not_cover"]
         assert any("trial runs" in sentence for sentence in limits)
     assert "outside" not in told[0]
+
+
+def test_the_window_tries_the_rows_that_a_release_would_count(
+    tmp_path: Path, context: AppContext
+) -> None:
+    folder = write_register(tmp_path, coded())
+    plan = pin(
+        write_plan(folder, budget="limit = 2.0", domains={"sex": ["1", "2"], "region": ["north"]})
+    )
+    text = plan.read_text("utf-8")
+    changed = text.replace('sex = "text"', 'sex = "date"')
+    assert changed != text
+    plan.write_text(changed.replace("[source]\n", '[source]\ndate_order = "ymd"\n'), "utf-8")
+    token = CancelToken()
+    work = WorkState.from_plan(read_plan(plan), plan.parent)
+    source = replace(work.source, types=(), date_order=None)
+    with closing(DataStore.open(source, work.base, context.workspace, token, silent)) as data:
+        tried = try_work(context, data, work, token, silent)
+    assert tried == try_plan(context, plan, token, silent)
+    # As dates, which the open data do not have them for, the codes are none of the categories.
+    assert tried.found.columns[0].rows == 200

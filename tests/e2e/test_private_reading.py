@@ -238,3 +238,37 @@ def test_a_row_for_which_a_condition_cannot_be_computed_is_left_out_alone(tmp_pa
             with closing(open_pinned(context, source, tmp_path, "p", CancelToken(), silent)) as one:
                 found.append(one.rows)
     assert found == [6, 6, 6, 7]
+
+
+@pytest.mark.parametrize("odd", [b"zz,f", b'zz,"f,1,,1', b"zz,f,1,,1,2,3", b"zz,\0,1,,1", b"\xff"])
+def test_the_lines_to_add_are_told_of_a_file_that_other_methods_refuse(
+    tmp_path: Path, capsys: Any, odd: bytes
+) -> None:
+    others = [line(row) for row in people()] * 20
+    write_text(tmp_path / "people.csv", others, [(400, odd)])
+    plan = write_plan(tmp_path, "sum", "")
+    assert main(["run", str(plan), "--out", str(tmp_path / "out")]) == 2
+    *added, last = capsys.readouterr().err.splitlines()
+    assert "are missing" in last
+    assert {one.partition(" = ")[0] for one in added} >= {"encoding", "delimiter", "types", "quote"}
+    (types,) = (one for one in added if one.startswith("types"))
+    assert 'age = "number"' in types
+    assert 'born = "date"' in types
+    write_plan(tmp_path, "sum", "\n".join(added) + "\n")
+    assert main(["run", str(plan), "--out", str(tmp_path / "out")]) == 0
+
+
+def test_a_name_in_two_unicode_forms_is_one_person(tmp_path: Path) -> None:
+    write_text(
+        tmp_path / "people.csv",
+        ["\u00c5sa,f,1,,1".encode(), "A\u030asa,m,1,,1".encode(), b"Bo,f,1,,1"],
+    )
+    spec = read_plan(write_plan(tmp_path, "persons"))
+    with (
+        AppContext.open(tmp_path / "home") as context,
+        closing(open_pinned(context, spec, tmp_path, "p", CancelToken(), silent)) as data,
+    ):
+        table = data.frequency_table(["person"], CancelToken())
+    assert sorted(zip(table.domains[0], table.counts.tolist(), strict=True)) == [
+        ("Bo", 1), ("\u00c5sa", 2),
+    ]  # fmt: skip

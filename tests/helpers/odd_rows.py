@@ -47,7 +47,7 @@ def line(row: Row) -> bytes:
     return ",".join("" if item is None else str(item) for item in row).encode()
 
 
-_CELLS = (
+CELLS = (
     "", " ", "?", "NA", ".", "-", "0", "-0", "+1", "1.", ".5", "1,5", "1.5", "1e400", "-1e400",
     "1e-400", "1_000", "0x10", "٣", "½", "NaN", "inf", "Infinity", "1 000", "1.000.000", "007",
     "9" * 400, "1" * 5000, "true", "TRUE", "2020-13-45", "2020-02-30", "31.12.1999", "12/31/1999",
@@ -57,9 +57,9 @@ _CELLS = (
     "{0}", "other", "Other", "f ", " f", "F", "x" * 70_000, "sep=;", "#", "# comment", "--", "/*",
 )  # fmt: skip
 LINES: tuple[bytes, ...] = (
-    *(f"{cell},{cell},{cell},{cell},{cell}".encode() for cell in _CELLS),
-    *(f"zz,f,{cell},1980-01-01,1".encode() for cell in _CELLS),
-    *(f"zz,{cell},1,{cell},1".encode() for cell in _CELLS[:25]),
+    *(f"{cell},{cell},{cell},{cell},{cell}".encode() for cell in CELLS),
+    *(f"zz,f,{cell},1980-01-01,1".encode() for cell in CELLS),
+    *(f"zz,{cell},1,{cell},1".encode() for cell in CELLS[:25]),
     b"\x00", b"zz,f,1,1980-01-01,\x00", b"zz,\x00,1,1980-01-01,1", b"\xff\xfe", b"zz,\xff,1,,1",
     b"zz,\xc3,1,,1", b"zz,f,1,,1\xc3", b"K\xf8benhavn,f,1,,1", b"\xa3\xb3,f,1,,1", b"\xed\xa0\x80",
     b"\xf4\x90\x80\x80,f,1,,1", b"\xc0\x80,f,1,,1", b"\xef\xbb\xbfzz,f,1,,1", b"\xef\xbb\xbf",
@@ -84,9 +84,9 @@ def write_text(path: Path, rows: Sequence[bytes], odd: Sequence[tuple[int, bytes
     path.write_bytes(b"\n".join([",".join(NAMES).encode(), *lines]) + b"\n")
 
 
-_ODD_TEXTS = ("", " ", "?", "x" * 200, "ÿ", "\U0001f600", "f ", "'", '"', "=1+1", "nan", "#N/A")
-_ODD_DATES = (None, dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1899, 12, 31))
-_ODD_NUMBERS = (
+ODD_TEXTS = ("", " ", "?", "x" * 200, "ÿ", "\U0001f600", "f ", "'", '"', "=1+1", "nan", "#N/A")
+ODD_DATES = (None, dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1899, 12, 31))
+ODD_NUMBERS = (
     None, math.nan, math.inf, -math.inf, 0.0, -0.0, 1e308, -1e308, 5e-324, 1e16 + 2, 0.1 + 0.2,
     2.0**53 + 1, -1.0, 1e-7, 123456789.123456789,
 )  # fmt: skip
@@ -96,13 +96,13 @@ def odd_rows() -> list[Row]:
     """Rows that every typed format can hold, more or less."""
     base = ("zz", "f", 1.0, dt.date(1980, 1, 1), 1.0)
     found = [base, (None,) * 5]
-    found += [(text, text, *base[2:]) for text in _ODD_TEXTS]
-    found += [(*base[:2], number, base[3], number) for number in _ODD_NUMBERS]
-    found += [(*base[:3], date, base[4]) for date in _ODD_DATES]
+    found += [(text, text, *base[2:]) for text in ODD_TEXTS]
+    found += [(*base[:2], number, base[3], number) for number in ODD_NUMBERS]
+    found += [(*base[:3], date, base[4]) for date in ODD_DATES]
     return found
 
 
-def _frame(rows: Sequence[Row]) -> pd.DataFrame:
+def frame_of(rows: Sequence[Row]) -> pd.DataFrame:
     frame = pd.DataFrame([[*row] for row in rows], columns=list(NAMES))
     for name in ("age", "pay"):
         frame[name] = frame[name].astype("float64")
@@ -127,20 +127,20 @@ def _bytes(value: object) -> bytes | None:
 
 def write_sav(path: Path, rows: Sequence[Row]) -> None:
     """SPSS: dates before 1582 and infinities it cannot hold."""
-    pyreadstat.write_sav(_frame(_finite(rows)), path)
+    pyreadstat.write_sav(frame_of(finite(rows)), path)
 
 
 def write_dta(path: Path, rows: Sequence[Row]) -> None:
     """Stata."""
-    pyreadstat.write_dta(_frame(_finite(rows)), path)
+    pyreadstat.write_dta(frame_of(finite(rows)), path)
 
 
 def write_xpt(path: Path, rows: Sequence[Row]) -> None:
     """SAS transport files of version 8."""
-    pyreadstat.write_xport(_frame(_finite(rows)), path, file_format_version=8)
+    pyreadstat.write_xport(frame_of(finite(rows)), path, file_format_version=8)
 
 
-def _finite(rows: Sequence[Row]) -> list[Row]:
+def finite(rows: Sequence[Row]) -> list[Row]:
     low, high = dt.date(1600, 1, 1), dt.date(9998, 1, 1)
     found = []
     for person, sex, age, born, pay in rows:

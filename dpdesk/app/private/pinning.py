@@ -142,23 +142,73 @@ def _unpinned(
     token: CancelToken,
 ) -> InputError:
     """The refusal of a plan that leaves something open, with the lines that say what is found."""
-    from dpdesk.io.store import DataStore
-
-    def quiet(event: object) -> None:
-        """What this reading finds is no note of a release."""
-
-    data = DataStore.open(replace(spec, types=()), base, context.workspace, token, quiet)
-    with closing(data):
-        found = pinned_source(spec, data.reading, data.profile(token, quiet))
+    found, problem = _detected(context, spec, base, token)
     wanted = (*keys, "types", "date_order") if "types" in keys else keys
     wanted = (*wanted, *(key for key in _RARE if getattr(spec, key) is None))
     lines = lines_of(found, tuple(dict.fromkeys(wanted)))
     named = ", ".join(f"`{line.partition(' = ')[0]}`" for line in lines)
     verb = "are" if len(lines) > 1 else "is"
+    hint = "Check the lines above, which say what is detected now, and add them under [source]."
+    if problem is not None:
+        hint = (
+            "Check the lines above and add them under [source]; they say what the beginning of the "
+            f"source shows, since other methods refuse it: {problem.sentence}"
+        )
     return InputError(
         "plan.unpinned",
         f"{where}, [source]: the key{'s' if len(lines) > 1 else ''} {named} {verb} missing; for a "
         "private method the plan alone says how the source is read.",
-        hint="Check the lines above, which say what is detected now, and add them under [source].",
+        hint=hint,
         details={"keys": tuple(keys), "lines": lines},
     )
+
+
+def _detected(
+    context: AppContext, spec: SourceSpec, base: Path, token: CancelToken
+) -> tuple[SourceSpec, InputError | None]:
+    """The source with all that is detected; what refuses it where rows are not read one by one.
+
+    Raises that error where the source cannot be read for a private method either.
+    """
+    from dpdesk.io.store import DataStore
+
+    plain = replace(spec, types=())
+    try:
+        data = DataStore.open(plain, base, context.workspace, token, _quiet)
+    except InputError as problem:
+        try:
+            return _detected_by_head(context, spec, base, token), problem
+        except InputError:
+            raise problem from None
+    with closing(data):
+        return pinned_source(spec, data.reading, data.profile(token, _quiet)), None
+
+
+def _detected_by_head(
+    context: AppContext, spec: SourceSpec, base: Path, token: CancelToken
+) -> SourceSpec:
+    """The source with what its head shows, and types that most of its readable values have."""
+    from dpdesk.io.preview import preview_source
+    from dpdesk.io.private.foreign import column_names
+    from dpdesk.io.private.values import UNREADABLE
+    from dpdesk.io.reading import resolve_source
+    from dpdesk.io.store import DataStore
+
+    head = preview_source(replace(spec, types=(), query=None), base, token)
+    reading = head.reading
+    if head.problem is not None and reading.format == "csv" and not reading.delimiter:
+        reading = replace(reading, delimiter=",", encoding=_UNTOLD, quote='"')
+    found = pinned_source(spec, reading, DataProfile(spec.name, 0, (), {}))
+    path, names = resolve_source(spec, base), head.columns
+    if not names and reading.format != "csv":
+        names = column_names(path, base, found, token)
+    # A value that cannot be read says nothing of the type of the others.
+    types, missing = tuple((name, TEXT) for name in names), (*spec.missing, UNREADABLE)
+    source = replace(found, types=types, missing=missing, query=None)
+    data = DataStore.open(source, base, context.workspace, token, _quiet, private=True)
+    with closing(data):
+        return pinned_source(spec, reading, data.profile(token, _quiet))
+
+
+def _quiet(event: object) -> None:
+    """What such a reading finds is no note of a release."""

@@ -84,8 +84,8 @@ def prepare_private(
     The design depends on nothing of the data but the names of their columns. ``recorded`` are
     hierarchies of the plan's files as the evidence of a release keeps them; the files are not read
     then. Unlike those of ``hierarchies`` they declare categories, as the files did. ``data`` serve
-    for their names alone: to be measured (``spending``), the source is read again, as the plan
-    says (:mod:`dpdesk.app.private.pinning`).
+    for their names alone: to be measured or tried (``spending``), the source is read again, as the
+    plan says (:mod:`dpdesk.app.private.pinning`).
     """
     recorded_notes: list[str] = []
 

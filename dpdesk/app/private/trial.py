@@ -76,7 +76,11 @@ def try_plan(context: AppContext, plan_path: Path, token: CancelToken, report: R
 def try_work(
     context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
 ) -> Trial:
-    """The trial of the work in the window, on its open data. Raises as :func:`try_plan`."""
+    """The trial of the work in the window. Raises as :func:`try_plan`.
+
+    What counts is how a release would read the source, so it is read again: the open data, whose
+    reading depends on all rows, serve for nothing but their names.
+    """
     plan, hand_made = work.to_plan(), work.hand_made()
     return _try(context, plan, work.base, "The plan", token, report, data, hand_made)
 
@@ -102,7 +106,9 @@ def _try(
             hint="Run it: it says itself how many rows it leaves out.",
         )
     limit = outside_limit(context)
-    with prepare_private(context, plan, base, where, token, report, data, hierarchies) as prepared:
+    with prepare_private(
+        context, plan, base, where, token, report, data, hierarchies, spending=True
+    ) as prepared:
         enter(context, TRIED, prepared.data.name, _facts(prepared))
         found = find_outside(prepared.data, prepared.design.deciding, token)
     return Trial(found, limit)

@@ -15,7 +15,7 @@ from dpdesk.io.database import parquet_source, query
 from dpdesk.io.formats.loading import request_for, scratch
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.process import read_in_process
-from dpdesk.io.formats.request import ReadProgress
+from dpdesk.io.formats.request import ReadProgress, ReadRequest
 from dpdesk.io.private.loading import Wanted, book_of, counted, lost_values, wanted_columns
 from dpdesk.io.private.values import typed_sql
 from dpdesk.io.reading import Reading, format_of
@@ -44,13 +44,7 @@ def load_typed(
         report(StepProgress(LOAD, made.done, made.total, "rows"))
 
     with scratch(workspace) as target:
-        request = replace(
-            request_for(spec, path, base, target),
-            private=True,
-            query=None,
-            skip=spec.skip or 0,
-            wanted=tuple(name for name, _ in spec.types),
-        )
+        request = _request(spec, path, base, target)
         done = read_in_process(request, path.name, token, progress)
         names = tuple(variable.name for variable in done.variables)
         wanted = wanted_columns(spec, names, path.name)
@@ -63,6 +57,23 @@ def load_typed(
     book = book_of(wanted, Codebook(done.variables))
     digest = digest or done.sha256
     return Loaded(wanted.names, rows, reading, digest, book, names, facts)
+
+
+def column_names(path: Path, base: Path, spec: SourceSpec, token: CancelToken) -> tuple[str, ...]:
+    """The names of the columns, as this reading finds them. Raises InputError, Cancelled."""
+    request = replace(_request(spec, path, base, Path()), target="", limit=1)
+    done = read_in_process(request, path.name, token, lambda made: None)
+    return tuple(variable.name for variable in done.variables)
+
+
+def _request(spec: SourceSpec, path: Path, base: Path, target: Path) -> ReadRequest:
+    return replace(
+        request_for(spec, path, base, target),
+        private=True,
+        query=None,
+        skip=spec.skip or 0,
+        wanted=tuple(name for name, _ in spec.types),
+    )
 
 
 def _take_over(

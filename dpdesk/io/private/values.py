@@ -22,17 +22,18 @@ It belongs to no category, is no number and names no person, so a domain's `outs
 def value_sql(v: str, kind: str, missing: Sequence[str], decimal: str, date_order: str) -> str:
     """SQL for a value of the declared type, from its text ``v`` in SQL.
 
-    Missing values stay what they are; a value of another type is unreadable.
+    Missing values stay what they are; a value of another type is unreadable. Texts get the Unicode
+    form NFC: a person whose name is written in two forms would count as two persons.
     """
-    kept = ["", *missing]
-    condition = f"{v} IN ({', '.join(map(literal, kept))})"
+    absent = f"{v} IN ({', '.join(map(literal, ['', *missing]))})"
     if kind == NUMBER:
-        condition += f" OR {_matches(v, number_pattern(decimal))}"
+        good, read = _matches(v, number_pattern(decimal)), v
     elif kind == DATE:
-        condition += f" OR {_is_date(v, date_order)}"
+        good, read = _is_date(v, date_order), v
     else:
-        condition = f"NOT contains({v}, chr(0))"
-    return f"CASE WHEN {condition} THEN {v} ELSE {literal(UNREADABLE)} END"
+        good, read = f"NOT contains({v}, chr(0))", f"nfc_normalize({v})"
+    lost = literal(UNREADABLE)
+    return f"CASE WHEN {absent} THEN {v} WHEN {good} THEN {read} ELSE {lost} END"
 
 
 def _is_date(v: str, order: str) -> str:

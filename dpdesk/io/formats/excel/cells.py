@@ -83,23 +83,18 @@ class SheetCells:
         if short == "c":
             self._kind = attributes.get("t", "n")
             self._style = attributes.get("s", "")
-            place = attributes.get("r")
-            self._column = self._column + 1 if place is None else self._column_of(place)
+            self._column = self._column_at(attributes.get("r"))
             self._has_value = self._has_formula = False
             self._pieces.clear()
         elif short in ("v", "is") and self._has_value:
-            raise ValueError("a cell has two values")
+            self._second_value()
         elif short == "v" or (short == "t" and not self._aloud):
             self._has_value = True
             self._parser.CharacterDataHandler = self._pieces.append
         elif short == "is":
             self._has_value = True
         elif short == "row":
-            place = attributes.get("r")
-            number = self._number + 1 if place is None else int(float(place))
-            if number <= self._number:
-                raise ValueError(f"row {number:,} comes after row {self._number:,}")
-            self._number, self._column, self._digits = number, -1, str(number)
+            self._begin_row(attributes.get("r"))
         elif short == "f":
             self._has_formula = True
         elif short == "rPh":
@@ -122,6 +117,19 @@ class SheetCells:
             self._row = []
         elif short == "rPh":
             self._aloud = False
+
+    def _begin_row(self, place: str | None) -> None:
+        number = self._number + 1 if place is None else int(float(place))
+        if number <= self._number:
+            raise ValueError(f"row {number:,} comes after row {self._number:,}")
+        self._number, self._column, self._digits = number, -1, str(number)
+
+    def _second_value(self) -> None:
+        raise ValueError("a cell has two values")
+
+    def _column_at(self, place: str | None) -> int:
+        """The column of the next cell, from 0."""
+        return self._column + 1 if place is None else self._column_of(place)
 
     def _column_of(self, place: str) -> int:
         letters = place.rstrip(_DIGITS)

@@ -16,19 +16,16 @@ _BLANK = 0x20
 class PrivateTransport(TransportReader):
     """See :class:`~dpdesk.io.formats.sas.transport.TransportReader`.
 
-    In version 5 of the format nothing but blanks fills up the file behind the last row, so a row of
-    blanks is none anywhere: else the row behind it would decide whether it is one.
+    Nothing but blanks fills up the file behind the last row, so a row of blanks is none anywhere:
+    else the row behind it would decide whether it is one. The number of rows that version 8 of the
+    format states is not asked: where it is wrong, one row more or less would decide whether any is
+    read.
     """
 
     def _count(self) -> int:
-        member = self._member
-        if member.rows is not None:
-            return super()._count()
-        return (member.stop - member.start) // member.row_bytes
+        return (self._member.stop - self._member.start) // self._member.row_bytes
 
     def _block(self, table: Any) -> Any:
-        if self._member.rows is not None:
-            return table
         return table[(table != _BLANK).any(axis=1)]
 
     def _texts(self, variable: Variable, raw: Any, start: int) -> Any:

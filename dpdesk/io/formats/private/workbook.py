@@ -12,6 +12,11 @@ from dpdesk.io.formats.excel.reader import WorkbookReader
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.private.values import UNREADABLE
 
+_LOST: list[str | None] = [UNREADABLE]
+"""What stands for a row of which a cell lies nowhere."""
+_DIGITS = 7
+"""Of the last row that a sheet may have."""
+
 
 class PrivateWorkbook(WorkbookReader):
     """See :class:`~dpdesk.io.formats.excel.reader.WorkbookReader`.
@@ -37,6 +42,8 @@ class PrivateWorkbook(WorkbookReader):
 
     def _texts(self, number: int, row: list[str | None]) -> list[str]:
         width = len(self.variables)
+        if row is _LOST:
+            return [UNREADABLE] * width
         texts = [UNREADABLE if text and not _is_text(text) else text or "" for text in row[:width]]
         return texts + [""] * (width - len(texts))
 
@@ -46,10 +53,38 @@ def _is_text(text: str) -> bool:
 
 
 class _Cells(SheetCells):
-    """Cells of which a bad one is unreadable."""
+    """Cells of which a bad one is unreadable; one of which the place is unknown loses its row.
+
+    The number that a row states decides nothing but whether it lies below what is skipped: rows
+    may come in any order, and a number that is none, or is not the next one, changes no other row.
+    """
+
+    def _begin_row(self, place: str | None) -> None:
+        number, self._digits = self._number + 1, ""
+        if place is not None and place.isascii() and place.isdecimal() and len(place) <= _DIGITS:
+            number, self._digits = max(number, int(place)), place
+        self._number, self._column = number, -1
+
+    def _second_value(self) -> None:
+        self._lose()
+
+    def _column_at(self, place: str | None) -> int:
+        # Without a number of its own, the row takes cells of any.
+        if place is not None and not self._digits:
+            place = place.rstrip("0123456789")
+        try:
+            return super()._column_at(place)
+        except ValueError:
+            self._lose()
+            return 0
+
+    def _lose(self) -> None:
+        self._row = _LOST
 
     def _keep(self) -> None:
         row = self._row
+        if row is _LOST:
+            return
         if self._column < len(row):
             row[self._column] = UNREADABLE
             return

@@ -27,6 +27,7 @@ from tests.helpers.odd_rows import (
     people,
     write_text,
 )
+from tests.helpers.odd_sources import SOURCES, Xml
 
 Rows = Counter[tuple[str, ...]]
 Read = Callable[[str, Mapping[str, Any]], tuple[tuple[str, ...], Reading, Rows]]
@@ -109,3 +110,38 @@ def test_a_file_of_nobody_is_read_like_any_other(tmp_path: Path, read: Read, nam
         found = read(f"a.{name}", TYPED | keys)
     assert found[0] == NAMES
     assert not found[2]
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "xlsm"])
+def test_what_is_wrong_with_cells_and_rows_of_a_sheet_costs_no_row_but_its_own(
+    tmp_path: Path, read: Read, ending: str
+) -> None:
+    source = SOURCES[ending]
+    others = source.people()
+    keys = source.write(tmp_path, others)
+    columns, reading, rows = read(str(keys.pop("path")), keys)
+    odd = [one for one in source.odd() if isinstance(one, Xml)]
+    mixed = list(others)
+    for number, row in enumerate(odd):
+        mixed.insert(number * 2 % len(mixed), row)
+    path = str(source.write(tmp_path, mixed).pop("path"))
+    found = read(path, keys)
+    assert found[:2] == (columns, reading)
+    assert not rows - found[2]
+    assert len(odd) - 4 <= (found[2] - rows).total() <= len(odd)
+    assert found[2][(UNREADABLE,) * 5] > 9
+
+
+def test_a_wrong_number_of_rows_in_a_transport_file_refuses_nothing(
+    tmp_path: Path, read: Read
+) -> None:
+    source = SOURCES["xpt-8"]
+    keys = source.write(tmp_path, source.people())
+    path = tmp_path / str(keys.pop("path"))
+    whole = path.read_bytes()
+    _, _, rows = read(path.name, keys)
+    assert rows.total() == 24
+    for stated in (b"23", b"25", b"99", b" 0"):
+        assert whole.count(b"             24  ") == 1
+        path.write_bytes(whole.replace(b"             24  ", b"             " + stated + b"  "))
+        assert read(path.name, keys)[2] == rows

@@ -1,0 +1,142 @@
+"""Whole releases of files that differ in one row, without noise, and what differs between them."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpdesk.cli.main import main
+from dpdesk.core.pinned import lines_of
+from dpdesk.core.source_spec import read_source
+from dpdesk.engine.noise import randomness
+from tests.helpers.odd_sources import OddSource
+
+METHODS = {
+    "dp-cube": (
+        'dimensions = ["sex", "born"]\noutside = { sex = "other" }\nrows_per_person = 1\n'
+        'measure = ["count", { sum = "pay", lower = 0, upper = 20 }]\n'
+        'domains = { sex = ["f", "m", "other"], born = ["1980-01-01", "1980-01-02", "1980-01-03"] }'
+    ),
+    "dp-graph": 'ends = ["person", "sex"]\nnodes = ["Åsa 1", "Åsa 2", "f", "m", "zz"]',
+}
+_INTERNAL = ("source", "commitment_key", "timings", "environment", "budget")
+"""What the evidence holds of the source or of the run, and no page that is published."""
+
+
+class NoNoise:
+    """Bits of which all noise is 0."""
+
+    def words(self, n: int) -> NDArray[np.uint64]:
+        """Zeros, each of which means the value 0."""
+        return np.zeros(n, np.uint64)
+
+
+@contextlib.contextmanager
+def without_noise(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Releases of this process draw no noise."""
+    with monkeypatch.context() as patch:
+        for name in ("DPDESK_HOME", "DPDESK_WITNESS"):
+            patch.setenv(name, "")  # set by each run
+        patch.setattr(randomness, "SystemRandomness", NoNoise)
+        yield
+
+
+@dataclass(frozen=True)
+class Told:
+    """All that a release shows of its data outside of the agency.
+
+    ``tables`` are the rows of each table; ``rest`` is everything else that must not differ.
+    """
+
+    code: int
+    said: tuple[str, str]
+    tables: dict[str, list[list[str]]]
+    rest: dict[str, Any]
+
+
+def release(folder: Path, source: OddSource, rows: Sequence[Any], method: str) -> Told:
+    """Write the file, run the method on it in a home of its own, and read what came out."""
+    folder.mkdir(parents=True)
+    os.environ |= {"DPDESK_HOME": str(folder / "home"), "DPDESK_WITNESS": str(folder / "witness")}
+    keys = source.write(folder, rows)
+    spec = read_source(keys, "the test")
+    lines = lines_of(spec, [key for key in keys if key != "columns"])
+    columns = [json.dumps(column) for column in keys.get("columns", [])]
+    if columns:
+        lines = (*lines, "columns = [" + ", ".join(columns).replace('": ', '" = ') + "]")
+    role = '[attributes]\nperson = { role = "cluster" }\n' if method == "dp-cube" else ""
+    plan = folder / "plan.toml"
+    plan.write_text(
+        "version = 1\n[source]\n"
+        + "\n".join(lines)
+        + f'\n{role}[protection]\nmethod = "{method}"\n'
+        f'{METHODS[method]}\nepsilon = 1\n[budget]\npopulation = "people"\nledger = "the.sqlite"\n',
+        "utf-8",
+    )
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(["run", str(plan), "--out", str(folder / "out")])
+    said = tuple(text.getvalue().replace(str(folder), "FOLDER") for text in (out, err))
+    tables, rest = _read(folder / "out") if code == 0 else ({}, {})
+    return Told(code, (said[0], said[1]), tables, rest)
+
+
+def _read(out: Path) -> tuple[dict[str, list[list[str]]], dict[str, Any]]:
+    public = out / "public"
+    tables, rest = {}, {}
+    for path in sorted(p for p in public.rglob("*") if p.is_file()):
+        name = path.relative_to(public).as_posix()
+        text = path.read_text("utf-8")
+        if path.suffix == ".csv":
+            tables[name] = list(csv.reader(io.StringIO(text)))
+        elif name != "manifest.json":
+            rest[name] = text
+    manifest = json.loads((public / "manifest.json").read_text("utf-8"))
+    rest["manifest"] = {key: v for key, v in manifest.items() if key not in ("commitment", "files")}
+    evidence = json.loads((out / "internal/evidence.json").read_text("utf-8"))
+    shown = {key: v for key, v in evidence.items() if key not in _INTERNAL}
+    shown["result"] = {key: v for key, v in shown["result"].items() if key in manifest["result"]}
+    rest["evidence"] = shown
+    rest["internal"] = sorted(p.name for p in (out / "internal").iterdir())
+    return tables, rest
+
+
+def most(table: str, method: str) -> float:
+    """What the values of a table may change by, all together."""
+    if method == "dp-graph":
+        return 2 if "degrees" in table else 1
+    return 20 if "pay" in table else 1
+
+
+def faults(base: Told, found: Told, method: str) -> list[str]:
+    """What differs between two releases, apart from values within the bound."""
+    told = []
+    if found.code != base.code or found.code != 0:
+        told.append(f"exit code {base.code} and {found.code}: {found.said[1].strip()[-300:]}")
+    if found.said != base.said:
+        told.append(f"said {base.said!r} and {found.said!r}")
+    if found.code != 0 or base.code != 0:
+        return told
+    told += [f"{key} differs" for key in base.rest if found.rest.get(key) != base.rest[key]]
+    if found.rest.keys() != base.rest.keys() or found.tables.keys() != base.tables.keys():
+        return [*told, "other files"]
+    for name, rows in base.tables.items():
+        if [row[:-1] for row in rows] != [row[:-1] for row in found.tables[name]]:
+            told.append(f"{name} has other cells")
+            continue
+        pairs = zip(rows[1:], found.tables[name][1:], strict=True)
+        change = sum(abs(float(a[-1]) - float(b[-1])) for a, b in pairs)
+        if change > most(name, method) + 1e-6:
+            told.append(f"{name} changes by {change:g}")
+    return told
