@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, Look, table_from
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, Look, format_figure, table_from
 from dpdesk.engine.telling import Telling, Told
-from dpdesk.engine.telling_words import certain_words, guessed_words, nearly_words
 
 _MOST = 8
 _NONE = "No column by itself gives a hidden value away with a chance of 90 % or more."
@@ -85,11 +84,25 @@ def _answer(found: Sequence[Telling], size: int) -> str:
     sure = max(found, key=lambda each: each.certain.certain if each.certain else 0)
     near = max(found, key=lambda each: each.nearly.nearly if each.nearly else 0)
     if near.nearly and near.nearly.nearly > (sure.certain.certain if sure.certain else 0):
-        return nearly_words(near, near.nearly)
+        rows, by = _rows(near.nearly.nearly, near.rows), near.nearly.columns[0]
+        return f"For {rows}, {by} alone tells {near.column} with a chance of 90 % or more."
     if sure.certain:
-        return certain_words(sure, sure.certain)
+        rows, by = _rows(sure.certain.certain, sure.rows), sure.certain.columns[0]
+        return f"For {rows}, {by} alone reveals {sure.column}."
     for each in found:
         guess = each.surer(size)
         if guess is not None:
-            return guessed_words(each, guess)
+            names = _names(guess.columns)
+            rows = _rows(guess.guessed, each.rows)
+            return f"From {names}, {each.column} is guessed right for {rows}."
     return _NONE
+
+
+def _rows(some: int, whole: int) -> str:
+    return f"{some:,} of {whole:,} rows ({format_figure(some / whole, 'share')})"
+
+
+def _names(names: Sequence[str]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -166,7 +166,7 @@ def test_the_picture_and_its_table_have_the_same_numbers() -> None:
     found = telling(source_of(rows), "job", NAMES[1:], {}, CancelToken())
     (chart,) = telling_chart([found], 3)
     assert chart.categories[0] == "branch → job"
-    assert chart.answer.startswith("For 26 of 100 rows (26 %), the column `branch` alone reveals")
+    assert chart.answer == "For 26 of 100 rows (26 %), branch alone reveals job."
     assert chart.table.rows[0] == ("branch", "job", 26, 26, 26 + 49, 49, 100)
     for place, line in enumerate(chart.table.rows):
         shares = [each.values[place] for each in chart.series]
