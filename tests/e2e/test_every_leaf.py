@@ -38,7 +38,11 @@ def is_open(forgery: Forgery) -> bool:
     place = tuple(map(str, forgery.place))
     if forgery.file == MANIFEST:
         return place[:1] in {(name,) for name in OPEN}
-    key = key_at((*place, "forged") if forgery.deed == "added" else place)
+    if forgery.deed == "added" and place[-1:] == ("elsewhere",):
+        place = (*place, "forged", "ledger")  # an entry of the list: a table of recorded values
+    elif forgery.deed == "added":
+        place = (*place, "forged")
+    key = key_at(place)
     return key is not None and key.basis is Basis.RECORDED
 
 
