@@ -16,6 +16,8 @@ Again = Callable[[Dialect], ScanResult]
 """Scans the same text as another dialect says."""
 Option = tuple[str, str | tuple[str, ...]]
 _QUOTES = ('"', "'")
+_RARE = (":", "~", "#", " ")
+"""Delimiters that are never guessed, since they stand in values of all kinds."""
 _HEAD = 50
 
 
@@ -102,6 +104,6 @@ def _marks(dialect: Dialect) -> Iterator[Option]:
             yield "quote", mark
     if dialect.quote:
         yield "quote", ""
-    for mark in DELIMITERS:
+    for mark in (*DELIMITERS, *_RARE):
         if mark != dialect.delimiter and seen[mark]:
             yield "delimiter", mark

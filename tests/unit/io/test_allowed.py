@@ -138,6 +138,17 @@ def independent_of_mark(path: Path, found: Reading, options: Mapping[str, Any]) 
     return independent(path, found, options)
 
 
+@pytest.mark.parametrize("delimiter", [":", "~", "#", " "])
+def test_a_delimiter_that_is_never_guessed_is_named_where_it_splits_every_line(
+    tmp_path: Path, workspace: Workspace, delimiter: str
+) -> None:
+    rows = [("Boots,warm", "1"), ("Hat", "2"), ("Coat,long,blue", "3")]
+    text = "".join(delimiter.join(row) + "\n" for row in [("what", "n"), *rows])
+    (tmp_path / "t.csv").write_text(text, "utf-8")
+    options, (names, found, _) = read_as_told(tmp_path / "t.csv", workspace)
+    assert (options, names, found) == ({"delimiter": delimiter}, ("what", "n"), rows)
+
+
 MARKS = st.sampled_from(["a", "é", "7", " ", ",", ",", ";", '"', "'", "\\", "\n", "\n", "\0", "\t"])
 """What texts of all kinds of faults are made of."""
 
