@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from dpdesk.app.querying import told
+from dpdesk.app.querying import open_listed, told
 from dpdesk.app.shops import Shop
 from dpdesk.core.browsing import BrowseState
 from dpdesk.core.capabilities import Capabilities, Content, Use
@@ -111,12 +111,11 @@ def open_cube(
     from dpdesk.app.private.labelling import read_dimension_labels
     from dpdesk.engine.cubes.olap.combined import reader_of
     from dpdesk.engine.cubes.olap.cube import ReleasedCube
-    from dpdesk.io.release_content import ReleaseContent
 
     folders, found, manifests = (folder, *beside), [], []
     for number, each in enumerate(folders, start=1):
         report(StepStarted("Check the files", number, len(folders)))
-        content = ReleaseContent.open(each, context.registry.about, token)
+        content = open_listed(context, each, token)
         _check_cube(context.registry.about(str(content.manifest["method"])), each)
         with told(each):
             found.append((ReleasedCube.from_manifest(content.manifest), content))

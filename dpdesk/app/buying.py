@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.private.preparing import PreparedDesign
 from dpdesk.app.private.releasing import debit_request, write_private_release
-from dpdesk.app.querying import told
+from dpdesk.app.querying import open_listed, told
 from dpdesk.app.shops import Shop, check_same_source
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import InputError
@@ -219,11 +219,10 @@ def _known(
     """The releases read as one, and the hashes of their manifests."""
     from dpdesk.engine.cubes.olap.combined import combine
     from dpdesk.engine.cubes.olap.cube import ReleasedCube
-    from dpdesk.io.release_content import ReleaseContent
 
     found, hashes = [], []
     for folder in releases:
-        content = ReleaseContent.open(folder, context.registry.about, token)
+        content = open_listed(context, folder, token)
         hashes.append(manifest_hash(content.manifest))
         if not context.registry.about(str(content.manifest["method"])).allows(Use.BROWSED):
             raise InputError("buy.no-cube", f"{folder}: the release is no cube of tables.")

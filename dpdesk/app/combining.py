@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.buying import check_apart, manifest_hash
-from dpdesk.app.querying import AskedRelease, told
+from dpdesk.app.querying import AskedRelease, open_listed, told
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
@@ -69,12 +69,11 @@ def open_together(
     from dpdesk.engine.cubes.olap.combined import reader_of
     from dpdesk.engine.cubes.olap.cube import ReleasedCube
     from dpdesk.engine.cubes.olap.selection import askable_cube
-    from dpdesk.io.release_content import ReleaseContent
 
     found, manifests = [], []
     for number, folder in enumerate(folders, start=1):
         report(StepStarted(f"Check the files of {folder.name}", number, len(folders)))
-        content = ReleaseContent.open(folder, context.registry.about, token)
+        content = open_listed(context, folder, token)
         manifest = content.manifest
         if not context.registry.about(str(manifest["method"])).allows(Use.BROWSED):
             raise RefusedError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.published import CheckStatus
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.engine.kinds import answers_of, truth_of
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.core.released import ReleasedContent
     from dpdesk.engine.querying import ComparedMethod, QueryableMethod
+    from dpdesk.io.release_content import ReleaseContent
 
 _MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError)
 
@@ -59,10 +61,8 @@ def open_release(
     Raises InputError ``release.missing``, ``release.unreadable``; RefusedError
     ``release.not-intact``, ``query.no-answers`` when its method answers none; Cancelled.
     """
-    from dpdesk.io.release_content import ReleaseContent
-
     report(StepStarted("Check the files", 1, 2))
-    content = ReleaseContent.open(folder, context.registry.about, token)
+    content = open_listed(context, folder, token)
     report(StepStarted("Answer from the release", 2, 2))
     name = str(content.manifest["method"])
     method = context.registry.get(name, str(folder))
@@ -75,6 +75,31 @@ def open_release(
         askable = answers.askable(content, token)
     about = AskedRelease(folder, str(content.manifest["title"]), name, askable)
     return OpenRelease(about, content, answers, truth_of(method))
+
+
+def open_listed(context: AppContext, folder: Path, token: CancelToken) -> ReleaseContent:
+    """The public files of a release, where they are intact and tell nothing that its method does
+    not list.
+
+    Raises InputError ``release.missing``, ``release.unreadable``; RefusedError
+    ``release.not-intact``, ``release.not-listed``; Cancelled.
+    """
+    from dpdesk.app.manifests import listed_checks
+    from dpdesk.io.release_content import ReleaseContent
+
+    content = ReleaseContent.open(folder, context.registry.about, token)
+    method = context.registry.get(str(content.manifest["method"]), str(folder))
+    with told(folder):
+        for check in listed_checks(content.manifest, method):
+            if check.status is CheckStatus.FAILED:
+                raise RefusedError(
+                    "release.not-listed",
+                    f"{folder}: the manifest holds `{check.claim}`, which is not among the public "
+                    "fields of such a release.",
+                    hint="A release that does not verify answers nothing; `dpdesk verify` tells "
+                    "all.",
+                )
+    return content
 
 
 @contextmanager

@@ -51,7 +51,7 @@ from dpdesk.project.ledger import Ledger
 from dpdesk.project.review.policy import Policy
 from dpdesk.project.review.policy_file import AGENCY_POLICY
 from dpdesk.project.work import WorkState
-from tests.contract.toys import ROWS, SAID, Bare, Promising, saying, write_plan
+from tests.contract.toys import ROWS, SAID, Bare, Promising, saying, toy, write_plan
 
 LANGUAGES = ("en", "de")
 ROOT = Path(__file__).parents[2]
@@ -381,6 +381,19 @@ def test_tables_that_the_pages_cannot_tell_are_refused_before_anything_is_paid(
     assert "another form" in caught.value.sentence
     assert spent(room) == before
     assert not out.exists()
+
+
+@pytest.mark.parametrize("use", ["query", "browse", "several together", "offer"])
+def test_a_release_that_tells_what_its_method_does_not_list_answers_nothing(
+    context: AppContext, cases: Mapping[str, Case], use: str
+) -> None:
+    case, unlisting = cases["tables"], toy("tables", SAID["tables"])
+    vars(unlisting)["public_fields"] = ()
+    room = replace(context, registry=Registry((*default_registry(), unlisting)))
+    assert not verify_release(case.release, room.registry, CancelToken(), silent).ok
+    code, text = outcome(replace(case, room=room), use)
+    assert code == "release.not-listed"
+    assert "not among the public fields" in text
 
 
 def modules_that_ask_methods() -> set[str]:
