@@ -90,7 +90,8 @@ KEYS = (
     Key("plan/budget/limit", Basis.RECORDED, _LEDGER, always=False),
     *_compared("plan"),
     *_source("source/sha256", "source/rows", "source/columns", "source/reading"),
-    Key("source/unreadable_lines", Basis.SOURCE, of=Releases.PAID),
+    # Of texts alone: other formats have no lines.
+    Key("source/unreadable_lines", Basis.SOURCE, of=Releases.PAID, always=False),
     Key("source/unreadable_values", Basis.SOURCE, of=Releases.PAID),
     *_source("hierarchies", "result", "risk", "utility", "figures", "charts", "recoded"),
     *_source("checks", "notes"),
