@@ -418,6 +418,7 @@ ENTERED: dict[str, tuple[str, ...]] = {
     "comparing": ("compare", "compare in the window", "the truth in the window"),
     "demo": ("run", "verify"),  # the sample's own plans, run and verified like any other
     "evidence": ("run",),
+    "evidence_checks": ("verify",),
     "examining": ("fit another file",),
     "exploring": ("explore", "candidate", "run in the window"),
     "exporting": tuple(f"export {name}" for name in FORMATS),

@@ -32,6 +32,7 @@ from dpdesk.engine.graphs import words as graph_words
 from dpdesk.engine.graphs.known import KnownDegrees
 from dpdesk.engine.graphs.method import DpGraph
 from dpdesk.engine.graphs.settings import GraphSettings
+from dpdesk.engine.private import guarantee_words
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
 from dpdesk.io.canonical import canonical_json, parse_canonical
@@ -358,8 +359,10 @@ FAULTS = [
         )
     ),
     *(
-        Fault(plan, "suspicion in words", _changed(owner, "suspicion_after", lambda _: "11"))
-        for plan, owner in (("counts", guarantee), ("degrees", graph_words))
+        Fault(
+            plan, "suspicion in words", _changed(guarantee_words, "suspicion_after", lambda _: "11")
+        )
+        for plan in ("counts", "degrees")
     ),
     # graphs
     *(
