@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -124,12 +125,24 @@ def look_at_ledger(
         report(StepProgress("Composing", len(accounts), len(keys), "accounts"))
         accounts.append(_picture(context, book, key, delta, token))
     found = dict.fromkeys(one for account in accounts for one in account.elsewhere)
-    notes = [*([elsewhere_note(tuple(found)).sentence] if found else [])]
+    notes = [*_doubts(book, keys), *([elsewhere_note(tuple(found)).sentence] if found else [])]
     if unwitnessed:
         notes.append(unwitnessed_note(unwitnessed).sentence)
     return LedgerPicture(
         path, identity, tuple(accounts), len(entries), entries[-1].hash, tuple(notes), doubts
     )
+
+
+def _doubts(book: Book, keys: Sequence[AccountKey]) -> list[str]:
+    """That names may mean the same people, each pair once."""
+    from dpdesk.project.ledger import open_doubts
+
+    found, told = list[str](), set[tuple[str, str]]()
+    for key in keys:
+        if any(one.other.folded not in told for one in book.doubts(key)):
+            found += [note.sentence for note in open_doubts(book, key)]
+        told.add(key.folded)
+    return found
 
 
 def _picture(

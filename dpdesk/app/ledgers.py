@@ -49,7 +49,7 @@ from dpdesk.core.budget import (
     columns_fingerprint,
 )
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
-from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.jobs import CancelToken, Event, Note, Report
 
 if TYPE_CHECKING:
     from dpdesk.project.ledger import AccountKey, Book, Ledger, Outcome, Preview
@@ -83,9 +83,13 @@ def ledger_path(context: AppContext, base: Path, named: object = None) -> Path:
 
 @dataclass
 class Spent:
-    """A debit that is being used; say :meth:`released` once the release is in its place."""
+    """A debit that is being used; say :meth:`released` once the release is in its place.
+
+    ``doubts`` are the warnings that others may be the same people, for the evidence.
+    """
 
     debit: Debit
+    doubts: tuple[str, ...] = ()
     manifest: str | None = field(default=None, init=False)
 
     def released(self, manifest_sha256: str) -> None:
@@ -120,7 +124,7 @@ class LedgerDesk:
     ) -> DebitRequest:
         """A request for this plan's population; ``columns`` are the names of the source's columns.
 
-        ``content`` are the prints of those that are measured (:meth:`DataStore.content`).
+        ``content`` are the prints of the measured ones (:meth:`DataStore.content`).
 
         List every draw of noise in ``draws`` (equal ones together): the tight figures come from
         them. Raises ValueError when the draws cost more than ``cost``.
@@ -203,8 +207,8 @@ class LedgerDesk:
 
         ``token`` ends the waiting for other programs that hold the file (Cancelled). The ledger's
         warnings are reported as notes; the debit is entered in the audit log. Raises RefusedError
-        ``ledger.exhausted`` or ``ledger.incomparable`` (exit code 1), StorageError ``ledger.*``,
-        ``audit.*``.
+        ``ledger.exhausted``, ``ledger.incomparable`` or ``ledger.people-unknown`` (exit code 1),
+        StorageError ``ledger.*``, ``audit.*``.
         """
         from dpdesk.project.ledger import AccountKey
 
@@ -257,9 +261,16 @@ class LedgerDesk:
         the block raises; failed when it ends without a release. Where that cannot be recorded, a
         note says so, and the debit shows as spent, outcome unknown.
         """
-        from dpdesk.project.ledger import Outcome
+        from dpdesk.project.ledger import UNDECLARED, Outcome
 
-        spent = Spent(self.debit(request, report, token))
+        doubts: list[str] = []
+
+        def listen(event: Event) -> None:
+            if isinstance(event, Note) and event.code in UNDECLARED:
+                doubts.append(event.sentence)
+            report(event)
+
+        spent = Spent(self.debit(request, listen, token), tuple(doubts))
         outcome, reason = Outcome.FAILED, "it ended without a release"
         try:
             yield spent

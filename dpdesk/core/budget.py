@@ -333,8 +333,8 @@ class DebitRequest:
     the cost is known. ``source`` is the SHA-256 of the source file, ``columns`` the
     :func:`columns_fingerprint` of its columns. ``population`` is the plan's, empty when it names
     none. ``purpose`` says in a few words what the noise is for, ``title`` is the plan's.
-    ``content`` are prints of the columns that are measured, the same in every format and order of
-    rows; none where they were not made.
+    ``content`` are prints of the rows of the measured columns, the same in every format and order
+    of rows; none where they were not made.
     """
 
     cost: Budget

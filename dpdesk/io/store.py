@@ -68,7 +68,7 @@ class DataStore:
         self._open: DuckDBPyConnection | None = con
         self._columns = {column.name: _with_missing(column, loaded) for column in columns}
         self._spill = spill
-        self._prints: dict[str, str] = {}
+        self._prints: dict[tuple[str, ...], str] = {}
         self.path = path
         self.name = path.name
         self.rows = loaded.rows
@@ -292,14 +292,16 @@ class DataStore:
         return source_prints(self._con, columns, self.rows, mapping, key, self.path, token)
 
     def content(self, names: Sequence[str], token: CancelToken) -> tuple[str, ...]:
-        """Prints by which these columns are known again in another format; see ``contents``."""
+        """The print by which the rows of these columns are known again in another format, if any;
+        see ``contents``.
+        """
         from dpdesk.io.contents import content_print
 
-        for name in names:
-            if name not in self._prints:
-                found = content_print(self._con, self._column(name), self.path, token)
-                self._prints[name] = found
-        return tuple(self._prints[name] for name in names) if self.rows else ()
+        key = tuple(names)
+        if key not in self._prints:
+            columns = [self._column(name) for name in names]
+            self._prints[key] = content_print(self._con, columns, self.path, token)
+        return (self._prints[key],) if self._prints[key] else ()
 
     def close(self) -> None:
         """Give memory and spill files back; again does nothing."""

@@ -233,7 +233,30 @@ def test_the_limit_of_one_plan_binds_others_and_a_restored_home_spends_nothing(
     assert evidence["budget"]["head"]["ledger"] == found["id"]
 
 
-def test_the_same_people_under_another_name_spend_nothing_until_it_is_said_who_they_are(
+def test_without_a_limit_one_file_under_two_names_is_warned_of(
+    tmp_path: Path, private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = write_plan(write_register(tmp_path, people(60)), "first.toml", "")
+    other = first.with_name("other.toml")
+    text = first.read_text("utf-8").replace('"register"', '"tax payers"')
+    other.write_text(text, "utf-8")
+    warning = "The same data were debited to the population “register” too: ε = 1"
+    assert main(["run", str(first), "--out", str(tmp_path / "one")]) == 0
+    assert warning not in capsys.readouterr().err
+    assert main(["run", str(other), "--out", str(tmp_path / "two")]) == 0
+    assert warning in capsys.readouterr().err
+    evidence = json.loads((tmp_path / "two/internal/evidence.json").read_text("utf-8"))
+    assert [one for one in evidence["recorded_notes"] if one.startswith(warning)]
+    assert "tax payers" in (tmp_path / "two/internal/report.html").read_text("utf-8")
+    assert main(["verify", str(tmp_path / "two")]) == 0
+    capsys.readouterr()
+    code, out, _ = said(capsys, "show")
+    assert code == 0
+    assert "The same data were debited to the population “tax payers” too" in " ".join(out.split())
+    assert [one["spent"]["epsilon"] for one in told(capsys, "show")["accounts"]] == [1, 1]
+
+
+def test_another_name_spends_no_more_than_the_limit_of_the_same_people_until_declared(
     tmp_path: Path, private_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def run(plan: Path, out: str) -> tuple[int, str]:
@@ -254,7 +277,8 @@ def test_the_same_people_under_another_name_spend_nothing_until_it_is_said_who_t
         plan.write_text(text.replace("limit = 1.5", ""), "utf-8")
         code, error = run(plan, "two")
         assert code == 1
-        assert "the same data were debited to “register”" in error.splitlines()[-1]
+        assert "the same data were debited to the population “register”" in error.splitlines()[-1]
+        assert "the limit ε = 1.5 (set by an earlier plan)" in error.splitlines()[-1]
     assert run(other, "two")[0] == 1
     assert not (tmp_path / "two").exists()
     people_are = ["people", "--population", "Register", "--other", "tax payers"]

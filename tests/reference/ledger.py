@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 
 
 @dataclass
@@ -45,18 +47,37 @@ class SlowLedger:
                 return False
         return True
 
-    def doubtful(self, debit: SlowDebit) -> bool:
-        """Whether the file was debited to others of whom nothing was declared."""
-        ours = self.names(debit.population)
-        for one in self.debits:
-            theirs = self.names(one.population)
-            if debit.population and one.population and one.source == debit.source:
-                apart = any(
-                    two & ours and two & theirs and not same for two, same in self.declared.items()
-                )
-                if ours != theirs and not apart:
-                    return True
-        return False
+    def doubtful(self, debit: SlowDebit) -> set[frozenset[str]]:
+        """Pairs of names to which one file was debited, and of whom nothing was declared."""
+        every = [one for one in (*self.debits, debit) if one.population]
+        pairs = set()
+        for one, other in product(every, every):
+            ours, theirs = self.names(one.population), self.names(other.population)
+            apart = any(
+                two & ours and two & theirs and not same for two, same in self.declared.items()
+            )
+            if self.share(ours, theirs, debit) and ours != theirs and not apart:
+                pairs.add(frozenset((one.population.lower(), other.population.lower())))
+        return pairs
+
+    def share(self, ours: set[str], theirs: set[str], more: SlowDebit) -> bool:
+        """Whether a file was debited to both."""
+
+        def files(names: set[str]) -> set[str]:
+            every = (*self.debits, more)
+            return {one.source for one in every if one.population.lower() in names}
+
+        return bool(files(ours) & files(theirs))
+
+    def suppositions(self, debit: SlowDebit) -> Iterator[SlowLedger]:
+        """Every ledger in which pairs in doubt were declared the same, as many as can be."""
+        pairs = self.doubtful(debit)
+        if not pairs:
+            yield self
+        for pair in pairs:
+            other = SlowLedger(self.debits, self.limits, dict(self.declared))
+            if other.declare(*pair, True):
+                yield from other.suppositions(debit)
 
     def account(self, population: str, more: SlowDebit | None = None) -> list[SlowDebit]:
         """Debits of a population: named so, or nameless on a file that was named so."""
@@ -74,10 +95,14 @@ class SlowLedger:
         return [one for one in every if one.source == source]
 
     def may(self, debit: SlowDebit, limit: Fraction | None) -> bool:
-        """Whether every limit of every account holds after the debit."""
+        """Whether every limit of every account holds after the debit, whoever is meant."""
+        return self.holds(debit, limit) and all(
+            one.holds(debit, limit) for one in self.suppositions(debit)
+        )
+
+    def holds(self, debit: SlowDebit, limit: Fraction | None) -> bool:
+        """Whether every limit holds if those in doubt are different people."""
         accounts: list[tuple[str, list[SlowDebit]]]
-        if self.doubtful(debit):
-            return False
         if debit.population:
             own = self.account(debit.population, debit)
             accounts = [(name, own) for name in self.names(debit.population)]

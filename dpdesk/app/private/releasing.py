@@ -20,7 +20,7 @@ from dpdesk.app.evidence import (
 )
 from dpdesk.app.evidence_keys import PRINTED_TOO, RECORDED_NOTES
 from dpdesk.app.labelling import variables_as_json
-from dpdesk.app.ledgers import LedgerDesk, open_ledger
+from dpdesk.app.ledgers import LedgerDesk, Spent, open_ledger
 from dpdesk.app.manifests import new_manifest, refuse_unlisted
 from dpdesk.app.private.labelling import asks_labels, dimension_labels
 from dpdesk.app.private.pages import public_page
@@ -91,7 +91,7 @@ def write_private_release(
             work.write_public(tables, manifest)
             del tables
             checks = work.check()
-            work.write_internal(manifest, key, checks, spent.debit, desk)
+            work.write_internal(manifest, key, checks, spent, desk)
             read_back(build, prepared.method.capabilities, token)
             token.check()
             target = build.commit(datetime.date.fromisoformat(str(manifest["created"])))
@@ -200,13 +200,13 @@ class _Work:
         manifest: Mapping[str, object],
         key: str,
         checks: tuple[ClaimCheck, ...],
-        debit: Debit,
+        spent: Spent,
         desk: LedgerDesk,
     ) -> None:
         """Evidence, report and seal."""
         self._step(4)
         prepared = self.prepared
-        evidence = self._evidence(manifest, key, checks, debit, desk)
+        evidence = self._evidence(manifest, key, checks, spent, desk)
         method, language = prepared.method, prepared.plan.language
         with page_is_made(method):
             page = review_page(manifest, evidence, method, language, self.book)
@@ -219,7 +219,7 @@ class _Work:
         manifest: Mapping[str, object],
         key: str,
         checks: tuple[ClaimCheck, ...],
-        debit: Debit,
+        spent: Spent,
         desk: LedgerDesk,
     ) -> dict[str, object]:
         prepared = self.prepared
@@ -233,13 +233,13 @@ class _Work:
             "hierarchies": hierarchies_of(given),
             "commitment_key": key,
             "result": {**design.result, **self.internal},
-            "budget": desk.paid(debit),
+            "budget": desk.paid(spent.debit),
             "risk": {},
             "utility": {},
             **found_values((), design.charts, ()),
             "checks": recorded_checks(checks),
             "notes": list(prepared.notes),
-            RECORDED_NOTES: list(prepared.recorded_notes),
+            RECORDED_NOTES: [*prepared.recorded_notes, *spent.doubts],
             "environment": environment(),
             "timings": dict(self.clock.seconds),
         }

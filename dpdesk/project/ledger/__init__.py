@@ -10,7 +10,15 @@
 from dpdesk.project.ledger.accounts import Book, DebitRecord, LimitRecord, Spending, add_up
 from dpdesk.project.ledger.figures import Figures, figures
 from dpdesk.project.ledger.file import FILE, stamp_of
-from dpdesk.project.ledger.judging import SHOWN_DELTA, Preview, left_of, preview, unit_words
+from dpdesk.project.ledger.judging import (
+    SHOWN_DELTA,
+    UNDECLARED,
+    Preview,
+    left_of,
+    open_doubts,
+    preview,
+    unit_words,
+)
 from dpdesk.project.ledger.ledger import Ledger, LedgerCheck, LedgerFault, check_file
 from dpdesk.project.ledger.people import PeopleRecord
 from dpdesk.project.ledger.records import AccountKey, AuditEnd, LedgerEntry, Outcome
@@ -19,6 +27,7 @@ from dpdesk.project.ledger.witness import SeenLedger, Witness, read_entry
 __all__ = [
     "FILE",
     "SHOWN_DELTA",
+    "UNDECLARED",
     "AccountKey",
     "AuditEnd",
     "Book",
@@ -39,6 +48,7 @@ __all__ = [
     "check_file",
     "figures",
     "left_of",
+    "open_doubts",
     "preview",
     "read_entry",
     "stamp_of",

@@ -14,7 +14,7 @@ debit protects the replacement of a unit, for replacement (one removal and one a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -29,7 +29,7 @@ from dpdesk.core.budget import (
     ZeroConcentrated,
 )
 from dpdesk.engine.accounting.joint import group_delta, joint_epsilon
-from dpdesk.project.ledger.people import People, PeopleRecord, Versions, alike
+from dpdesk.project.ledger.people import Doubt, People, PeopleRecord, Versions, alike
 from dpdesk.project.ledger.records import (
     AccountKey,
     Begun,
@@ -341,20 +341,51 @@ class Book:
                 known.setdefault(fold(name), AccountKey(name))
         return tuple(known[name] for name in sorted(others))
 
-    def in_doubt(self, request: DebitRequest) -> tuple[AccountKey, bool] | None:
-        """People of whom it is not declared whether they are those of a request; None without.
+    def doubts(self, key: AccountKey, more: DebitRequest | None = None) -> tuple[Doubt, ...]:
+        """People of whom it was not declared whether they are those of an account.
 
-        With whether the same data were debited to them; else the names are alike.
+        Those to whom data of the account were debited, ``more`` being a debit that may follow, and
+        those whose names are spelled nearly alike.
         """
-        name = request.population
-        others = [one for one in self.accounts() if one.population] if name else []
-        open_ones = [one for one in others if not self.people.settled(name, one.population)]
-        own = Versions.of([request])
-        named = [one for one in self.debits.values() if own.hold(one.request)]
-        for key in open_ones:
-            if any(one.key.folded == key.folded for one in named):
-                return key, True
-        return next(((key, False) for key in open_ones if alike(name, key.population)), None)
+        if not key.population:
+            return ()
+        settled = self.people.settled
+        others = [one for one in self.accounts() if one.population]
+        others = [one for one in others if not settled(key.population, one.population)]
+        if not others:
+            return ()
+        requests = [one.request for one in self.members(key, more)]
+        data = Versions.of([*requests, more] if more is not None else requests)
+        shared = {one.key.folded for one in self.debits.values() if data.hold(one.request)}
+        names = [one.population for one in (key, *self.kin(key))]
+        return tuple(
+            Doubt(one, one.folded in shared)
+            for one in others
+            if one.folded in shared or any(alike(name, one.population) for name in names)
+        )
+
+    def supposed(self, key: AccountKey, more: DebitRequest) -> Iterator[Book]:
+        """These books as if all in doubt were the people of an account.
+
+        Several where some of these cannot be the same people, since they were declared to differ.
+        """
+        waiting = list(self.doubts(key, more))
+        while waiting:
+            book = replace(self, people=self.people.copy())
+            found: Sequence[Doubt] = waiting
+            while found:
+                for doubt in found:
+                    book._suppose(key, doubt.other)
+                found = book.doubts(key, more)
+            yield book
+            same = book.people.same(key.population)
+            waiting = [one for one in waiting if one.other.folded[0] not in same]
+
+    def _suppose(self, key: AccountKey, other: AccountKey) -> None:
+        """Take two accounts for those of the same people, unless they were declared to differ."""
+        if not self.people.settled(key.population, other.population):
+            content = PeopleDeclared(key.population, other.population, True, "supposed")
+            self.people.take(PeopleRecord(0, "", "", content))
 
     def concerned(self, request: DebitRequest) -> tuple[AccountKey, ...]:
         """The accounts that a debit would be counted in: its own first.

@@ -26,12 +26,15 @@ from dpdesk.project.ledger.accounts import (
     group_size,
     stricter,
 )
-from dpdesk.project.ledger.people import Versions, undeclared
+from dpdesk.project.ledger.people import Doubt, Versions, names_of, undeclared
 from dpdesk.project.ledger.records import AccountKey
 
 SHOWN_DELTA = Fraction(1, 1_000_000)
 OWNER, PLAN = "set by the owner", "of the plan"
 BY_PLAN = "set by an earlier plan"
+_TWO_NAMES, _ALIKE = "ledger.two-names", "ledger.names-alike"
+UNDECLARED = frozenset({_TWO_NAMES, _ALIKE})
+"""Codes of the notes on other names that may mean the same people."""
 
 
 @dataclass(frozen=True)
@@ -142,16 +145,42 @@ def _refusal(
     limit: Fraction | None,
     where: str,
 ) -> RefusedError | None:
-    doubt = book.in_doubt(request)
-    if doubt is not None:
-        return undeclared(request.population, doubt[0].population, doubt[1], where)
+    found = _beyond(book, accounts, request, limit)
+    if found is None:
+        return _in_doubt(book, [one.key for one in accounts], request, limit, where)
+    account, one, whose = found
+    if account.after.fits(one) is None:
+        return _incomparable(account.key, account.after, one, whose, where)
+    return _exhausted(account, request, one, whose, where)
+
+
+def _beyond(
+    book: Book, accounts: list[_Account], request: DebitRequest, limit: Fraction | None
+) -> tuple[_Account, Budget, str] | None:
+    """The first account that would not be known to stay within a limit, which, and whose."""
     for account in accounts:
         for one, whose in _limits(book, account.key, request, limit):
-            fits = account.after.fits(one)
-            if fits is None:
-                return _incomparable(account.key, account.after, one, whose, where)
-            if not fits:
-                return _exhausted(account, request, one, whose, where)
+            if not account.after.fits(one):
+                return account, one, whose
+    return None
+
+
+def _in_doubt(
+    book: Book, keys: list[AccountKey], request: DebitRequest, limit: Fraction | None, where: str
+) -> RefusedError | None:
+    """Why a debit must wait until it is declared who is meant; None where no limit depends on it.
+
+    Another name must not begin a fresh budget, and is no offence where there is no limit.
+    """
+    for key in keys:
+        for supposed in book.supposed(key, request):
+            accounts = [_Account.of(supposed, one, request) for one in supposed.concerned(request)]
+            found = _beyond(supposed, accounts, request, limit)
+            if found is not None:
+                account, one, whose = found
+                spent, asked = in_terms_of(one, account.spent), in_terms_of(one, account.asked)
+                amounts = spent, asked, str(one)
+                return undeclared(book.doubts(key, request), key, amounts, whose, where)
     return None
 
 
@@ -285,11 +314,14 @@ def _notes(book: Book, request: DebitRequest, own: _Account) -> Iterable[Note]:
     alike = [
         one for one in elsewhere if one.request.columns == request.columns and one not in same_file
     ]
+    yield from open_doubts(book, key, request)
     if request.population:
-        others = [one for one in same_file if one.request.population]
+        doubted = {one.other.folded for one in book.doubts(key, request)}
+        named = [one for one in same_file if one.request.population]
+        others = [one for one in named if one.key.folded not in doubted]
         if others:
             yield Note(
-                "ledger.two-names",
+                "ledger.different-people",
                 f"The same data were debited to {_names(others)} too: {_sum(others)}, which does "
                 "not count here, since they were declared to be different people.",
             )
@@ -312,6 +344,38 @@ def _notes(book: Book, request: DebitRequest, own: _Account) -> Iterable[Note]:
             "The debits of this account protect different units; all are counted for "
             f"{unit_words(own.after)}.",
         )
+
+
+def open_doubts(book: Book, key: AccountKey, more: DebitRequest | None = None) -> Iterable[Note]:
+    """That other names may mean the people of an account, and what was debited to them.
+
+    ``more`` is a debit that may follow.
+    """
+    doubts = book.doubts(key, more)
+    same_data = [one for one in doubts if one.same_data]
+    if same_data:
+        yield Note(
+            _TWO_NAMES,
+            f"The same data were debited to {_doubted(same_data)} too: {_spent(book, same_data)}, "
+            f"which does not count for {key} unless it is declared that these are the same people.",
+        )
+    spelled = [one for one in doubts if not one.same_data]
+    if spelled:
+        yield Note(
+            _ALIKE,
+            f"The name of {key} is spelled nearly like that of {_doubted(spelled)}: "
+            f"{_spent(book, spelled)} was debited there, which does not count here unless it is "
+            "declared that these are the same people.",
+        )
+
+
+def _doubted(doubts: list[Doubt]) -> str:
+    return names_of(one.other for one in doubts)
+
+
+def _spent(book: Book, doubts: list[Doubt]) -> str:
+    found = {record.n: record for one in doubts for record in book.members(one.other)}
+    return _sum(list(found.values()))
 
 
 def _exact_before(request: DebitRequest, before: list[DebitRequest]) -> Iterable[Note]:
@@ -345,9 +409,7 @@ def _same_columns(request: DebitRequest, alike: list[DebitRecord]) -> str:
 
 
 def _names(records: list[DebitRecord]) -> str:
-    found = list(dict.fromkeys(str(one.key) for one in records))
-    shown = ", ".join(found[:3])
-    return shown if len(found) <= 3 else f"{shown} and {len(found) - 3:,} more"
+    return names_of(one.key for one in records)
 
 
 def _sum(records: list[DebitRecord]) -> str:

@@ -1,22 +1,23 @@
 """Which names of populations mean the same people: declared by users, asked for where in doubt.
 
 A budget belongs to people, and a name is all that the ledger has of them. Two names are in doubt
-where the same data were debited to both (the same file, or a column with the same values however it
-is stored), or where they are spelled nearly alike. Nothing is debited then until the user has
-declared that they mean the same people, whose debits count together, or other ones.
+where the same data were debited to both (the same file, or the same rows of measured columns in any
+format and order), or where they are spelled nearly alike. A debit is warned of then, and is not
+made where it would go beyond a limit if they meant the same people, until the user has declared
+that they do, and their debits count together, or that they mean other ones.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpdesk.core.budget import DebitRequest
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.project.ledger.records import PeopleDeclared, fold
+from dpdesk.project.ledger.records import AccountKey, PeopleDeclared, fold
 
 _LEAST_WORD = 4
 """Letters of a word in which one other letter is taken for a slip of the keyboard."""
@@ -158,7 +159,7 @@ def _slip(one: str, other: str) -> bool:
 
 @dataclass(frozen=True)
 class Versions:
-    """Data that are about the same people: hashes of files, prints of columns."""
+    """Data that are about the same people: hashes of files, prints of their rows."""
 
     sources: frozenset[str]
     prints: frozenset[str]
@@ -177,21 +178,46 @@ class Versions:
         return request.source in self.sources or not self.prints.isdisjoint(request.content)
 
 
-def undeclared(name: str, other: str, same_data: bool, where: str) -> RefusedError:
-    """Nobody has said whether two names mean the same people."""
+@dataclass(frozen=True)
+class Doubt:
+    """People of whom it was not declared whether they are those of an account.
+
+    ``same_data``: data of that account were debited to them; else the names are alike.
+    """
+
+    other: AccountKey
+    same_data: bool
+
+
+def undeclared(
+    doubts: Sequence[Doubt], key: AccountKey, amounts: tuple[str, str, str], whose: str, where: str
+) -> RefusedError:
+    """It was not declared whether two names mean the same people, and a limit depends on it.
+
+    ``amounts``: what these would have spent together, what is asked, and the limit; ``whose`` set
+    it.
+    """
+    others, (spent, asked, limit) = names_of(one.other for one in doubts), amounts
     sentence = (
-        f"{where}: the same data were debited to “{other}”: nothing is debited to “{name}” until "
-        "it is declared whether these are the same people."
+        f"{where}: the same data were debited to {others}: should these be the people of {key}, "
+        f"the limit {limit} ({whose}) does not allow it: spent {spent}, asked {asked}."
     )
-    if not same_data:
+    if not any(one.same_data for one in doubts):
         sentence = (
-            f"{where}: “{name}” is spelled nearly like “{other}”, which the ledger knows: nothing "
-            "is debited to it until it is declared whether these are the same people."
+            f"{where}: the names of {others} and {key} are nearly alike: should these be the same "
+            f"people, the limit {limit} ({whose}) does not allow it: spent {spent}, asked {asked}."
         )
     return RefusedError(
         "ledger.people-unknown",
         sentence,
         hint="Use one name; or declare with a reason that they are the same people or different "
         "ones (`dpdesk ledger people`, or View › Budget ledger).",
-        details={"population": name, "other": other},
+        details={"population": key.population, "other": doubts[0].other.population},
     )
+
+
+def names_of(keys: Iterable[AccountKey]) -> str:
+    """Up to three accounts in words, and how many more."""
+    found = list(dict.fromkeys(map(str, keys)))
+    shown = ", ".join(found[:3])
+    return shown if len(found) <= 3 else f"{shown} and {len(found) - 3:,} more"

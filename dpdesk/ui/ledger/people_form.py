@@ -37,7 +37,7 @@ class PeopleForm(QFrame):
         labelled(layout, self.tr("One name"), self.one, tip)
         labelled(layout, self.tr("The other name"), self.other, tip)
         tip = self.tr(
-            "Until this is declared, nothing is spent on data that both names were used for"
+            "Until this is declared, both names together spend no more than any limit of theirs"
         )
         labelled(layout, self.tr("They are"), self.how, tip)
         tip = self.tr("How it is known; kept in the ledger and in the audit log")

@@ -16,12 +16,13 @@ from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 
 ROWS = [("north", "1.5"), ("south", "2"), ("north", "12"), ("", "2")]
+ROWS += [("west", f"{i}.25") for i in range(8)]
 
 
-def prints(path: Path, workspace: Workspace) -> dict[str, str]:
+def prints(path: Path, workspace: Workspace, *names: str) -> tuple[str, ...]:
     spec = SourceSpec(path.name)
     with closing(DataStore.open(spec, path.parent, workspace, CancelToken(), silent)) as store:
-        return dict(zip(store.columns, store.content(store.columns, CancelToken()), strict=True))
+        return store.content(names or store.columns, CancelToken())
 
 
 def text(path: Path, rows: list[tuple[str, str]], comma: str = ",", mark: str = ".") -> Path:
@@ -38,12 +39,14 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 
 
 @pytest.fixture
-def first(tmp_path: Path, workspace: Workspace) -> dict[str, str]:
-    return prints(text(tmp_path / "first.csv", ROWS), workspace)
+def first(tmp_path: Path, workspace: Workspace) -> tuple[str, ...]:
+    found = prints(text(tmp_path / "first.csv", ROWS), workspace)
+    assert len(found) == 1
+    return found
 
 
 def test_order_decimal_mark_and_format_do_not_count(
-    tmp_path: Path, workspace: Workspace, first: dict[str, str]
+    tmp_path: Path, workspace: Workspace, first: tuple[str, ...]
 ) -> None:
     assert prints(text(tmp_path / "sorted.csv", sorted(ROWS)), workspace) == first
     assert prints(text(tmp_path / "commas.csv", ROWS[::-1], ";", ","), workspace) == first
@@ -58,14 +61,25 @@ def test_order_decimal_mark_and_format_do_not_count(
 
 
 def test_other_values_other_names_and_other_rows_do(
-    tmp_path: Path, workspace: Workspace, first: dict[str, str]
+    tmp_path: Path, workspace: Workspace, first: tuple[str, ...]
 ) -> None:
-    other = prints(text(tmp_path / "other.csv", [("north", "1.6"), *ROWS[1:]]), workspace)
-    assert other["region"] == first["region"]
-    assert other["pay"] != first["pay"]
-    longer = prints(text(tmp_path / "longer.csv", [*ROWS, *ROWS]), workspace)
-    assert not set(longer.values()) & set(first.values())
-    assert first["region"] != first["pay"]
-    twice = text(tmp_path / "twice.csv", [(pay, pay) for _, pay in ROWS])
-    found = prints(twice, workspace)
-    assert found["region"] != found["pay"]
+    changed = [("north", "1.6"), *ROWS[1:]]
+    swapped = [("north", "2"), ("south", "1.5"), *ROWS[2:]]  # every column as it was
+    joined = [("nort", "h1.5"), *ROWS[1:]]
+    for rows in (changed, swapped, joined, ROWS[1:], [*ROWS, *ROWS], [*ROWS, ROWS[0]]):
+        other = prints(text(tmp_path / "other.csv", rows), workspace)
+        assert len(other) == 1
+        assert other != first
+    named = text(tmp_path / "named.csv", ROWS)
+    assert prints(named, workspace, "pay", "region") == first
+    named.write_text(named.read_text("utf-8").replace("region,pay", "region,wage"), "utf-8")
+    assert prints(named, workspace) != first
+
+
+def test_a_few_groups_of_the_same_sizes_are_no_sign_of_the_same_data(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    place = text(tmp_path / "first.csv", ROWS)
+    assert prints(place, workspace, "region") == ()
+    assert len(prints(place, workspace, "pay")) == 1
+    assert prints(text(tmp_path / "few.csv", ROWS[:9] * 5), workspace) == ()

@@ -5,17 +5,20 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from dpdesk.core.budget import DebitRequest
+from dpdesk.core.budget import DebitRequest, ZeroConcentrated
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.project.ledger import AccountKey, Ledger, check_file
+from dpdesk.project.ledger import UNDECLARED, AccountKey, Ledger, check_file
 from dpdesk.project.ledger.people import alike
-from tests.helpers.debits import OTHER, ask, open_here, pure, witness_of
+from tests.helpers.debits import OTHER, SOURCE, ask, open_here, pure, witness_of
 
 PRINT, SECOND = "1" * 64, "2" * 64
+SOURCES = {"townsfolk": SOURCE, "resident": OTHER}
+"""Names that may mean “residents”: the same file, nearly the same name."""
 
 
 def on(*content: str, population: str = "townsfolk", source: str = OTHER) -> DebitRequest:
@@ -31,14 +34,14 @@ def refused(ledger: Ledger, request: DebitRequest) -> str:
     return error.value.code
 
 
-def test_the_same_file_under_another_name_spends_nothing_until_someone_says_who_they_are(
+def test_the_same_file_under_another_name_spends_no_more_than_if_they_were_the_same_people(
     tmp_path: Path,
 ) -> None:
     with open_here(tmp_path / "l.sqlite") as ledger:
         ledger.debit(ask("0.8"))
         ledger.set_limit(AccountKey("residents"), pure("1"))
         for name in ("townsfolk", "zzz"):
-            assert refused(ledger, ask("0.1", population=name)) == "ledger.people-unknown"
+            assert refused(ledger, ask("0.3", population=name)) == "ledger.people-unknown"
         ledger.declare_people("townsfolk", "residents", same=True, reason="both are the register")
         assert refused(ledger, ask("0.4", population="townsfolk")) == "ledger.exhausted"
         assert refused(ledger, ask("0.4", population="townsfolk", source=OTHER)) == (
@@ -52,14 +55,80 @@ def test_the_same_file_under_another_name_spends_nothing_until_someone_says_who_
         ledger.debit(ask("0.1", population="zzz"))
         assert ledger.book.spending(AccountKey("residents")).pure == 1
         notes = [note.code for note in ledger.preview(ask("0.1", population="zzz")).notes]
-        assert "ledger.two-names" in notes
+        assert "ledger.different-people" in notes
     assert check_file(tmp_path / "l.sqlite", lambda _: {}).ok
 
 
-def test_the_same_columns_in_another_format_are_the_same_data(tmp_path: Path) -> None:
+def test_without_a_limit_another_name_spends_with_a_warning(tmp_path: Path) -> None:
     with open_here(tmp_path / "l.sqlite") as ledger:
-        ledger.debit(on(PRINT, SECOND, population="residents", source="c" * 64))
+        ledger.debit(ask("0.8"))
+        for name in ("townsfolk", "resident"):
+            seen = ledger.preview(ask("5", population=name, source=SOURCES[name]))
+            assert seen.allowed
+            assert {note.code for note in seen.notes} & UNDECLARED
+            ledger.debit(ask("5", population=name, source=SOURCES[name]))
+        assert ledger.book.spending(AccountKey("residents")).pure * 5 == 4
+
+
+def test_a_limit_of_the_plan_or_of_either_name_binds_both_while_it_is_open_who_they_are(
+    tmp_path: Path,
+) -> None:
+    for name, source in SOURCES.items():
+        with open_here(tmp_path / f"{name}.sqlite") as ledger:
+            ledger.debit(ask("0.8"))
+            request = ask("0.4", population=name, source=source)
+            with pytest.raises(RefusedError, match="people") as error:
+                ledger.debit(request, Fraction(1))
+            assert error.value.code == "ledger.people-unknown"
+            assert "spent ε = 0.8, asked ε = 0.4" in error.value.sentence
+            ledger.set_limit(AccountKey(name), pure("1"))
+            assert refused(ledger, request) == "ledger.people-unknown"
+            ledger.set_limit(AccountKey(name), pure("1.2"), "a reason")
+            ledger.debit(request)
+            # Neither may go on alone: together they are at the limit, in either name.
+            assert refused(ledger, ask("0.1")) == "ledger.people-unknown"
+            ledger.declare_people("residents", name, same=False, reason="two towns")
+            ledger.debit(ask("5"))
+
+
+def test_a_third_name_and_a_longer_file_begin_no_fresh_budget_either(tmp_path: Path) -> None:
+    with open_here(tmp_path / "l.sqlite") as ledger:
+        ledger.debit(ask("0.5"), Fraction(1))
+        ledger.debit(ask("0.4", population="townsfolk"))
+        assert refused(ledger, ask("0.2", population="third")) == "ledger.people-unknown"
+        longer = ask("0.2", population="townsfolk", source=OTHER)
+        assert refused(ledger, longer) == "ledger.people-unknown"
+        ledger.debit(ask("0.1", population="townsfolk", source=OTHER))
+        # The third has the longer file in common with the second alone.
+        assert refused(ledger, ask("0.1", population="third", source=OTHER)) == (
+            "ledger.people-unknown"
+        )
+        assert refused(ledger, ask("0.1", population="")) == "ledger.people-unknown"
+        ledger.debit(ask("9", population="third", source="c" * 64))
+
+
+def test_those_in_doubt_are_not_supposed_to_be_two_different_people_at_once(tmp_path: Path) -> None:
+    with open_here(tmp_path / "l.sqlite") as ledger:
+        ledger.declare_people("residents", "townsfolk", same=False, reason="two towns")
+        ledger.debit(ask("0.5"), Fraction(1))
+        ledger.debit(ask("0.3", population="townsfolk"), Fraction(1))
+        assert refused(ledger, ask("0.6", population="third")) == "ledger.people-unknown"
+        ledger.debit(ask("0.5", population="third"))
+
+
+def test_what_cannot_be_counted_together_waits_for_a_declaration(tmp_path: Path) -> None:
+    with open_here(tmp_path / "l.sqlite") as ledger:
+        ledger.debit(ask("0.5"), Fraction(9))
+        assert refused(ledger, ask(ZeroConcentrated(Fraction(1, 8)), population="townsfolk")) == (
+            "ledger.people-unknown"
+        )
+
+
+def test_the_same_rows_in_another_format_are_the_same_data(tmp_path: Path) -> None:
+    with open_here(tmp_path / "l.sqlite") as ledger:
+        ledger.debit(on(PRINT, SECOND, population="residents", source="c" * 64), Fraction("0.5"))
         assert refused(ledger, on(SECOND)) == "ledger.people-unknown"
+        ledger.set_limit(AccountKey("residents"), pure("1"), "a reason")
         ledger.debit(on("3" * 64))
         nameless = replace(on(PRINT, population=""), source="d" * 64)
         ledger.debit(nameless)
@@ -95,7 +164,9 @@ def test_names_that_are_spelled_nearly_alike_are_asked_about(
     assert alike(other, one)
     with open_here(tmp_path / "l.sqlite") as ledger:
         ledger.set_limit(AccountKey(one), pure("1"))
-        assert refused(ledger, ask("0.1", population=other)) == "ledger.people-unknown"
+        (note,) = ledger.preview(ask("1", population=other)).notes
+        assert note.code == "ledger.names-alike"
+        assert refused(ledger, ask("1.1", population=other)) == "ledger.people-unknown"
         ledger.declare_people(one, other, same=True, reason="a slip")
         assert refused(ledger, ask("2", population=other)) == "ledger.exhausted"
         ledger.debit(ask("1", population=other))
