@@ -168,7 +168,8 @@ class ScatterChart:
 class CuboidNode:
     """One cuboid of a lattice.
 
-    ``width`` is the ± that holds 95 % of its cells' errors, ``deviation`` their standard deviation;
+    ``width`` is the ± of its cells (:attr:`LatticeChart.width_head`), ``deviation`` the standard
+    deviation;
     None where nothing is planned yet, infinite where the tables with noise do not tell it.
     ``share`` is its part of the budget, 0 without noise of its own.
     """
@@ -199,8 +200,9 @@ class LatticeChart:
     cuboids that are published without any. ``listed`` are the cuboids that are worth listing, in
     order: all of them in a small lattice. ``supposed`` says that the budget of ``budget_words`` is
     no choice yet. ``minimal_change`` is the number of rows in a minimal change beside the exact
-    cuboids, for which all noise is made; 0 where that is not known. ``weighted`` says whether the
-    planner looks at weights. ``short`` and ``opens`` as in a :class:`ScatterChart`.
+    cuboids, for which all noise is made; 0 where that is not known. ``width_head`` says what a ± is
+    and, where that is known, how often it holds. ``weighted`` says whether the planner looks at
+    weights. ``short`` and ``opens`` as in a :class:`ScatterChart`.
     """
 
     id: str
@@ -213,6 +215,7 @@ class LatticeChart:
     shares: Mapping[int, float]
     listed: tuple[int, ...] = field(repr=False)
     unit: str = "people"
+    width_head: str = "± 95 %"
     budget_words: str = ""
     supposed: bool = False
     weighted: bool = False
@@ -329,7 +332,7 @@ class LatticeChart:
                 "Cells",
                 "Standing",
                 "Noise",
-                f"± 95 % ({self.unit})",
+                f"{self.width_head} ({self.unit})",
                 f"Standard deviation ({self.unit})",
                 "Share of the budget (%)",
                 "Weight",

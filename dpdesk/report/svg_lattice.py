@@ -68,7 +68,7 @@ def _tip(chart: LatticeChart, node: CuboidNode) -> str:
 
 def _draw_key(canvas: Canvas, chart: LatticeChart, top: float) -> None:
     x = _LEFT
-    canvas.text(x, top + 11, f"± 95 % ({chart.unit})", fill=MUTED)
+    canvas.text(x, top + 11, f"{chart.width_head} ({chart.unit})", fill=MUTED)
     x += 150
     for place in range(len(chart.ramp) - 1):
         canvas.rect((x, top, 40, 14), _shade(place), MUTED)

@@ -220,6 +220,17 @@ def test_an_accuracy_names_the_epsilon_that_it_needs_and_sets_it(
     assert reached <= 2 < missed
 
 
+def test_an_error_that_no_epsilon_reaches_is_answered_in_a_sentence(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, plan_of(tmp_path, planner="base", integral=True))
+    box = panel.settings.accuracy
+    qtbot.waitUntil(lambda: box.table.count() == 8)
+    qtbot.keyClicks(box.width_, "0.1")
+    qtbot.waitUntil(lambda: "making numbers whole alone adds ±" in box.words.text())
+    assert not box.take.isVisible()
+
+
 def test_planners_stand_side_by_side_as_errors_against_epsilon(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:

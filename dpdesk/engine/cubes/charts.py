@@ -76,7 +76,7 @@ def design_figures(
             help="The same for the table in the middle.",
             about="loss",
         ),
-        *_measure_figures(measures),
+        *_measure_figures(settings, measures),
         Figure("tables", "Tables", len(settings.published), "count"),
         *_change_figure(settings),
         Figure("noise_sources", "Tables with noise of their own", sources, "count"),
@@ -103,18 +103,24 @@ def several(measures: Sequence[MeasureErrors]) -> Sequence[MeasureErrors]:
     return () if alone else measures
 
 
-def _measure_figures(measures: Sequence[MeasureErrors]) -> tuple[Figure, ...]:
-    return tuple(_measure_figure(number, one) for number, one in enumerate(several(measures)))
+def _measure_figures(
+    settings: CubeSettings, measures: Sequence[MeasureErrors]
+) -> tuple[Figure, ...]:
+    plain = settings.covered is Covered.RELEASED
+    which = "the 95 % noise interval" if plain else "the noise interval, before later steps,"
+    return tuple(
+        _measure_figure(number, one, which) for number, one in enumerate(several(measures))
+    )
 
 
-def _measure_figure(number: int, one: MeasureErrors) -> Figure:
+def _measure_figure(number: int, one: MeasureErrors, which: str) -> Figure:
     return Figure(
         f"largest_error_{number}",
         f"Largest error of the {one.name}, ±",
         max(one.widths),
         unit=one.unit,
         better="lower",
-        help="Half width of the 95 % noise interval in the least exact table"
+        help=f"Half width of {which} in the least exact table"
         + (", to be divided by the n people of the cell." if one.per_person else "."),
         headline=True,
         about="loss",
@@ -143,6 +149,24 @@ def in_cells(settings: CubeSettings) -> str:
     if settings.covered is Covered.WITH_NEGATIVES:
         return "in 95 % of its cells before negative numbers are removed"
     return "in 95 % of its cells"
+
+
+WIDTH_HEADS = {
+    Covered.RELEASED: "± 95 %",
+    Covered.WITH_NEGATIVES: "± before negative numbers are removed",
+    Covered.LEAST_SQUARES: "± by least squares",
+}
+"""The head of a column of widths: a chance only where it is that of the released numbers."""
+
+WIDTH_AXES = {**WIDTH_HEADS, Covered.RELEASED: "± in 95 % of the cells"}
+"""The same for the axis of a chart."""
+
+OFTEN = {
+    Covered.RELEASED: "in 95 % of the cells",
+    Covered.WITH_NEGATIVES: "before negative numbers are removed",
+    Covered.LEAST_SQUARES: "by least squares",
+}
+"""How often a width holds, or for which numbers, within a sentence."""
 
 
 def _widths(settings: CubeSettings, channel: Channel, errors: Errors) -> tuple[float, ...]:
@@ -192,11 +216,11 @@ def _tables_twin(
     """Each published table with its error, in every measure."""
     own = {source.cuboid for source in channel.plan.sources}
     unit, widths = unit_of(channel), _widths(settings, channel, errors)
-    each = several(measures)
+    each, head = several(measures), WIDTH_HEADS[settings.covered]
     return table_from(
         [
-            *("Table", "Cells", "Noise", f"Standard deviation ({unit})", f"± 95 % ({unit})"),
-            *(f"± 95 %, {one.name} ({one.unit})" for one in each),
+            *("Table", "Cells", "Noise", f"Standard deviation ({unit})", f"{head} ({unit})"),
+            *(f"{head}, {one.name} ({one.unit})" for one in each),
         ],
         [
             [
@@ -270,7 +294,7 @@ def sizes_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Bar
             f"{_number(largest[-1])} {unit} with {_dimensions(order[-1])}, at most."
         ),
         category_axis=Axis("Dimensions", "number"),
-        value_axis=Axis("± in 95 % of the cells", unit, minimum=0.0),
+        value_axis=Axis(WIDTH_AXES[settings.covered], unit, minimum=0.0),
         categories=tuple(str(size) for size in order),
         series=(
             BarSeries("Largest of these tables", tuple(largest), Look.REFERENCE, True, bound=True),

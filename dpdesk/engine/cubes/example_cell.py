@@ -16,11 +16,17 @@ from dpdesk.engine.cubes.charts import name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.lattice import Floats
 from dpdesk.engine.cubes.optimal.curves import noise_quantiles
+from dpdesk.engine.cubes.settings import Covered
 from dpdesk.engine.cubes.widths import released_width
 
 DOTS = 50
 _COLUMNS = 14
 _HEADROOM = 1.3
+_RELEASED = {
+    Covered.RELEASED: "in 95 % of the cases it is released as",
+    Covered.WITH_NEGATIVES: "before negative numbers are removed, in 95 % of the cases it is",
+    Covered.LEAST_SQUARES: "if tables agreed by least squares, in 95 % of the cases it would be",
+}
 
 
 def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
@@ -41,7 +47,7 @@ def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
         id="cube-example",
         question=f"What could {cell} be released as?",
         answer=(
-            f"Each dot is one case in {DOTS}: in 95 % of the cases it is released as "
+            f"Each dot is one case in {DOTS}: {_RELEASED[settings.covered]} "
             f"{_number(size - width)} to {_number(size + width)} (± {_number(width)}"
             f"{_share(width, size)}). The size is your example; nothing was counted."
         ),

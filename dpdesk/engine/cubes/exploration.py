@@ -12,7 +12,7 @@ from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.background import Background
-from dpdesk.engine.cubes.charts import TABLES, measures_sentence, unit_of
+from dpdesk.engine.cubes.charts import OFTEN, TABLES, measures_sentence, unit_of
 from dpdesk.engine.cubes.design import CubeDesign, design_cube
 from dpdesk.engine.cubes.example_cell import example_cell
 from dpdesk.engine.cubes.lattice_chart import (
@@ -186,10 +186,10 @@ def _sentence(design: CubeDesign) -> str:
     figures = {figure.key: figure for figure in design.figures}
     tables, error = int(figures["tables"].value), figures["largest_error"]
     count = "1 table" if tables == 1 else f"{tables:,} tables"
-    each = measures_sentence(design.measures)
+    each, often = measures_sentence(design.measures), OFTEN[design.settings.covered]
     if each:
-        return f"{count}; the largest planned errors, in 95 % of the cells: {each}."
-    size = f"± {error.value:,.4g} {error.unit} in 95 % of the cells"
+        return f"{count}; the largest planned errors, {often}: {each}."
+    size = f"± {error.value:,.4g} {error.unit} {often}"
     return f"{count}; the largest planned error is {size}."
 
 

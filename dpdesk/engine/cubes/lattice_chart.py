@@ -16,7 +16,7 @@ from dpdesk.core.cuboid_choice import CuboidChoice
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.channels import Channel
-from dpdesk.engine.cubes.charts import name_of, unit_of
+from dpdesk.engine.cubes.charts import OFTEN, WIDTH_HEADS, name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign, declare_all
 from dpdesk.engine.cubes.errors import Errors
 from dpdesk.engine.cubes.lattice import Floats, cell_variances, information, magnification
@@ -62,6 +62,7 @@ def lattice_of_design(design: CubeDesign, *, supposed: bool = False) -> LatticeC
         shares=shares,
         listed=listed,
         unit=unit_of(channel),
+        width_head=WIDTH_HEADS[settings.covered],
         budget_words=budget,
         supposed=supposed,
         weighted=_weighted(settings),
@@ -187,7 +188,7 @@ def _answer(design: CubeDesign, *, supposed: bool) -> str:
     worst = max(noisy, key=lambda mask: noisy[mask])
     sign = "ε" if settings.noise is Noise.LAPLACE else "ρ"
     said = (
-        f"{which}, {_span(design, noisy.values())} in 95 % of the cells at {sign} = "
+        f"{which}, {_span(design, noisy.values())} {OFTEN[settings.covered]} at {sign} = "
         f"{float(settings.budget):g}; least exact: {name_of(settings, worst)}."
     )
     if not supposed:

@@ -23,16 +23,22 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.cube_parameters import ACCURACY
+from dpdesk.engine.cubes.charts import WIDTH_AXES
 from dpdesk.engine.cubes.errors import pins_left_out
 from dpdesk.engine.cubes.lattice import Floats
 from dpdesk.engine.cubes.planner_errors import NAMES, PlannerErrors
-from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.cubes.settings import Covered, CubeSettings
 from dpdesk.engine.private.kinds import Noise
 
 BUDGETS, PLANNERS = "cube-budgets", "cube-planners"
 MOST_CURVES = 4
 _LOOKS = (Look.FIRST, Look.SECOND, Look.THIRD, Look.FOURTH)
 _AT_MOST = "Each ± is at most this: what the single exact cells tell is left out."
+_LARGEST = {
+    Covered.RELEASED: "Largest ± in 95 % of a table's cells",
+    Covered.WITH_NEGATIVES: "Largest ± before negative numbers are removed",
+    Covered.LEAST_SQUARES: "Largest ± by least squares",
+}
 _ALIKE = 0.005
 """Curves that differ by no more than this part are drawn as one."""
 
@@ -65,7 +71,7 @@ def error_by_budget(
             _left(hidden, coming),
         ),
         x_axis=Axis(f"Privacy loss {sign}", "smaller protects more", log=True),
-        y_axis=Axis("Largest ± in 95 % of a table's cells", unit, log=True),
+        y_axis=Axis(_LARGEST[settings.covered], unit, log=True),
         series=tuple(
             PointSeries(
                 _named(group),
@@ -194,7 +200,7 @@ def planners_side_by_side(
         question="Which planner is the most exact?",
         answer=_sentences(f"{said}.", _bound(settings), _left((), coming)),
         category_axis=Axis("Planner"),
-        value_axis=Axis("± in 95 % of a table's cells", unit, minimum=0.0),
+        value_axis=Axis(WIDTH_AXES[settings.covered], unit, minimum=0.0),
         categories=tuple(f"{one.name} (chosen)" if one is own else one.name for one in order),
         series=(
             BarSeries("Least exact table", tuple(one.now.largest for one in order)),

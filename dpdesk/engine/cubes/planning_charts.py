@@ -11,15 +11,17 @@ from fractions import Fraction
 from math import ceil, floor, log10, sqrt
 
 from dpdesk.core.charts import Cell, ChartTable, format_figure, table_from
+from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.channels import make_channels
-from dpdesk.engine.cubes.charts import in_cells, name_of, several, unit_of
+from dpdesk.engine.cubes.charts import WIDTH_AXES, in_cells, name_of, several, unit_of
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.errors import pins_left_out, released_variances
 from dpdesk.engine.cubes.lattice import cells, magnification
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.cubes.widths import released_width, released_widths
 from dpdesk.engine.method import Detail, DetailPart
+from dpdesk.engine.private.kinds import Noise
 
 _DOUBLINGS, _HALVINGS = 24, 11
 
@@ -34,8 +36,8 @@ def needed_budget(design: CubeDesign, place: int, wanted: float, token: CancelTo
 
     ``place`` is the table's among the published ones, -1 for the least exact of all; rounded up to
     three digits. Somewhat more than the least where there are many single exact cells
-    (:func:`pins_left_out`). Raises ValueError for a width that is not above 0 or that no sane
-    budget reaches, Cancelled.
+    (:func:`pins_left_out`). Raises ValueError for a width that is not above 0, RefusedError
+    ``cube.accuracy`` for one that no sane budget reaches, Cancelled.
     """
     if not wanted > 0:
         raise ValueError("the wanted error must be above 0")
@@ -50,7 +52,7 @@ def needed_budget(design: CubeDesign, place: int, wanted: float, token: CancelTo
             break
         low, high = high, high * 2
     else:
-        raise ValueError("no sane budget reaches this error")
+        raise _unreachable(design, place, high)
     for _ in range(_DOUBLINGS):
         if low < high and not reaches(low):
             break
@@ -60,6 +62,15 @@ def needed_budget(design: CubeDesign, place: int, wanted: float, token: CancelTo
         low, high = (low, middle) if reaches(middle) else (middle, high)
     unit = Fraction(10) ** (floor(log10(high)) - 2)
     return ceil(high / unit) * unit
+
+
+def _unreachable(design: CubeDesign, place: int, budget: Fraction) -> RefusedError:
+    sign = "ε" if design.settings.noise is Noise.LAPLACE else "ρ"
+    unit, least = unit_of(design.channels[0]), _number(_width(design, place, budget))
+    said = f"No {sign} up to {float(budget):.3g} reaches this error"
+    if design.settings.integral:
+        said = f"No {sign} reaches this error: making numbers whole alone adds ± {least} {unit}"
+    return RefusedError("cube.accuracy", f"{said}.", hint="Type a larger error.")
 
 
 def _width(design: CubeDesign, place: int, budget: Fraction) -> float:
@@ -93,7 +104,7 @@ def table_detail(design: CubeDesign, mask: int) -> Detail | None:
         [
             ["Cells", cells(mask, shape)],
             [f"Standard deviation of a cell ({unit})", round(deviation, 3)],
-            [f"± in 95 % of the cells ({unit})", round(width, 3)],
+            [f"{WIDTH_AXES[settings.covered]} ({unit})", round(width, 3)],
             *measures,
             ["Share of the budget (%)", round(100 * float(share), 3) if own else None],
         ],

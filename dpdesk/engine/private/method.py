@@ -90,7 +90,7 @@ class BudgetAdvice(Protocol):
     ) -> tuple[str, Fraction]:
         """The least budget, and its key in a plan, with which 95 % of the cells of a table (by
         its place; -1: of the least exact one) err by at most ``wanted``. Raises InputError,
-        ValueError, Cancelled.
+        RefusedError where no budget reaches it, Cancelled.
         """
         ...
 

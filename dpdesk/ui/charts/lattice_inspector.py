@@ -121,7 +121,7 @@ class LatticeInspector(QFrame):
         grid.setColumnStretch(1, 1)
         words = {
             "cells": self.tr("Cells"),
-            "width": self.tr("± in 95 %"),
+            "width": self.tr("± of a cell"),
             "deviation": self.tr("Standard deviation"),
             "share": self.tr("Share of the budget"),
         }

@@ -150,7 +150,7 @@ def draw_key(painter: QPainter, theme: Theme, chart: LatticeChart, box: QRectF) 
     metrics = QFontMetricsF(font)
     painter.setFont(font)
     high = metrics.height()
-    words = translate("Lattice", "± in 95 % of the cells ({unit})").format(unit=said(chart.unit))
+    words = translate("Lattice", "± of the cells ({unit})").format(unit=said(chart.unit))
     if chart.budget_words:
         words = translate("Lattice", "± at {budget} ({unit})").format(
             unit=said(chart.unit), budget=chart.budget_words

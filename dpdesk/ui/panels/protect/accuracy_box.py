@@ -12,6 +12,7 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.wheel import leave_wheel
 from dpdesk.ui.words.numbers import typed_exact
+from dpdesk.ui.words.spoken import said
 
 SIGNS = {"epsilon": "ε", "rho": "ρ"}
 
@@ -32,10 +33,15 @@ class AccuracyBox(QFrame):
         set_look(head, "section")
         layout.addWidget(head)
         line = row()
-        sign, rest = QLabel("±"), QLabel(self.tr("in 95 % of the cells of"))
+        sign, rest = QLabel("±"), QLabel(self.tr("in the cells of"))
         self.width_ = QLineEdit()
         self.width_.setAccessibleName(self.tr("Wanted error of a cell"))
-        self.width_.setToolTip(self.tr("Cells may err by this much, in units of the measure"))
+        self.width_.setToolTip(
+            self.tr(
+                "Cells may err by this much in 95 of 100 cases, in units of the measure; before "
+                "negative numbers are removed, and as if tables agreed by least squares"
+            )
+        )
         self.width_.setPlaceholderText("50")
         self.width_.textEdited.connect(self._on_changed)
         self.table = NarrowCombo()
@@ -81,10 +87,13 @@ class AccuracyBox(QFrame):
             place = self.table.findText(chosen) if chosen else len(names) - 1
             self.table.setCurrentIndex(max(0, place) if names else -1)
 
-    def show_answer(self, answer: tuple[str, str] | None) -> None:
-        """The key and the least budget; None while there is nothing to say."""
+    def show_answer(self, answer: tuple[str, str] | None, problem: str = "") -> None:
+        """The key and the least budget; None while there is nothing to say, or with a problem."""
         self._answer = answer
         self.take.setVisible(answer is not None)
+        if problem:
+            self.words.setText(f"✕ {said(problem)}")
+            return
         if answer is None:
             typed = bool(self.width_.text().strip())
             self.words.setText(

@@ -19,6 +19,7 @@ from dpdesk.app.types import (
     WorkState,
 )
 from dpdesk.core.charts import ScatterChart
+from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.forms.cubes import CubeForm
@@ -80,11 +81,12 @@ class FindLevels:
 
 @dataclass(frozen=True)
 class Advised:
-    """The tables that would be published, and the budget that one of them needs."""
+    """The tables that would be published, and the budget that one of them needs, or why none."""
 
     explored: Explored = field(repr=False)
     tables: tuple[str, ...]
     needed: tuple[str, str] | None
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,16 +102,16 @@ class Advise:
     def __call__(self, token: CancelToken, report: Report) -> Advised:
         """The answer."""
         tables = self.explored.tables(self.parameters)
-        needed = None
+        needed, problem = None, ""
         if self.wanted is not None and tables:
             place = self.place if 0 <= self.place < len(tables) else len(tables) - 1
             if self.least_exact:
                 place = LEAST_EXACT
             try:
                 needed = self.explored.needed(self.parameters, place, self.wanted, token)
-            except ValueError:  # no budget that anybody would spend reaches it
-                needed = None
-        return Advised(self.explored, tables, needed)
+            except RefusedError as error:
+                problem = error.full
+        return Advised(self.explored, tables, needed, problem)
 
 
 @dataclass(frozen=True)
@@ -287,10 +289,10 @@ class PrivateSide(QObject):
             self._settings.accuracy.show_tables(found.tables)
             self._result.example.show_tables(found.tables)
             self._ask_example()
-            self._settings.accuracy.show_answer(found.needed)
+            self._settings.accuracy.show_answer(found.needed, found.problem)
 
     def _on_unadvised(self, outcome: JobFailed) -> None:
-        self._settings.accuracy.show_answer(None)
+        self._settings.accuracy.show_answer(None, outcome.sentence)
 
     @Slot(str, str)
     def _on_taken(self, key: str, budget: str) -> None:
