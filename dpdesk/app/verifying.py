@@ -205,16 +205,17 @@ class _Checker:
         workspace: Workspace | None,
     ) -> tuple[ClaimCheck, ...]:
         """The claims of a release with noise."""
-        from dpdesk.app.private.checking import figures_again, private_claims
+        from dpdesk.app.private.checking import checks_with_source, private_claims
 
         try:
             checks = private_claims(self._found, method, manifest, self._token)
             if source is not None and self._found.evidence is not None and not _failed(checks):
                 with ExitStack() as stack:
-                    self._figures = figures_again(
-                        *(self._found.evidence, manifest, method, source),
+                    self._figures, more = checks_with_source(
+                        *(self._found, manifest, method, source),
                         *(_place(workspace, stack), self._token, self._report),
                     )
+                    checks = (*checks, *more)
         except Cancelled:
             raise
         except InputError as error:

@@ -44,6 +44,7 @@ from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.release_check import ReleaseFiles, is_listed_file
 from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST, VARIABLES
+from dpdesk.verifiers.declared import Declarations
 
 if TYPE_CHECKING:
     from dpdesk.io.workspace import Workspace
@@ -82,7 +83,7 @@ def private_claims(
         for each in faults:
             found.fail(found.root / INTERNAL / EVIDENCE, each)
     if not any(check.status is CheckStatus.FAILED for check in checks):
-        checks += method.verify_declared(manifest, _given(evidence, method))
+        checks += method.verify_declared(manifest, _declarations(manifest, evidence))
     if not any(check.status is CheckStatus.FAILED for check in checks):
         checks += unlike_quoted(checks, _page(found, method, manifest))
     return tuple(checks)
@@ -97,42 +98,52 @@ def _empty_faults(evidence: Mapping[str, object]) -> list[str]:
     ]
 
 
-def figures_again(
-    evidence: Mapping[str, object],
+def checks_with_source(
+    found: ReleaseFiles,
     manifest: Mapping[str, object],
     method: PrivateMethod,
     source: Path,
     workspace: Workspace,
     token: CancelToken,
     report: Report,
-) -> ClaimCheck:
-    """The figures of the evidence against those of the source and of a design made again.
+) -> tuple[ClaimCheck, list[ClaimCheck]]:
+    """The figures of the evidence against those of the source, and what more the source shows.
 
-    Nothing is drawn. Raises what a malformed manifest raises, InputError, StorageError, Cancelled.
+    The rows that count and what is exact are found by the verifier; all other figures by a design
+    made again. Nothing is drawn. Raises what a malformed manifest raises, InputError, StorageError,
+    Cancelled.
     """
     from dpdesk.io.store import DataStore
 
-    given = _given(evidence, method)
+    evidence = found.evidence
+    given, declared = _given(evidence, method), _declarations(manifest, evidence)
+    assert evidence is not None
     assert given is not None
+    assert declared is not None
     plan = Plan.from_plain(as_table(evidence["plan"]), given.where)
     spec = replace(plan.source, path=str(source.resolve()))
     # Releases of earlier versions were made of data that were read like those of other methods.
     pinned = not unnamed(spec, source_format(spec))
-    found = DataStore.open(spec, source.parent, workspace, token, report, private=pinned)
-    with closing(found) as data:
+    store = DataStore.open(spec, source.parent, workspace, token, report, private=pinned)
+    with closing(store) as data:
         complete = same_texts(manifest)
         faults = source_faults(evidence, data, plan.source, complete=complete)
         if faults or not complete:
-            return figures_check(faults, other_texts(manifest))
+            return figures_check(faults, other_texts(manifest)), []
+        whole, tables = as_table(evidence["result"]), read_tables(manifest, found.public, token)
+        counted = method.verify_counted(manifest, whole, tables, declared, data, token)
         design = method.design(given, token, report)
         if not same_values(design.result, manifest["result"]):
-            return figures_check([], _OTHER_PLAN)
-        whole = as_table(evidence["result"])
+            return figures_check([], _OTHER_PLAN), counted
         facts = design.facts(data, token)
         faults += [
             f"`result, {key}` is not what the source gives"
             for key, value in facts.items()
             if not same_values(whole.get(key), value)
+        ]
+        faults += [
+            f"`result, {key}` is not something that a release has"
+            for key in sorted(set(whole) - {*as_table(manifest["result"]), *facts})
         ]
         again = found_values((), design.charts, ())
         faults += [
@@ -143,7 +154,7 @@ def figures_again(
         notes = design_notes(plan, method, given.parameters, data.columns, design)
         faults += note_faults(evidence, [note.sentence for note in notes])
         faults += draws_faults(evidence, design.charge.draws)
-    return figures_check(faults)
+    return figures_check(faults), counted
 
 
 def _given(evidence: Mapping[str, object] | None, method: PrivateMethod) -> PrivateInput | None:
@@ -160,6 +171,17 @@ def _given(evidence: Mapping[str, object] | None, method: PrivateMethod) -> Priv
     hierarchies |= recorded_hierarchies(as_table(evidence["hierarchies"]))
     roles = plan.column_roles(_columns(evidence))
     return PrivateInput(roles, hierarchies, parameters, where)
+
+
+def _declarations(
+    manifest: Mapping[str, object], evidence: Mapping[str, object] | None
+) -> Declarations | None:
+    """What the evidence says of categories, as plain values; None without evidence."""
+    if evidence is None:
+        return None
+    attributes = as_table(as_table(evidence["plan"]).get("attributes") or {})
+    hierarchies, complete = as_table(evidence["hierarchies"]), same_texts(manifest)
+    return Declarations(attributes, hierarchies, complete=complete)
 
 
 def _columns(evidence: Mapping[str, object]) -> list[str]:

@@ -20,8 +20,10 @@ from dpdesk.engine.private.settings import cluster_of
 
 if TYPE_CHECKING:
     from dpdesk.core.cuboid import CuboidTable
+    from dpdesk.core.frequency import FrequencySource
     from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.core.released import ReleasedContent
+    from dpdesk.verifiers.declared import Declarations
 
 
 class DpGraph(PrivateMethod):
@@ -115,9 +117,23 @@ class DpGraph(PrivateMethod):
         return verify_graph(manifest, published, partial(guarantee_again, manifest), token)
 
     def verify_declared(
-        self, manifest: Mapping[str, object], given: PrivateInput | None
+        self, manifest: Mapping[str, object], given: Declarations | None
     ) -> list[ClaimCheck]:
         """See :meth:`PrivateMethod.verify_declared`."""
-        from dpdesk.engine.graphs.stating import declared_check
+        from dpdesk.verifiers.graphs.declared import declared_check
 
         return declared_check(manifest, given)
+
+    def verify_counted(
+        self,
+        manifest: Mapping[str, object],
+        recorded: Mapping[str, object],
+        published: Mapping[str, CuboidTable],
+        given: Declarations,
+        source: FrequencySource,
+        token: CancelToken,
+    ) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_counted`."""
+        from dpdesk.verifiers.graphs.declared import counted_check
+
+        return counted_check(manifest, recorded, published, given, source, token)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dpdesk.core.frequency import FrequencySource
     from dpdesk.engine.noise.randomness import RandomSource
     from dpdesk.engine.private.declared import DeclaredDomain
+    from dpdesk.verifiers.declared import Declarations
 
 
 @dataclass(frozen=True)
@@ -230,12 +231,28 @@ class PrivateMethod(Method):
         Shares no code with the design, and takes no number of the manifest for granted.
         """
 
+    @abstractmethod
     def verify_declared(
-        self, manifest: Mapping[str, object], given: PrivateInput | None
+        self, manifest: Mapping[str, object], given: Declarations | None
     ) -> list[ClaimCheck]:
         """Check what hangs on declarations that stay in the agency, such as hierarchies.
 
-        ``given`` is the design's input as the evidence holds it, None when only the public part is
-        at hand. Raises what a malformed manifest raises.
+        ``given`` is what plan and hierarchies in the evidence declare, None when only the public
+        part is at hand. Shares no code with the design. Raises what a malformed manifest raises.
         """
-        return []
+
+    @abstractmethod
+    def verify_counted(
+        self,
+        manifest: Mapping[str, object],
+        recorded: Mapping[str, object],
+        published: Mapping[str, CuboidTable],
+        given: Declarations,
+        source: FrequencySource,
+        token: CancelToken,
+    ) -> list[ClaimCheck]:
+        """Check which rows of the source count, and what is released exactly.
+
+        ``recorded`` is the result in the evidence. Shares no code with the design. Raises what a
+        malformed manifest raises, Cancelled.
+        """
