@@ -1,4 +1,4 @@
-"""Hold a release folder against a policy: verify, count what the table shows, ask."""
+"""Check a release folder against a policy: verify, count what the table shows, ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holding a file against a recipe: what no longer fits, and what to do about it."""
+"""Checking a file against a recipe: what no longer fits, and what to do about it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def examine(
     data: DataStore | None = None,
     trial: bool = True,
 ) -> FitReport:
-    """Hold a file against a recipe.
+    """Check a file against a recipe.
 
     ``source`` names the file below ``base``; options that it leaves open are those of the recipe,
     and where the file cannot be read by these, what is detected. ``data`` is the file when it is
@@ -160,5 +160,5 @@ def _outcome(
 
 
 def _refused(error: DpdeskError) -> FitItem:
-    advice = error.hint or "Change the settings of the plan, then hold the file against it again."
+    advice = error.hint or "Change the settings of the plan, then check the file against it again."
     return FitItem(f"trial.{error.code}", Weight.BLOCKS, error.sentence, advice)

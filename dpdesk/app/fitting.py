@@ -47,7 +47,7 @@ _READING = {
 
 
 class Examination:
-    """One file held against one recipe; see :func:`dpdesk.app.examining.examine`."""
+    """One file checked against one recipe; see :func:`dpdesk.app.examining.examine`."""
 
     def __init__(
         self, recipe: Recipe, data: DataStore, profile: DataProfile, base: Path, token: CancelToken
@@ -193,7 +193,7 @@ class Examination:
     # ---- hierarchies
 
     def _resolved(self) -> dict[str, Hierarchy | FitItem]:
-        """The hierarchies by value that the file can be held against, or why there is none."""
+        """The hierarchies by value that the file can be checked against, or why there is none."""
         from dpdesk.app.hierarchies import load
 
         found: dict[str, Hierarchy | FitItem] = {}

@@ -1,6 +1,6 @@
 """What one click can do so that a recipe fits another file; the work itself stays as it is.
 
-A mend changes a copy of the recipe, which is then held against the file again. Only
+A mend changes a copy of the recipe, which is then checked against the file again. Only
 :func:`~dpdesk.app.recipes.adopt` moves the work, with all that was mended, as one change.
 """
 

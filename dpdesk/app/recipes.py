@@ -23,7 +23,7 @@ from dpdesk.core.schema import ColumnType, DataProfile, ValueCount
 from dpdesk.core.source_options import applies, given_keys, source_format
 from dpdesk.project.work import HierarchyChoice, OpenWork, WorkState
 
-STEP = "Hold the file against the plan"
+STEP = "Check the file against the plan"
 
 
 class Weight(StrEnum):

@@ -1,7 +1,7 @@
 """What each export format can hold of what a release says of its columns.
 
 :data:`HOLDS` is the one declaration of it: the writers ask it what to write, the sentences about
-losses and the table of the page *Formats* derive from it, and the tests hold every entry against
+losses and the table of the page *Formats* derive from it, and the tests check every entry against
 what other programs read.
 """
 

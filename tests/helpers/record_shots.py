@@ -125,7 +125,7 @@ def shoot_people(studio: Studio, home: Path) -> None:
 
 
 def shoot_fit(studio: Studio, home: Path, plan: Path, other: Path) -> None:
-    """A plan held against another file."""
+    """A plan checked against another file."""
     with AppContext.open(home / "fit") as context:
         bench = Workbench(context, studio.hub)
         bench.open_path(plan)

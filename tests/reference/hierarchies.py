@@ -1,4 +1,4 @@
-"""Hierarchies worked out the slow and obvious way, to hold the builders against."""
+"""Hierarchies worked out the slow and obvious way, to check the builders against."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.answer_coverage import CASES, MOVED, Truth, coverage
+from tests.helpers.diverted_coverage import cells_held
 from tests.helpers.soak import SoakBook, scaled
 
 pytestmark = pytest.mark.soak
@@ -45,3 +46,20 @@ def test_without_negative_numbers_totals_of_sparse_tables_lie_outside(
     # The page of such a release says so, and how bad the worst of these is.
     assert total < 0.95
     assert total < 0.5 or case != WORST
+
+
+@pytest.mark.parametrize("hits", [20, 100, 300])
+@pytest.mark.parametrize(("size", "values"), [(2, (8, 10)), (4, (20, 25)), (5, (20, 25))], ids=str)
+def test_estimates_of_two_drawn_columns_hold_the_truth_for_few_rows(
+    size: int, values: tuple[int, int], hits: int, book: SoakBook
+) -> None:
+    releases = scaled(100)
+    generator = np.random.default_rng(7)
+    held = [one for _ in range(releases) for one in cells_held(size, values, hits, 10, generator)]
+    share = float(np.mean(held))
+    book.note(
+        f"Estimates of single cells, {values[0]} × {values[1]} values, ℓ′ = {size}, {hits} rows",
+        f"{releases:,} releases, {len(held):,} answers",
+        f"{share:.1%} within the interval",
+    )
+    assert share >= 0.95 - 4.5 * sqrt(0.95 * 0.05 / len(held))

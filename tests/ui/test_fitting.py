@@ -1,4 +1,4 @@
-"""The plan held against another file, in the window: told before anything changes, one undo."""
+"""The plan checked against another file, in the window: told before anything changes, one undo."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_a_plan_that_changes_meanwhile_is_told_and_never_lost(
     assert fit.page.answer.text().startswith("↻ The plan has changed")
     office.click(fit, "Go on with new.csv")
     assert office.bench.work.parameters["k"] == 7
-    office.click(fit, "Hold it against the plan again")
+    office.click(fit, "Check it against the plan again")
     assert fit.page.answer.text().startswith("✓")
 
 

@@ -66,7 +66,9 @@ def _passphrase(parser: Parser) -> None:
 
 def _add_signing(add: AddParser) -> None:
     submit = _signed(add, "submit", "submit a release for review, as its author")
-    submit.add_argument("--policy", metavar="FILE", type=Path, help="the policy it is held against")
+    submit.add_argument(
+        "--policy", metavar="FILE", type=Path, help="the policy it is checked against"
+    )
     submit.add_argument("--protocol", metavar="FILE", type=Path, help="the locked protocol applied")
     submit.add_argument("--note", metavar="TEXT", default="", help="a word to the reviewers")
     submit.add_argument(
@@ -105,7 +107,7 @@ def _add_signing(add: AddParser) -> None:
 def _add_looking(add: AddParser) -> None:
     status = _add(add, "status", "say where the review of a release stands", "rounds.status")
     checklist = _add(
-        add, "checklist", "hold a release against a policy, item by item", "rounds.checklist"
+        add, "checklist", "check a release against a policy, item by item", "rounds.checklist"
     )
     for parser in (status, checklist):
         parser.add_argument("release", metavar="DIR", type=Path, help="a release folder")

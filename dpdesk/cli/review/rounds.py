@@ -139,7 +139,7 @@ def materials(
 def checklist(
     context: AppContext, options: Namespace, token: CancelToken, report: Report
 ) -> Outcome:
-    """Hold a release against a policy; exit code 1 when an item fails."""
+    """Check a release against a policy; exit code 1 when an item fails."""
     picture = looking.look(context, options.release, token, report, options.source, options.policy)
     mention(context, "viewed", options.release.absolute(), report)
     items = picture.checked.checklist.items

@@ -132,7 +132,7 @@ def refusal(
 ) -> RefusedError | None:
     """Why a debit must not be made; None when it may.
 
-    Held against every limit of every account that it would be counted in.
+    Checked against every limit of every account that it would be counted in.
     """
     accounts = [_Account.of(book, key, request) for key in book.concerned(request)]
     return _refusal(book, accounts, request, limit, where)

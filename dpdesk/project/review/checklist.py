@@ -83,7 +83,7 @@ def make_checklist(
     standing: Standing,
     passage: Passage = DEVELOPING,
 ) -> Checklist:
-    """Hold a release against a policy; never raises, whatever manifest and evidence hold."""
+    """Check a release against a policy; never raises, whatever manifest and evidence hold."""
     case = Case(facts, policy, standing, passage)
     content = [_meant(item, case) for item in _items(_content(case), case)]
     items = (*_items(RELEASE_ITEMS, case), *content, *_items(CLOSING_ITEMS, case))

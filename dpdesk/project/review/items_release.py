@@ -207,7 +207,7 @@ def _epsilon(case: Case) -> Answer | None:
         text = f"The method `{release.method}` does not say what it spends of a privacy budget."
         return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
     if spent is None:
-        text = "The manifest states no ε, so it cannot be held against the limit."
+        text = "The manifest states no ε, so it cannot be checked against the limit."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "State ε in the plan.")
     text = f"The release spends ε = {number_text(spent)}; the policy allows {number_text(limit)}."
     status = Status.PASS if spent <= limit else Status.FAIL

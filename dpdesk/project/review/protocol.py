@@ -173,7 +173,7 @@ def check_protocol(
     policy_sha256: str,
     trust: TrustList,
 ) -> ProtocolCheck:
-    """Hold a release against a protocol, and its signature against the trust list.
+    """Check a release against a protocol, and its signature against the trust list.
 
     Never raises, whatever the evidence holds; what cannot be read is a difference.
     """

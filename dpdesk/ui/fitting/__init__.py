@@ -1,4 +1,4 @@
-"""The plan held against another file, in a window: what no longer fits, and what to do about it."""
+"""The plan checked against another file, in a window: what no longer fits, and what to do."""
 
 from dpdesk.ui.fitting.window import FitWindow
 

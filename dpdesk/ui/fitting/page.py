@@ -69,7 +69,7 @@ class ItemCard(QFrame):
             old.hide()
             old.deleteLater()
         self._buttons = []
-        tip = self.tr("Hold the file against the plan with this; the work stays as it is")
+        tip = self.tr("Check the file against the plan with this; the work stays as it is")
         for number, mend in enumerate(self._mends):
             made = button(words.mend_words(mend).replace("&", "&&"), tip)
             made.setProperty("mend", number)
@@ -128,7 +128,7 @@ class FitPage(QWidget):
         self.show_held(None, ())
 
     def ask_about(self, name: str) -> None:
-        """Say which file is being held against the plan."""
+        """Say which file is being checked against the plan."""
         self.title.setText(words.question(name))
         adopt = self.tr("G&o on with {name}").format(name=name.replace("&", "&&"))
         self.adopt.setText(adopt)
@@ -157,8 +157,8 @@ class FitPage(QWidget):
         self._on_chosen()
 
     def say_stale(self) -> None:
-        """The plan is another one than was held against the file."""
-        text = self.tr("↻ The plan has changed since: hold it against the file again.")
+        """The plan is another one than was checked against the file."""
+        text = self.tr("↻ The plan has changed since: check it against the file again.")
         set_look(self.answer, "note")
         self.answer.setText(text)
         self.answer.show()
@@ -175,13 +175,13 @@ class FitPage(QWidget):
         bar = FlowBox(gap=SPACE.s)
         tip = self.tr("Make it the file of the work; one undo goes back to the present one")
         self.adopt = button(self.tr("G&o on with the file"), tip, "primary")
-        tip = self.tr("Hold the file against the plan as it is in the window now")
-        self.again = button(self.tr("Hold it against the plan &again"), tip)
+        tip = self.tr("Check the file against the plan as it is in the window now")
+        self.again = button(self.tr("Check it against the plan &again"), tip)
         self.back = button(
             self.tr("&Take the last decision back"), self.tr("Forget what was decided last")
         )
         self.other = button(
-            self.tr("Another &file…"), self.tr("Hold another file against the plan")
+            self.tr("Another &file…"), self.tr("Check another file against the plan")
         )
         for one, signal in (
             (self.adopt, self.adoptAsked),

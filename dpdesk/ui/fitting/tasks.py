@@ -1,4 +1,4 @@
-"""A plan held against another file, as work for a background thread."""
+"""A plan checked against another file, as work for a background thread."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Held:
 
 @dataclass(frozen=True)
 class HoldAgainst:
-    """Hold a recipe, after some mends, against a file; changes nothing."""
+    """Check a file against a recipe, after some mends; changes nothing."""
 
     context: AppContext
     recipe: Recipe

@@ -75,7 +75,7 @@ class FitWindow(QWidget):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a file, and hold it against the plan."""
+        """Ask for a file, and check it against the plan."""
         source = self._bench.work.source
         folder = "" if source is None else str((self._bench.work.base / source.path).parent)
         path = self._asker.open_file(
@@ -87,7 +87,7 @@ class FitWindow(QWidget):
             self.look_at(path)
 
     def look_at(self, path: Path) -> None:
-        """Hold a file against the plan; what was decided about another one is forgotten."""
+        """Check a file against the plan; what was decided about another one is forgotten."""
         self._path, self._mends = path.absolute(), ()
         self.page.ask_about(path.name)
         self.show()
@@ -97,13 +97,13 @@ class FitWindow(QWidget):
 
     @Slot()
     def hold(self) -> None:
-        """Hold the file against the plan as it is now, with what was decided here."""
+        """Check the file against the plan as it is now, with what was decided here."""
         if self._path is None:
             return
         self.band.clear()
         self._held = None
         self.page.show_held(None, self._mends)
-        title = self.tr("Holding {name} against the plan").format(name=self._path.name)
+        title = self.tr("Checking {name} against the plan").format(name=self._path.name)
         work = tasks.HoldAgainst(self._bench.context, self._recipe(), self._mends, self._path)
         job = self._bench.hub.latest(tasks.HOLD).query(
             title,
@@ -190,7 +190,7 @@ class FitWindow(QWidget):
 
     def _on_cancelled(self, outcome: object) -> None:
         self.page.again.setEnabled(True)
-        text = self.tr("It was stopped; hold the file against the plan again when you like.")
+        text = self.tr("It was stopped; check the file against the plan again when you like.")
         self.band.show_message("info", text)
 
     @Slot(object)

@@ -139,7 +139,8 @@ def full_estimate(tables: Tables, transitions: Sequence[FullTransition], found: 
         others = clipped(tables.everything - tables.matching, transitions)
         variance_at = _row_variance_at(tables, transitions, found, others)
     error = sqrt(variance_at(value))
-    low, high = _interval(linear, error, variance_at, tables)
+    step = _step(transitions, tables.chosen)
+    low, high = _interval(linear, error, variance_at, tables, step)
     leans = _leans(value, linear, error, tables.hits)
     return Estimate(value, error, min(low, value), max(high, value), condition, leans=leans)
 
@@ -156,14 +157,30 @@ def _leans(value: float, linear: float, error: float, hits: float) -> bool:
     return error > 0 and (ends or abs(value - linear) >= error / 2)
 
 
+def _step(transitions: Sequence[Transition], chosen: Sequence[Mask]) -> float:
+    """How far one row that publishes chosen values of several attributes moves the estimate.
+
+    About ℓ′ for each attribute, so ℓ′² for two: where hardly a row matches, a single one that
+    happens to be published so is the whole error. One attribute's steps are small beside it.
+    """
+    if len(transitions) == 1:
+        return 0.0
+    both = zip(transitions, chosen, strict=True)
+    return float(prod(float(np.abs(each.weights(mask)).max()) for each, mask in both))
+
+
 def _interval(
-    linear: float, error: float, variance_at: Callable[[float], float], tables: Tables
+    linear: float,
+    error: float,
+    variance_at: Callable[[float], float],
+    tables: Tables,
+    step: float,
 ) -> tuple[float, float]:
     """The 95 % interval; for all rows with the one variance that their counts allow."""
     possible = possible_counts(tables)
     if tables.hits == float(tables.everything.sum()) and len(tables.chosen) == 1:
         return interval(linear, lambda _: error**2, NORMAL, possible)
-    return interval(linear, variance_at, NORMAL, possible)
+    return interval(linear, variance_at, NORMAL, possible, step)
 
 
 def possible_counts(tables: Tables) -> tuple[float, float]:
@@ -330,7 +347,7 @@ def _one_combination(
     found, others = clipped(matching, states), clipped(everything - matching, states)
     variance_at = _row_variance_at(small, states, found, others)
     error = sqrt(variance_at(float(found[(1,) * size])))
-    low, high = _interval(linear, error, variance_at, small)
+    low, high = _interval(linear, error, variance_at, small, _step(states, small.chosen))
     kept = estimator is not Estimator.CLOSED_FORM
     leans = kept and _leans(value, linear, error, small.hits)
     return Estimate(value, error, low, high, condition, leans=leans)

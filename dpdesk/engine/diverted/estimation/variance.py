@@ -133,25 +133,30 @@ def interval(
     variance_at: Callable[[float], float],
     normal: float,
     possible: tuple[float, float],
+    step: float = 0.0,
 ) -> tuple[float, float]:
     """The ``possible`` counts, from one to another, that the estimate does not contradict.
 
-    All t with |estimate − t| ≤ normal·√Var(t), and what lies between them: the variance is that of
-    the count in question, so intervals near 0 stay wide enough. It is computed at five counts and
-    interpolated. An estimate outside the possible counts is taken at the nearer end, which is
-    nearer to any truth. ``normal`` is the normal quantile, 1.96 for 95 %.
+    All t with |estimate − t| ≤ normal·√Var(t), or + step below it, and what lies between
+    them: the variance is that of the count in question, so intervals near 0 stay wide enough. It is
+    computed at five counts and interpolated. An estimate outside the possible counts is taken at
+    the nearer end, which is nearer to any truth. ``normal`` is the normal quantile, 1.96 for 95 %;
+    ``step`` is how far a single row can move the estimate up, where so few such rows are expected
+    that errors are skewed: half a step because they come in steps, and (z² − 1)/6, about another
+    half, for the skewness of rare events (Cornish and Fisher); upwards the two cancel out.
     """
     least, most = possible
     middle = min(max(estimate, least), most)
     deviation = _deviation(middle, variance_at, least, most)
     grid = np.linspace(least, most, _GRID)
-    inside = grid[np.abs(grid - middle) <= normal * deviation(grid)]
+    reach = normal * deviation(grid) + np.where(grid < middle, step, 0.0)
+    inside = grid[np.abs(grid - middle) <= reach]
     ends = [float(inside.min(initial=middle)), float(inside.max(initial=middle))]
     for place, sign in enumerate((-1.0, 1.0)):
         end = ends[place]
         for _ in range(_ROUNDS):
-            reach = normal * float(deviation(np.array([end]))[0])
-            end = min(max(middle + sign * reach, least), most)
+            width = normal * float(deviation(np.array([end]))[0]) + (step if sign < 0 else 0.0)
+            end = min(max(middle + sign * width, least), most)
         ends[place] = min(ends[place], end) if sign < 0 else max(ends[place], end)
     return ends[0], ends[1]
 
