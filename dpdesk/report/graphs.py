@@ -56,6 +56,7 @@ def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]
         "cuboids": lines,
         "more": 0,
         "linear": False,
+        "biased": False,
         "directed": given.directed,
         "ends": given.ends,
         "width": _shown(half_width(given.noise, as_float(edges["variance"]), 1.0)),
