@@ -49,6 +49,8 @@ _ALLOWED = frozenset(
 """What an address in a plan may set. Others could name files of passwords or of session keys."""
 _PLACE = ("host", "hostaddr", "port")
 """The parts of an address that say where it leads."""
+_MOST_PLACES = 8
+"""How many servers an address may list; each may be waited for."""
 _WITH_TLS = ("require", "verify-ca", "verify-full")
 _VERIFIED = "verify-full"
 _LEAST_LIBPQ = 160_000
@@ -194,7 +196,20 @@ def safe_parameters(address: str, known: Collection[str] = ()) -> dict[str, Any]
             found["require_auth"] = _narrowed(asked, _without_password())
     if _names_a_place(given) and any(place.name not in known for place in places if place.local):
         found |= {"require_auth": _narrowed(asked, _PROOFS), "gssdelegation": "0"}
+        # Encryption by GSSAPI begins with a ticket before any method is asked for.
+        found["gssencmode"] = "disable"
     return found
+
+
+def place_parameters(address: str) -> dict[str, Any]:
+    """Where an address leads, as :func:`named_places` takes it, to be given to psycopg as well.
+
+    psycopg does not see what a service of the environment sets, and would look up the host of the
+    address where libpq takes ``hostaddr`` from there. Raises InputError ``database.address``.
+    """
+    given = given_parameters(address)
+    effective = {**_defaults(given), **given}
+    return {key: effective[key] for key in _PLACE if effective.get(key)}
 
 
 def _tls_mode(given: Mapping[str, Any], effective: Mapping[str, Any]) -> str:
@@ -254,6 +269,11 @@ def _check_given(given: Mapping[str, Any]) -> None:
         reason = f"libpq {pq.version()} is too old, expected 16 or later"
     elif not all(str(value).isprintable() for value in given.values()):
         reason = "it holds a character that cannot be printed"
+    elif any(one.startswith("@") for one in _listed(given, "host")):
+        # libpq knows them, but psycopg looks the name up in the network.
+        reason = "it names a socket without a file (`@`), which is not supported"
+    elif (count := max(len(_listed(given, key)) for key in _PLACE)) > _MOST_PLACES:
+        reason = f"it names {count} servers, expected at most {_MOST_PLACES}"
     elif given.get("service") and _names_a_place(given):
         reason = "it names a service and a host, address or port, expected one of them"
     elif (
@@ -262,6 +282,10 @@ def _check_given(given: Mapping[str, Any]) -> None:
         reason = f"there is no file {given['sslrootcert']} for `sslrootcert`"
     if reason:
         raise InputError("database.address", f"The address cannot be read: {reason}.")
+
+
+def _listed(parameters: Mapping[str, Any], key: str) -> list[str]:
+    return str(parameters.get(key) or "").split(",")
 
 
 def _names_a_place(given: Mapping[str, Any]) -> bool:
@@ -294,8 +318,7 @@ def _service(name: object) -> Iterator[None]:
 
 def _places(parameters: Mapping[str, Any]) -> tuple[Place, ...]:
     """Every place that libpq may try with these parameters."""
-    hosts = str(parameters.get("host") or "").split(",")
-    addresses = str(parameters.get("hostaddr") or "").split(",")
+    hosts, addresses = _listed(parameters, "host"), _listed(parameters, "hostaddr")
     ports = str(parameters.get("port") or PORT).split(",")
     found = []
     for j in range(max(len(hosts), len(addresses))):
@@ -307,8 +330,8 @@ def _places(parameters: Mapping[str, Any]) -> tuple[Place, ...]:
     return tuple(dict.fromkeys(found))
 
 
-_SOCKETS = ("/", "@")
-"""What the path of a socket, or the name of one without a file, begins with."""
+_SOCKETS = "/"
+"""What the path of a socket begins with."""
 
 
 @cache

@@ -13,7 +13,12 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
-from dpdesk.io.formats.databases.hosts import given_parameters, named_places, safe_parameters
+from dpdesk.io.formats.databases.hosts import (
+    given_parameters,
+    named_places,
+    place_parameters,
+    safe_parameters,
+)
 from dpdesk.io.formats.request import OfferedTable, ReadRequest
 
 CONNECTING = 10
@@ -52,7 +57,7 @@ def server_name(address: str) -> str:
     if given.get("service"):
         return f"service {given['service']}"
     host = given.get("hostaddr") or given.get("host") or ""
-    where = "this computer" if not host or host.startswith(("/", "@")) else host
+    where = "this computer" if not host or host.startswith("/") else host
     return f"{where}, database {given.get('dbname', '')}"
 
 
@@ -65,7 +70,7 @@ def connect(request: ReadRequest) -> Any:
     import psycopg
 
     name = server_name(request.path)
-    more = safe_parameters(request.path, request.confirmed)
+    more = place_parameters(request.path) | safe_parameters(request.path, request.confirmed)
     if request.password is not None:
         more["password"] = request.password
     try:

@@ -220,7 +220,6 @@ def test_places_of_an_address_on_other_computers(address: str, remote: tuple[str
         ("postgresql://[::1]/d", ("[::1]:5432",)),
         ("postgresql:///d?host=/tmp/A%20b", ("/tmp/A b:5432",)),
         ("postgresql://%2Ftmp%2Fx:7/d", ("/tmp/x:7",)),
-        ("postgresql:///d?host=@hidden", ("@hidden:5432",)),
         ("postgresql://a.example.org/d?hostaddr=127.0.0.1", ("127.0.0.1:5432",)),
         ("postgresql://localhost:1,localhost:2/d", ("localhost:1", "localhost:2")),
         ("postgresql:///d?host=localhost,::1&port=,9", ("localhost:5432", "[::1]:9")),
@@ -253,6 +252,51 @@ def test_an_address_of_a_service_cannot_move_it(tmp_path: Path) -> None:
     for more in ("host=localhost", "hostaddr=127.0.0.1", "port=99", "host="):
         with pytest.raises(InputError, match="names a service and a host"):
             hosts.safe_parameters(f"postgresql:///d?service=census&{more}")
+
+
+@pytest.mark.parametrize("own", ["hostaddr=127.0.0.3", "hostaddr=127.0.0.3\nport=1"])
+def test_a_service_of_the_environment_does_not_hide_where_an_address_leads(
+    own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is checked is what is connected to: libpq takes `hostaddr`, psycopg looks up `host`."""
+    (tmp_path / "services.conf").write_text(f"[mine]\n{own}\n")
+    monkeypatch.setenv("PGSERVICE", "mine")
+    rogue = Rogue(NO_TLS, CLEAR_PASSWORD)
+    address = f"postgresql://u@127.0.0.1:{rogue.port}/d"
+    (place,) = hosts.named_places(address)
+    with pytest.raises(StorageError, match="cannot be reached"):
+        connect(ReadRequest(address, "", "postgresql", confirmed=frozenset({place.name})))
+    rogue.close()
+    assert place.name == f"127.0.0.3:{rogue.port}"
+    assert rogue.connections == 0
+
+
+def test_a_socket_without_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would count as this computer, and its name be looked up in the network."""
+    asked: list[str] = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *_, **__: asked.append(host) or [])
+    for host in ("@evil.example.org", "localhost,@evil.example.org"):
+        with pytest.raises(InputError, match="socket without a file"):
+            connect(ReadRequest(f"postgresql:///d?host={host}", "", "postgresql"))
+    assert asked == []
+    assert not hosts.is_local("@evil.example.org")
+
+
+def test_an_address_cannot_make_the_program_wait_for_many_servers() -> None:
+    for key in ("host", "hostaddr"):
+        many = ",".join(["127.0.0.1"] * 9)
+        with pytest.raises(InputError, match="names 9 servers, expected at most 8"):
+            hosts.refuse_unconfirmed(f"postgresql:///d?{key}={many}", ())
+
+
+def test_no_ticket_goes_to_a_place_here_that_was_not_confirmed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Encryption by GSSAPI begins with a ticket, whatever `require_auth` says."""
+    monkeypatch.setenv("PGGSSENCMODE", "prefer")
+    address = "postgresql:///d?host=db.example.org&hostaddr=127.0.0.1"
+    assert hosts.safe_parameters(address)["gssencmode"] == "disable"
+    assert "gssencmode" not in hosts.safe_parameters(address, {"127.0.0.1:5432"})
 
 
 @pytest.mark.parametrize("answer", [CLEAR_PASSWORD, MD5, GSS, SSPI, OAUTH])
