@@ -34,7 +34,9 @@ WITNESS = tempfile.TemporaryDirectory(prefix="dpdesk-witness-")
 os.environ["DPDESK_WITNESS"] = str(Path(WITNESS.name) / "witness.jsonl")
 
 # How hypothesis searches: `ci` tries the same examples each time, so that a red run is never luck;
-# the default (while developing) and `fuzz` (with the long tests) look for new ones.
+# `developing` and `fuzz` (with the long tests) look for new ones. None has a deadline: how long an
+# example takes says how busy the machine is.
+settings.register_profile("developing", deadline=None)
 settings.register_profile("quick", max_examples=20, deadline=None)
 # Nor is it a busy machine: there making examples may be slow, which says nothing of the program.
 settings.register_profile(
@@ -46,8 +48,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("fuzz", max_examples=2_000, deadline=None, print_blob=True)
-if os.environ.get("DPDESK_HYPOTHESIS"):
-    settings.load_profile(os.environ["DPDESK_HYPOTHESIS"])
+settings.load_profile(os.environ.get("DPDESK_HYPOTHESIS") or "developing")
 
 
 @pytest.fixture(autouse=True)

@@ -30,7 +30,11 @@ samstag sonntag monday tuesday wednesday thursday friday saturday sunday frühli
 sommer herbst winter spring summer autumn passwort password kennwort geheim geheimnis willkommen
 welcome hallo admin administrator statistik statistics statistisch statistisches statistical amt
 bundesamt landesamt office zensus census daten data datenschutz privacy deutschland österreich
-oesterreich schweiz berlin wien bonn dpdesk
+oesterreich schweiz berlin wien bonn dpdesk fussball fußball football liebe love
+ich du er sie es wir ihr mich dich uns mein dein sein der die das ein eine und oder nicht ist bin
+bist sind war wird zu zum zur in im am an auf aus bei mit nach von vom vor für fuer was wer wie wo
+the a an and or not is am are was be to of on at by for from with i you he she it we they me us my
+your his her our this that what who how
 """
 _COMMON = frozenset(_WORDS.split())
 _KNOWN, _AGAIN = 1.5, 0.3  # log10 of guesses: a common word, and where a part stands again

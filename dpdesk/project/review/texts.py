@@ -34,9 +34,17 @@ _UNSEEN = frozenset(
 )
 # Marks that turn the direction of writing: with them a comment can read otherwise than it is.
 _TURNING = frozenset([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C])
+_SMALL_CAPITALS = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ"
+_LISU = "ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ"
 _LOOKS = str.maketrans(
     "АВЕКМНОРСТУХЅІЈаеорсухіјѕԁһԛԝґ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορυχϲ" + "01Iiı|l",
     "abekmhopctyxsljaeopcyxljsdhqwr" + "abezhlkmnoptyxalkvopuxc" + "ollllll",
+) | str.maketrans(
+    _SMALL_CAPITALS + _LISU + "ɑɡꭇᴦǀꞁןӏ",
+    "abcdefghljklmnoprstuvwyz" + "abcdefghljklmnoprstuvwxyz" + "agrrllll",
+)
+_STROKES = str.maketrans(
+    {**dict(zip("øłđðħŧƀɍɏɇʉɨ", "olddhtbryeul", strict=True)), "æ": "ae", "œ": "oe", "þ": "th"}
 )
 
 
@@ -103,13 +111,19 @@ def fold_person(name: str) -> str:
 def skeleton(name: str) -> str:
     """What is equal for two names that a reader could take for one another."""
     looks = unicodedata.normalize("NFKC", name).translate(_LOOKS).casefold().translate(_LOOKS)
-    return " ".join(unicodedata.normalize("NFC", looks.replace("m", "rn")).split())
+    return " ".join(
+        unicodedata.normalize("NFC", looks.replace("m", "rn").replace("vv", "w")).split()
+    )
 
 
 def likeness(name: str) -> str:
-    """What is equal for two names that differ by dots, blanks, hyphens, accents or looks alone."""
-    parts = unicodedata.normalize("NFKD", skeleton(name))
-    return "".join(char for char in parts if char.isalnum())
+    """What is equal for two names that differ by dots, blanks, hyphens, accents or looks alone.
+
+    Strokes through letters are accents too, and so is the `e` of `ae`, `oe` and `ue`.
+    """
+    parts = unicodedata.normalize("NFKD", skeleton(name)).translate(_STROKES)
+    plain = "".join(char for char in parts if char.isalnum())
+    return re.sub("([aou])e", r"\1", plain)
 
 
 def _person_fault(text: str) -> str:

@@ -30,6 +30,15 @@ def test_words_with_years_or_runs_of_digits_are_refused(typical: str) -> None:
         assert error.value.code == "key.passphrase-rule"
 
 
+@pytest.mark.parametrize(
+    "saying", ["IchLiebeDich2024", "to be or not to be", "Fussball-2024-WM", "what is love is what"]
+)
+def test_sayings_of_the_words_that_every_sentence_has_are_refused(saying: str) -> None:
+    """Pronouns, articles and the like are the first words that a program tries."""
+    with pytest.raises(InputError, match="guesses"):
+        checked_passphrase(saying)
+
+
 @pytest.mark.parametrize("typical", ["Xantippe1999!", "Xantippe-Quendel", "quendel2024quendel"])
 def test_a_passphrase_made_of_the_own_name_is_refused(typical: str) -> None:
     with pytest.raises(InputError):
@@ -45,6 +54,8 @@ def test_a_passphrase_made_of_the_own_name_is_refused(typical: str) -> None:
         "blau-Tisch-Regen-Uhr-42",
         "gurkeankerlampemoos",
         "Nebel tanzt auf grauem Stein",
+        "Blaue Eimer tanzen nie mittwochs im Keller",
+        "mein dritter Nachbar sammelt rostige Trompeten",
         "zK7!vq9PwLm2",
         "xkqzvbwjfpht",
         "μήλο γέφυρα σύννεφο ποτάμι",

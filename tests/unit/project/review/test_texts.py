@@ -78,6 +78,9 @@ def test_capitals_spaces_and_forms_do_not_make_another_person(one: str, other: s
         ("Alan", "AIan"),
         ("Nora", "N0ra"),
         ("Marn", "Mam"),
+        ("Anna Wall", "Anna VVaǀǀ"),
+        ("Anna Wall", "ꓮꓠꓠꓮ ꓪꓮꓡꓡ"),
+        ("Anna Wall", "ᴀnnɑ Waʟl"),
     ],
 )
 def test_names_that_look_alike_are_two_persons_with_one_look(one: str, other: str) -> None:
@@ -143,6 +146,10 @@ def test_shown_texts_fit_any_terminal() -> None:
         ("José Ruiz", "Jose Ruiz"),
         ("A. B. Weber", "AB Weber"),
         ("Nora Alan", "Nora AIan"),
+        ("Jörg Müller", "Joerg Mueller"),
+        ("Jørgen Łuk", "Jorgen Luk"),
+        ("Ægir Œuf", "Aegir Oeuf"),
+        ("O'Neill", "O’Neill"),
     ],
 )
 def test_spellings_of_a_name_are_alike(one: str, other: str) -> None:
