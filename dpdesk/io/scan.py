@@ -409,7 +409,10 @@ def finish(state: State, weighed: State) -> None:
         state[CONTENT] = 1
     ended = state[BEFORE] in (0x0A, 0x0D)
     if state[UTF8_LEFT] > 0:
-        _fault(state, ENCODING, state[LINE], state[FIELD], 0)
+        if state[MULTIBYTE] > 0 and state[TAIL] == 0 and state[RECORD_LINE] == state[LINE]:
+            _too_short(state, UNTERMINATED, state[FIELD] + 1)  # breaks off inside a letter
+        else:
+            _fault(state, ENCODING, state[LINE], state[FIELD], 0)
     elif state[MODE] == QUOTED:
         if state[LOOSE_AT] == state[QUOTED_FIELDS]:
             _fault(state, AFTER_QUOTE, state[LOOSE_LINE], state[LOOSE_FIELD], 0)

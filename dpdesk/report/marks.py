@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from dpdesk.core.language import Untranslated
+from dpdesk.core.shown import LONGEST_TEXT, shortened
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -37,7 +38,9 @@ def marked(text: object) -> Markup | str:
     if words.count("`") and words.count("`") % 2 == 0:
         pieces = _QUOTED.split(words)
         shown = Markup("").join(
-            Markup("<code>{}</code>").format(piece) if place % 2 else escape(piece)
+            Markup("<code>{}</code>").format(shortened(piece))
+            if place % 2
+            else escape(shortened(piece, LONGEST_TEXT))
             for place, piece in enumerate(pieces)
         )
     if isinstance(text, Untranslated):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.charts import Cell, Chart, format_figure
 from dpdesk.core.language import ENGLISH, Untranslated, languages, voice
 from dpdesk.core.plain import EMPTY
+from dpdesk.core.shown import LONGEST_TEXT, shortened
 from dpdesk.core.spoken_charts import spoken_chart
 from dpdesk.report.fields import FIELDS
 from dpdesk.report.marks import isolated, marked, tied
@@ -73,10 +74,13 @@ def template_environment() -> Environment:
 
 
 def _finalized(value: object) -> object:
-    """What a language lacks is marked as English."""
+    """What a language lacks is marked as English; no text is longer than a page can show."""
+    from markupsafe import Markup
+
+    if isinstance(value, str) and not isinstance(value, Markup) and len(value) > LONGEST_TEXT:
+        return shortened(value, LONGEST_TEXT)
     if not isinstance(value, Untranslated):
         return value
-    from markupsafe import Markup
 
     return Markup('<span lang="en">{}</span>').format(str(value))
 
@@ -97,8 +101,11 @@ def _none() -> str:
 
 
 def visible(value: object) -> str:
-    """A data value as readers can see it: an empty one is named, blanks at the ends are shown."""
-    shown = str(value)
+    """A data value as readers can see it: an empty one is named, blanks at the ends are shown.
+
+    Of a very long one the beginning is shown.
+    """
+    shown = shortened(str(value))
     if not shown:
         return voice().text("(empty)")
     stripped = shown.strip(" ")
@@ -123,7 +130,7 @@ def cell_text(value: Cell) -> str:
         return voice().count(value)
     if isinstance(value, float):
         return figure(value, "number")
-    return voice().text(EMPTY) if value == EMPTY else value
+    return voice().text(EMPTY) if value == EMPTY else shortened(value)
 
 
 def plain_value(value: object) -> str:
@@ -141,7 +148,7 @@ def plain_value(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         empty = voice().text(EMPTY)
         return ", ".join(empty if item == "" else plain_value(item) for item in value) or _none()
-    return str(value)
+    return shortened(str(value))
 
 
 def _field(key: str) -> str:

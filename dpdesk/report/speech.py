@@ -14,6 +14,7 @@ from jinja2 import nodes
 from jinja2.ext import Extension
 
 from dpdesk.core.language import ENGLISH, Untranslated, voice
+from dpdesk.core.shown import LONGEST_TEXT, shortened
 from dpdesk.report.marks import marked
 
 if TYPE_CHECKING:
@@ -65,11 +66,17 @@ def counted(number: int, one: str, many: str, **values: object) -> Markup:
 def _filled(template: str, values: Mapping[str, object]) -> Markup:
     from markupsafe import Markup, escape
 
-    shown = {name: count(v) if _is_whole(v) else escape(v) for name, v in values.items()}
+    shown = {name: count(v) if _is_whole(v) else escape(_short(v)) for name, v in values.items()}
     words = Markup(template.format(**shown) if shown else template)
     if isinstance(template, Untranslated):
         return Markup('<span lang="en">{}</span>').format(words)
     return words
+
+
+def _short(value: object) -> object:
+    """A value of a message; what is markup already has been shortened."""
+    plain = isinstance(value, str) and not hasattr(value, "__html__")
+    return shortened(str(value), LONGEST_TEXT) if plain else value
 
 
 def _is_whole(value: object) -> bool:

@@ -6,6 +6,7 @@ import re
 from html import escape
 
 from dpdesk.core.charts import BarChart, Chart, LatticeChart
+from dpdesk.core.shown import drawable
 from dpdesk.report.svg_bars import draw_bars
 from dpdesk.report.svg_canvas import MUTED, SURFACE, TEXT, WIDTH, Canvas, number, text_width
 from dpdesk.report.svg_lattice import draw_lattice
@@ -18,6 +19,7 @@ _VARIABLE = re.compile(r"var\(--[a-z0-9]+,(#[0-9A-Fa-f]{6})\)")
 
 def render_chart(chart: Chart) -> str:
     """The chart as an ``<svg>`` element; its question and answer are its title and description."""
+    chart = drawable(chart)
     return _drawn(chart).svg(chart.id, chart.question, chart.answer)
 
 
@@ -26,6 +28,7 @@ def render_document(chart: Chart) -> str:
 
     Pages set colours by variables, which drawing programs do not know.
     """
+    chart = drawable(chart)
     canvas = _drawn(chart)
     lines = _wrapped(chart.answer)
     top = _MARGIN + 1.5 * _LINE + _LINE * len(lines) + 0.5 * _LINE

@@ -8,6 +8,7 @@ from math import isfinite
 from dpdesk.core.charts import STANDING_WORDS, CuboidNode, LatticeChart, format_figure
 from dpdesk.core.cuboid_choice import Standing
 from dpdesk.core.lattice_layout import LatticeLayout, arrange
+from dpdesk.core.shown import shortened
 from dpdesk.report.svg_canvas import MUTED, SURFACE, TEXT, WIDTH, Canvas, number
 
 RAMP = ("#F3EFF7", "#D8C8E8", "#B395D1", "#8A61B4", "#5E3391", "#3B1A66")
@@ -63,7 +64,7 @@ def _draw_node(
 def _tip(chart: LatticeChart, node: CuboidNode) -> str:
     width = node.width
     error = "" if width is None or not isfinite(width) else f", ± {written(width)} {chart.unit}"
-    return f"{node.name}: {STANDING_WORDS[node.standing]}, {node.cells:,} cells{error}"
+    return f"{shortened(node.name)}: {STANDING_WORDS[node.standing]}, {node.cells:,} cells{error}"
 
 
 def _draw_key(canvas: Canvas, chart: LatticeChart, top: float) -> None:

@@ -10,6 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, Paragraph
 
 from dpdesk.core.language import ENGLISH, languages, voice_of
+from dpdesk.core.shown import LONGEST_TEXT
 from dpdesk.report.page_tree import Node, parse_page
 from dpdesk.report.pdf.faces import BOLD, HAIRLINE, MUTED, PLAIN, style, width_of
 from dpdesk.report.pdf.flow import Flow, Heading, kept_together
@@ -17,8 +18,8 @@ from dpdesk.report.pdf.flow import Flow, Heading, kept_together
 _MARGIN, _HEAD, _FOOT = 18 * mm, 20 * mm, 18 * mm
 _LEVELS = {"title": 0, "h2": 0, "h3": 1}
 _SIZE = 7.5
-_LONGEST = 50_000
-"""Characters of one text; some twenty sheets, and more than any sentence."""
+_LONGEST = LONGEST_TEXT + 100
+"""A text that the page has cut, with the words that say so."""
 
 
 def pdf_of(page: bytes) -> bytes:

@@ -24,6 +24,7 @@ from dpdesk.ui.models import DataGrid
 from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.theme.tokens import Tokens
+from dpdesk.ui.words.numbers import shortened
 from dpdesk.ui.words.spoken import said
 
 Index = QModelIndex | QPersistentModelIndex
@@ -124,7 +125,7 @@ class PivotModel(QAbstractTableModel):
         return None
 
     def _label(self, label: str | None) -> str:
-        return said(ALL) if label is None else label or self.tr("(empty)")
+        return said(ALL) if label is None else shortened(label) or self.tr("(empty)")
 
     def _label_data(self, pivot: Pivot, index: Index, role: int) -> object:
         labels = pivot.row_words(index.row())

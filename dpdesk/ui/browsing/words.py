@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.pivot import MOST_BARS, Pivot, drawn, label_text
 from dpdesk.core.query import COVERING_95
-from dpdesk.ui.words.numbers import grouped, marked
+from dpdesk.ui.words.numbers import grouped, marked, shortened
 
 _FINE, _COARSE = 10.0, 100.0
 _ROUNDING = 1e-9
@@ -124,7 +124,8 @@ def cell_words(pivot: Pivot, row: int, column: int) -> str:
 
 def cell_name(pivot: Pivot, row: int, column: int) -> str:
     """The labels of a cell."""
-    return label_text((*pivot.row_words(row), *pivot.column_words(column)))
+    labels = (*pivot.row_words(row), *pivot.column_words(column))
+    return label_text(tuple(None if one is None else shortened(one) for one in labels))
 
 
 def chart_answer(pivot: Pivot) -> str:

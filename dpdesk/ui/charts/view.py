@@ -38,6 +38,7 @@ from PySide6.QtWidgets import (
 from dpdesk.app.drawing import chart_svg
 from dpdesk.core.charts import Axis, BarChart, Chart, LatticeChart, ScatterChart
 from dpdesk.core.errors import DpdeskError
+from dpdesk.core.shown import drawable
 from dpdesk.ui.charts.export import ChartSaved, picture, table_csv, write_bytes
 from dpdesk.ui.charts.head import ChartHead
 from dpdesk.ui.charts.limits import handles_of
@@ -110,7 +111,7 @@ class ChartView(QWidget):
 
     def set_chart(self, chart: Chart | None) -> None:
         """Show a chart, or the placeholder."""
-        chart = None if chart is None else spoken(chart)
+        chart = None if chart is None else drawable(spoken(chart))
         self._chart = chart
         self._tell_saved("", "ok")
         if chart is None:

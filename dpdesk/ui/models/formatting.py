@@ -6,7 +6,8 @@ from PySide6.QtCore import QCoreApplication, Qt
 
 from dpdesk.core.charts import Cell
 from dpdesk.core.plain import ExactFloat
-from dpdesk.ui.words.numbers import LONGEST_SHOWN, figure_words, grouped, marked, shortened
+from dpdesk.core.shown import LONGEST_VALUE
+from dpdesk.ui.words.numbers import figure_words, grouped, marked, shortened
 
 NOTHING = "–"
 translate = QCoreApplication.translate
@@ -33,7 +34,7 @@ def format_cell(value: object) -> str:
 
 def whole_text(value: object) -> str | None:
     """The whole text of a value that is shown cut, for the clipboard; None for all others."""
-    return value if isinstance(value, str) and len(value) > LONGEST_SHOWN else None
+    return value if isinstance(value, str) and len(value) > LONGEST_VALUE else None
 
 
 def alignment(value: Cell) -> Qt.AlignmentFlag:

@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from dpdesk.ui.words.numbers import shortened
+
 
 class ElidedLabel(QLabel):
     """``text()`` stays whole, for tooltips and screen readers; only the painting is cut.
@@ -63,10 +65,10 @@ class ElidedLabel(QLabel):
 
     def _shown(self) -> str:
         width = self.contentsRect().width()
-        return self.fontMetrics().elidedText(self.text(), self._mode, width)
+        return self.fontMetrics().elidedText(shortened(self.text()), self._mode, width)
 
     def _tell(self) -> None:
-        """The whole text as tooltip while it is cut, unless the label has one of its own."""
+        """The text as tooltip while it is cut, unless the label has one of its own."""
         if self.toolTip() in ("", self._cut):
-            self._cut = self.text() if self._shown() != self.text() else ""
+            self._cut = shortened(self.text()) if self._shown() != self.text() else ""
             self.setToolTip(self._cut)

@@ -10,9 +10,8 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.charts import format_figure
 from dpdesk.core.parameters import exact_number
-
-LONGEST_SHOWN = 1_000
-"""The most characters of one value that are laid out: Qt lays out every one of them."""
+from dpdesk.core.shown import LONGEST_VALUE
+from dpdesk.core.shown import shortened as shown
 
 
 def marked(number: str) -> str:
@@ -30,12 +29,15 @@ def grouped(number: int) -> str:
     return marked(f"{number:,}")
 
 
-def shortened(text: str) -> str:
-    """A text as it is, or its beginning with its length where a window would choke on all of it."""
-    if len(text) <= LONGEST_SHOWN:
+def shortened(text: str, most: int = LONGEST_VALUE) -> str:
+    """As :func:`dpdesk.core.shown.shortened`, in the language of the window.
+
+    Qt lays out every character, and a window would choke on all of them.
+    """
+    if shown(text, most) == text:
         return text
     words = QCoreApplication.translate("Cells", "{text}… ({n} characters)")
-    return words.format(text=text[:LONGEST_SHOWN], n=grouped(len(text)))
+    return words.format(text=text[:most], n=grouped(len(text)))
 
 
 def figure_words(value: float | None, kind: str) -> str:

@@ -13,7 +13,7 @@ from dpdesk.app import hierarchies
 from dpdesk.app.hierarchies import Examined
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.ui.words.counts import short_name
-from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.numbers import grouped, shortened
 
 translate = QCoreApplication.translate
 
@@ -106,5 +106,5 @@ def _leaves_below(examined: Examined, level: int, values: Collection[str]) -> li
 
 
 def shown(value: str) -> str:
-    """A value as the window writes it: an empty text must not look like nothing."""
-    return value if value.strip() else short_name(value)
+    """A value as the window writes it: no empty text looks like nothing, a long one is cut."""
+    return shortened(value) if value.strip() else short_name(value)
