@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpdesk.app.checklists import agency_policy
 from dpdesk.app.context import AppContext
 from dpdesk.app.label_sheets import label_sheets
 from dpdesk.app.restating import spoken_names
-from dpdesk.app.review.looking import verify_signed
+from dpdesk.app.review.looking import is_whole, load, verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.capabilities import Content
 from dpdesk.core.errors import InputError, RefusedError
@@ -23,6 +24,7 @@ from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarte
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import ENGLISH, speaking, voice
 from dpdesk.core.parameters import nearest
+from dpdesk.core.published import MINIMAL_CHANGE, ClaimCheck
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.engine.methods import default_registry
 from dpdesk.io.canonical import canonical_json
@@ -33,12 +35,21 @@ from dpdesk.io.release_folder import ABOUT, INTERNAL, MICRODATA, PUBLIC, VARIABL
 from dpdesk.io.safewrite import replacing
 from dpdesk.io.tablewriters import LABELS_KEY, write_parquet, write_xlsx
 from dpdesk.io.variablesfile import read_variables
+from dpdesk.project.review.state import Status
 
 if TYPE_CHECKING:
     from dpdesk.engine.registry import Registry
     from dpdesk.io.workspace import Workspace
 
 _STEP = "Write the file"
+_ACCEPT_IT = (
+    "Have it reviewed and released with a reason, and export the whole folder; or set "
+    "`accept_not_compared = true` in the policy."
+)
+_WITH_4TI2 = (
+    "Install 4ti2, with which it can be checked; or have it reviewed and released with a reason, "
+    "and export the whole folder; or set `accept_not_compared = true` in the policy."
+)
 
 
 def export_release(
@@ -71,9 +82,10 @@ def export_release(
         identifier (``export.agency``), ``release`` is no folder, ``out`` is a folder or lies inside
         the release.
     RefusedError
-        The release is not verified (``export.not-verified``), its method does not say which formats
-        it fits (``export.silent-method``), or the table does not fit into the
-        format (``export.too-large``).
+        The release is not verified (``export.not-verified``), something of it was compared with
+        nothing and nobody accepted that (``export.not-compared``), its method does not say which
+        formats it fits (``export.silent-method``), or the table does not fit into the format
+        (``export.too-large``).
     StorageError
         ``out`` cannot be written.
     Cancelled
@@ -222,6 +234,7 @@ def _check_release(
     context = AppContext(workspace.home, workspace, registry)
     found = verify_signed(context, release, token, silent)
     if found.ok:
+        _check_compared(context, release, found.not_checked(), token)
         return
     failure = found.failures[0]
     more = f" ({len(found.failures) - 1} more)" if len(found.failures) > 1 else ""
@@ -229,6 +242,26 @@ def _check_release(
         "export.not-verified",
         f"{release}: {failure.path}: {failure.reason}{more}.",
         hint="A release that fails the check is not exported; see `dpdesk verify`.",
+    )
+
+
+def _check_compared(
+    context: AppContext, release: Path, unlike: Sequence[ClaimCheck], token: CancelToken
+) -> None:
+    """Raise where something was compared with nothing, and neither policy nor review accepts it."""
+    if not unlike or agency_policy(context.home).policy.accept_not_compared:
+        return
+    if is_whole(release):
+        state = load(context, release, token).state
+        if state.ok and state.status in (Status.RELEASED, Status.SUPERSEDED):
+            return  # its reviewers gave a reason: such an item fails without one
+    first = unlike[0]
+    more = f" ({len(unlike) - 1} more)" if len(unlike) > 1 else ""
+    raise RefusedError(
+        "export.not-compared",
+        f"{release}: `{first.claim}` could not be compared with anything{more}, so nothing is "
+        "exported.",
+        hint=_WITH_4TI2 if first.claim == MINIMAL_CHANGE else _ACCEPT_IT,
     )
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.texts import same_texts
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.query import Answer, Askable, Query
+from dpdesk.core.shapes import as_table
 from dpdesk.engine.kinds import answers_of, truth_of
 
 if TYPE_CHECKING:
@@ -38,19 +40,21 @@ class OpenRelease:
     """A release whose files were found intact, ready for questions; it reaches no source.
 
     ``truth`` finds the true answers in the source; None where its method does not say that they
-    can be compared.
+    can be compared. ``warnings`` go with every answer: what was not compared with anything.
     """
 
     about: AskedRelease
     content: ReleasedContent
     method: QueryableMethod
     truth: ComparedMethod | None = None
+    warnings: tuple[str, ...] = ()
 
     def ask(self, query: Query, token: CancelToken, report: Report) -> Answer:
         """The answer; InputError ``query.*``, RefusedError ``query.refused``, Cancelled."""
         query = query.spelled_as([column.name for column in self.about.askable.columns])
         with told(self.about.folder):
-            return self.method.answer(query, self.content, token, report)
+            answer = self.method.answer(query, self.content, token, report)
+        return replace(answer, warnings=(*answer.warnings, *self.warnings))
 
 
 def open_release(
@@ -73,8 +77,24 @@ def open_release(
         )
     with told(folder):
         askable = answers.askable(content, token)
+        unlike = tuple(_not_compared(content.manifest))
     about = AskedRelease(folder, str(content.manifest["title"]), name, askable)
-    return OpenRelease(about, content, answers, truth_of(method))
+    return OpenRelease(about, content, answers, truth_of(method), unlike)
+
+
+def _not_compared(manifest: Mapping[str, object]) -> Iterator[str]:
+    """What of the claims a question does not compare with anything, and no check might."""
+    if not same_texts(manifest):
+        yield (
+            "Pages and sentences of this release were written with other texts than this "
+            "program's, and were not compared with anything."
+        )
+    exact = as_table(manifest["result"]).get("exact") if "result" in manifest else None
+    if isinstance(exact, Mapping) and exact.get("known_by") in ("enumeration", "4ti2"):
+        yield (
+            "The size of a minimal change beside the exact tables was not checked for this answer; "
+            "`dpdesk verify` tells whether it can be."
+        )
 
 
 def open_listed(context: AppContext, folder: Path, token: CancelToken) -> ReleaseContent:

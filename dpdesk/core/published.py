@@ -12,6 +12,9 @@ from dpdesk.core.jobs import CancelToken
 MADE_AGAIN = "microdata.csv is what the source gives"
 """The claim that is confirmed when the table was made again from its source, byte for byte."""
 
+MINIMAL_CHANGE = "minimal change"
+"""The claim on the size of a minimal change beside what is exact, which 4ti2 can settle."""
+
 ROWS_COMPARED = "rows are those of the source, but for what was drawn"
 """The claim that is confirmed when the columns that were not drawn were compared row by row."""
 

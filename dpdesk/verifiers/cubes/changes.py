@@ -36,12 +36,14 @@ _TRIES, _MOST_SUMS, _MOST_TRIED = 400, 50, 1 << 17
 class Change:
     """``least`` is the size of a minimal change that was found, ``size`` that of the largest.
 
-    ``size`` is None where it could not be found here; ``tool`` names a program that was asked.
+    ``size`` is None where it could not be found here; none is larger than ``most`` where that is
+    known; ``tool`` names a program that was asked.
     """
 
     least: int
     size: int | None
     tool: str = ""
+    most: int | None = None
 
 
 def largest_change(claim: ExactClaim, token: CancelToken) -> Change:
@@ -52,7 +54,8 @@ def largest_change(claim: ExactClaim, token: CancelToken) -> Change:
     if found.size is None:
         found = _asked(claim, found, token)
     size = None if found.size is None else max(found.size, beside)
-    return Change(max(found.least, beside), size, found.tool)
+    most = None if found.most is None else max(found.most, beside)
+    return Change(max(found.least, beside), size, found.tool, most)
 
 
 def _of_cells(claim: ExactClaim, token: CancelToken) -> Change:
@@ -101,7 +104,8 @@ def _of_tables(claim: ExactClaim, token: CancelToken) -> Change:
             work = MOST_WORK * (_SMALL_TIMES if np.prod(shape) <= _SMALL else 1)
             size = _longest(_margins(shape, tables), token, work)
             return Change(size, size)
-    return Change(_of_parts(shape, tables, token), None)
+    most = None if lowest is None else lowest.size
+    return Change(_of_parts(shape, tables, token), None, most=most)
 
 
 def _is_reached(bound: _Bound, shape: Sequence[int], tables: Tables, token: CancelToken) -> bool:

@@ -1,0 +1,127 @@
+"""What was compared with nothing is not exported unseen, and questions say so."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from dpdesk.app import exporting
+from dpdesk.app.context import AppContext
+from dpdesk.app.exporting import export_release
+from dpdesk.app.querying import open_release
+from dpdesk.cli.main import main
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.query import Grouping, Query
+from dpdesk.project.review.state import Status
+from tests.helpers import cubes
+from tests.helpers.forging import manifest_of, seal_again
+
+TEXTS = {"language": "en", "sha256": "0" * 64}
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
+    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def genuine(context: AppContext, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = cubes.write_register(tmp_path_factory.mktemp("data"), cubes.people())
+    plan = cubes.write_plan(source, dimensions=["sex"], domains={"sex": ["f", "m"]}, levels={})
+    return cubes.release(context, plan, source.parent / "release").out
+
+
+@pytest.fixture
+def other(genuine: Path, tmp_path: Path) -> Path:
+    """A release whose page was written with other texts than this program's."""
+    release = Path(shutil.copytree(genuine, tmp_path / "other"))
+    page = release / "public/about.html"
+    page.write_text(page.read_text("utf-8").replace("</h1>", ", k = 1,000</h1>"), "utf-8")
+    seal_again(release, manifest_of(release) | {"texts": TEXTS})
+    return release
+
+
+def export(release: Path, out: Path, context: AppContext) -> Path:
+    return export_release(release, "csv", out, context.workspace, CancelToken(), silent)
+
+
+@pytest.mark.parametrize("part", ["", "public"])
+def test_a_page_that_was_not_compared_is_not_exported(
+    other: Path, context: AppContext, tmp_path: Path, part: str
+) -> None:
+    with pytest.raises(RefusedError, match="could not be compared with anything") as refused:
+        export(other / part, tmp_path / "out.csv", context)
+    assert refused.value.code == "export.not-compared"
+    assert refused.value.exit_code == 1
+    assert "accept_not_compared" in refused.value.hint
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_genuine_release_is_exported(genuine: Path, context: AppContext, tmp_path: Path) -> None:
+    assert export(genuine, tmp_path / "out.csv", context).exists()
+
+
+def test_the_policy_may_accept_it(other: Path, context: AppContext, tmp_path: Path) -> None:
+    policy = context.home / "policy.toml"
+    policy.write_text("version = 1\naccept_not_compared = true\n", "utf-8")
+    try:
+        assert export(other, tmp_path / "out.csv", context).exists()
+    finally:
+        policy.unlink()
+
+
+@pytest.mark.parametrize(
+    ("status", "ok", "passes"),
+    [
+        (Status.RELEASED, True, True),
+        (Status.RELEASED, False, False),
+        (Status.APPROVED, True, False),
+        (Status.DRAFT, True, False),
+    ],
+)
+def test_reviewers_who_released_it_accepted_it(
+    other: Path,
+    context: AppContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    status: Status,
+    ok: bool,
+    passes: bool,
+) -> None:
+    found = SimpleNamespace(state=SimpleNamespace(ok=ok, status=status))
+    monkeypatch.setattr(exporting, "load", lambda *_: found)
+    if passes:
+        assert export(other, tmp_path / "out.csv", context).exists()
+        return
+    with pytest.raises(RefusedError, match="could not be compared"):
+        export(other, tmp_path / "out.csv", context)
+
+
+def test_the_command_ends_with_one_sentence(
+    other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.csv"
+    code = main(["export", str(other / "public"), "--format", "csv", "--out", str(out)])
+    *_, last = capsys.readouterr().err.splitlines()
+    assert code == 1
+    assert "so nothing is exported" in last
+
+
+def test_an_answer_says_what_was_not_compared(
+    genuine: Path, other: Path, context: AppContext
+) -> None:
+    query = Query((Grouping("sex"),))
+
+    def warnings(release: Path) -> tuple[str, ...]:
+        opened = open_release(context, release / "public", CancelToken(), silent)
+        return opened.ask(query, CancelToken(), silent).warnings
+
+    assert [text for text in warnings(other) if text not in warnings(genuine)] == [
+        next(text for text in warnings(other) if "were not compared" in text)
+    ]
