@@ -7,6 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from tests.helpers import graph_coverage
 from tests.helpers.answer_coverage import CASES, coverage
 
 DRAWS = 60
@@ -20,3 +21,12 @@ def test_the_half_width_of_answers_holds(case: str) -> None:
     # One number: 95 % falls this far in 60 draws with a chance of about 1 in 30,000.
     assert told.min() >= 0.95 - 4.5 * sqrt(0.95 * 0.05 / DRAWS)
     assert told.mean() >= 0.935
+
+
+@pytest.mark.parametrize(("known", "change"), [(0, 1), (2, 5)])
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_half_width_of_answers_from_graphs_holds(
+    directed: bool, known: int, change: int
+) -> None:
+    least = graph_coverage.coverage(directed, known, change, DRAWS)
+    assert least >= 0.95 - 4.5 * sqrt(0.95 * 0.05 / DRAWS)

@@ -7,6 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from tests.helpers import graph_coverage
 from tests.helpers.answer_coverage import CASES, MOVED, Truth, coverage
 from tests.helpers.diverted_coverage import cells_held
 from tests.helpers.soak import SoakBook, scaled
@@ -63,3 +64,19 @@ def test_estimates_of_two_drawn_columns_hold_the_truth_for_few_rows(
         f"{share:.1%} within the interval",
     )
     assert share >= 0.95 - 4.5 * sqrt(0.95 * 0.05 / len(held))
+
+
+@pytest.mark.parametrize(("known", "change"), [(0, 1), (2, 5)])
+@pytest.mark.parametrize("directed", [False, True])
+def test_answers_from_graphs_hold_the_truth_in_95_of_100_draws(
+    directed: bool, known: int, change: int, book: SoakBook
+) -> None:
+    draws = scaled(DRAWS // 2)
+    least = graph_coverage.coverage(directed, known, change, draws)
+    kind = "directed" if directed else "undirected"
+    book.note(
+        f"Answers from {kind} graphs of 7 nodes, {known} exact degrees",
+        f"{draws:,} draws",
+        f"at least {least:.1%} within the ±",
+    )
+    assert least >= 0.95 - 4.5 * sqrt(0.95 * 0.05 / draws)
