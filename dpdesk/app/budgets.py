@@ -28,6 +28,7 @@ from dpdesk.app.witnessing import (
     known_entries,
     unwitnessed_note,
     unwitnessed_reason,
+    witness_notes,
 )
 from dpdesk.core.budget import Budget
 from dpdesk.core.errors import InputError
@@ -128,6 +129,7 @@ def look_at_ledger(
     notes = [*_doubts(book, keys), *([elsewhere_note(tuple(found)).sentence] if found else [])]
     if unwitnessed:
         notes.append(unwitnessed_note(unwitnessed).sentence)
+    notes += [note.sentence for note in witness_notes(context)]
     return LedgerPicture(
         path, identity, tuple(accounts), len(entries), entries[-1].hash, tuple(notes), doubts
     )

@@ -37,6 +37,7 @@ from dpdesk.app.witnessing import (
     is_gone,
     known_entries,
     unwitnessed_note,
+    witness_notes,
 )
 from dpdesk.core.budget import (
     Budget,
@@ -227,6 +228,8 @@ class LedgerDesk:
             facts = _facts(debit, ledger)
             if ledger.unwitnessed:
                 report(unwitnessed_note(ledger.unwitnessed))
+            for note in witness_notes(self.context):
+                report(note)
         mention(self.context, DEBITED, self.path, report, facts)
         if limits and limits[-1].n == debit.row + 1:
             self._tell_limit(limits[-1].content, report)
@@ -331,10 +334,16 @@ def _reason(error: BaseException) -> str:
 def begin_ledger(context: AppContext, path: Path, reason: str) -> str:
     """Make a new ledger where there is none, and enter why; its id.
 
-    Raises InputError ``ledger.exists``; StorageError ``ledger.*``, ``audit.*``.
+    Raises InputError ``ledger.reason``, ``ledger.exists``; StorageError ``ledger.*``, ``audit.*``.
     """
-    from dpdesk.project.ledger import Ledger, Witness
+    from dpdesk.project.ledger import Ledger, Witness, is_said
 
+    if not is_said(reason):
+        raise InputError(
+            "ledger.reason",
+            f"{path}: beginning a new ledger needs a reason.",
+            hint="Say what happened: `--reason TEXT`.",
+        )
     if path.exists():
         raise InputError(
             "ledger.exists", f"{path}: there is a file already.", hint="Name another one."

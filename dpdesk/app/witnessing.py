@@ -7,6 +7,7 @@ spent, and what a ledger has lost is entered again from them and from the eviden
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -194,6 +195,21 @@ def unwitnessed_note(reason: str) -> Note:
     )
 
 
+def witness_notes(context: AppContext) -> tuple[Note, ...]:
+    """What to say where the witness would be put back together with what it should tell of."""
+    from dpdesk.project.ledger import Witness
+    from dpdesk.project.ledger.witness import VARIABLE
+
+    place = Path(os.path.realpath(Witness.here().path))
+    if not place.is_relative_to(os.path.realpath(context.home)):
+        return ()
+    sentence = (
+        f"{place}: the witness of the ledgers lies in the home folder of DPDesk: an old copy of "
+        f"both that is put back will not be noticed. Let {VARIABLE} name a place outside of it."
+    )
+    return (Note("witness.at-home", sentence),)
+
+
 def is_gone(path: Path) -> bool:
     """Whether there is no ledger: no file, or an empty one, which would be begun afresh."""
     try:
@@ -282,9 +298,9 @@ def accept_witness(
     ``ledger.reason``; StorageError ``ledger.restored`` where entries are known to be missing, which
     are to be entered again instead, and as opening a ledger does.
     """
-    from dpdesk.project.ledger import Ledger, Witness
+    from dpdesk.project.ledger import Ledger, Witness, is_said
 
-    if not reason.strip():
+    if not is_said(reason):
         raise InputError(
             "ledger.reason",
             f"{path}: accepting a lost witness needs a reason.",
@@ -314,9 +330,9 @@ def restore_ledger(
     ``ledger.restored`` where something is known to be missing whose content is known nowhere, and
     as opening a ledger does.
     """
-    from dpdesk.project.ledger import Ledger, Witness
+    from dpdesk.project.ledger import Ledger, Witness, is_said
 
-    if not reason.strip():
+    if not is_said(reason):
         raise InputError(
             "ledger.reason",
             f"{path}: entering lost entries again needs a reason.",

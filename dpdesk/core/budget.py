@@ -26,13 +26,16 @@ from dpdesk.core.plain import is_sane, number_text, show
 
 _FRACTION = re.compile(r"[0-9]{1,2000}(/[1-9][0-9]{0,1999})?")
 _SHOWN_DIGITS = 14
+LARGEST = Fraction(10**100)
+"""The largest ε or ρ of a plan or limit: sums and squares of many such can still be shown."""
 _ZERO = Fraction(0)
 
 
 def amount(value: object, name: str) -> Fraction:
     """The exact amount that a plan or an option gives: an integer, decimal, fraction or text.
 
-    Raises InputError ``budget.amount`` for what is no number of 0 or more, named ``name``.
+    Raises InputError ``budget.amount`` for what is no number of 0 or more, or a larger one than
+    :data:`LARGEST`, named ``name``.
     """
     found: Fraction | None = None
     if isinstance(value, Fraction):
@@ -41,6 +44,12 @@ def amount(value: object, name: str) -> Fraction:
         found = _decimal(repr(value))
     elif isinstance(value, int | Decimal | str) and not isinstance(value, bool):
         found = _decimal(str(value).strip())
+    if found is not None and found > LARGEST:
+        raise InputError(
+            "budget.amount",
+            f"`{name}` is above 10^100, expected a number of 0 or more such as 0.5.",
+            details={"key": name},
+        )
     if found is None or found < 0:
         raise InputError(
             "budget.amount",
@@ -52,7 +61,7 @@ def amount(value: object, name: str) -> Fraction:
 
 def _decimal(text: str) -> Fraction | None:
     try:
-        number = Decimal(text)
+        number = Decimal(text) if text.isascii() and "_" not in text else Decimal("nan")
     except InvalidOperation:
         return None
     return Fraction(number) if is_sane(number) else None
@@ -67,6 +76,8 @@ def amount_text(value: Fraction) -> str:
             rest //= prime
     if rest == 1 and len(text) <= _SHOWN_DIGITS:
         return text
+    if value > LARGEST:
+        return "above 10^100"
     return f"about {float(value):.6g}"
 
 

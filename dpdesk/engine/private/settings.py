@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpdesk.core.budget import Neighbours, ProtectedUnit, PureEpsilon, ZeroConcentrated
+from dpdesk.core.budget import (
+    Neighbours,
+    ProtectedUnit,
+    PureEpsilon,
+    ZeroConcentrated,
+    amount,
+)
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import (
@@ -101,7 +107,7 @@ def read_budget(
         found = "neither `epsilon` nor `rho`" if epsilon is None else "both `epsilon` and `rho`"
         raise misfit(code, where, f"found {found}, expected one of them", "epsilon")
     kind = Noise.LAPLACE if rho is None else Noise.GAUSSIAN
-    return kind, Fraction(str(epsilon if rho is None else rho))
+    return kind, amount(epsilon if rho is None else rho, "epsilon" if rho is None else "rho")
 
 
 def check_named(name: str, columns: Sequence[str], key: str, where: str) -> None:

@@ -21,7 +21,7 @@ from dpdesk.project.ledger.judging import (
 )
 from dpdesk.project.ledger.ledger import Ledger, LedgerCheck, LedgerFault, check_file
 from dpdesk.project.ledger.people import PeopleRecord
-from dpdesk.project.ledger.records import AccountKey, AuditEnd, LedgerEntry, Outcome
+from dpdesk.project.ledger.records import AccountKey, AuditEnd, LedgerEntry, Outcome, is_said
 from dpdesk.project.ledger.witness import SeenLedger, Witness, read_entry
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "add_up",
     "check_file",
     "figures",
+    "is_said",
     "left_of",
     "open_doubts",
     "preview",

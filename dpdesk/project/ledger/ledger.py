@@ -54,6 +54,7 @@ from dpdesk.project.ledger.records import (
     PeopleDeclared,
     Restored,
     Settled,
+    is_said,
     one_line,
     request_for_ledger,
 )
@@ -243,7 +244,7 @@ class Ledger(Closing):
     def check_reason(self, key: AccountKey, limit: Budget | None, reason: str) -> None:
         """Raise InputError ``ledger.reason`` where setting this limit needs a reason."""
         before = self._book.limit(key)
-        if raises(before, limit) and not reason.strip():
+        if raises(before, limit) and not is_said(reason):
             raise problems.no_reason(self.path, str(key), str(before))
 
     def declare_people(self, one: str, other: str, same: bool, reason: str) -> None:

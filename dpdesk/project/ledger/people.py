@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dpdesk.core.budget import DebitRequest
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.project.ledger.records import AccountKey, PeopleDeclared, fold
+from dpdesk.project.ledger.records import AccountKey, PeopleDeclared, fold, is_said
 
 _LEAST_WORD = 4
 """Letters of a word in which one other letter is taken for a slip of the keyboard."""
@@ -95,7 +95,7 @@ def _contradiction(declared: dict[frozenset[str], PeopleRecord]) -> PeopleRecord
 
 def check_people(people: People, one: str, other: str, same: bool, reason: str, path: Path) -> None:
     """Raise InputError ``ledger.reason``, ``ledger.people`` where this cannot be declared."""
-    if not reason.strip():
+    if not is_said(reason):
         raise InputError(
             "ledger.reason",
             f"{path}: declaring who “{one}” and “{other}” are needs a reason.",

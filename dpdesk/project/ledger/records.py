@@ -87,6 +87,11 @@ def fold(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", seen).casefold().split())
 
 
+def is_said(reason: str) -> bool:
+    """Whether a reason says anything: blanks, invisible signs and marks alone do not."""
+    return any(sign.isalnum() for sign in reason)
+
+
 def one_line(text: str) -> str:
     """A text that any file can hold, on one line and not without end."""
     flat = " ".join(text.split()).encode("utf-8", "backslashreplace").decode("utf-8")

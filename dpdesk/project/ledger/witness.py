@@ -161,12 +161,17 @@ class Witness:
     def keep(self, ledger: str, path: Path, entries: Iterable[LedgerEntry]) -> str:
         """Add entries of a ledger that lies at ``path``, on the disk when this returns.
 
-        Why that was impossible, empty when it was not.
+        Why that was impossible, empty when it was not. A file that holds other lines and none of a
+        witness is left as it is: it may be another one, and :meth:`check` stops spending.
         """
         lines = [
             json.dumps({"ledger": ledger, "path": str(path), **entry.as_plain()}, sort_keys=True)
             for entry in entries
         ]
+        seen, own = self.seen(), [line.encode("ascii") for line in lines]
+        strange = (one for one in seen.spoilt if not any(line.startswith(one) for line in own))
+        if not seen.places and any(strange):
+            return ""
         # A line that was cut short by a kill must not swallow the next one.
         return self._add("".join(f"\n{line}\n" for line in lines).encode("ascii"))
 

@@ -296,3 +296,36 @@ def test_a_usual_place_that_cannot_be_written_is_said_with_every_debit(
         request = desk.request(PureEpsilon(Fraction("0.2")), SOURCE, ["age"], "cube")
         desk.debit(request, said.append)
     assert "ledger.unwitnessed" in [getattr(event, "code", "") for event in said]
+
+
+def test_a_witness_in_the_home_folder_is_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    with desk_of(home) as desk:
+        assert witnessing.witness_notes(desk.context) == ()
+        (tmp_path / "alias").symlink_to(home)
+        for place in (home / "w.jsonl", tmp_path / "alias" / "w.jsonl"):
+            monkeypatch.setenv("DPDESK_WITNESS", str(place))
+            (note,) = witnessing.witness_notes(desk.context)
+            assert note.code == "witness.at-home"
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "\u200b", "…", "\u2060\u00ad"])
+def test_what_says_nothing_is_not_a_reason(tmp_path: Path, reason: str) -> None:
+    from dpdesk.app import ledgers
+
+    with desk_of(tmp_path / "home") as desk:
+        with pytest.raises(InputError, match="needs a reason"):
+            ledgers.begin_ledger(desk.context, desk.path, reason)
+        spend(desk)
+        for attempt in (
+            lambda: witnessing.accept_witness(desk.context, desk.path, reason),
+            lambda: witnessing.restore_ledger(desk.context, desk.path, reason),
+            lambda: budgets.declare_people(desk.context, desk.path, "residents", "b", True, reason),
+            lambda: budgets.set_limit(
+                desk.context, desk.path, None, reason, population="residents"
+            ),
+        ):
+            with pytest.raises(InputError, match="needs a reason"):
+                attempt()

@@ -262,3 +262,14 @@ def test_a_budget_that_buys_nothing_is_told_from_one_that_does() -> None:
         Approximate(Fraction(50), Fraction(1, 10**6)),
     )
     assert not any(map(protects, large))
+
+
+def test_amounts_that_nobody_can_mean_are_refused_and_shown_all_the_same() -> None:
+    for value in ("1e101", "1e400", 10**400, Fraction(10**101)):
+        with pytest.raises(InputError, match=r"above 10\^100"):
+            amount(value, "limit")
+    for value in ("1_0", "\u0663", "1/3", "nan"):
+        with pytest.raises(InputError, match="expected a number of 0 or more"):
+            amount(value, "limit")
+    assert amount("1e100", "limit") == 10**100
+    assert str(PureEpsilon(Fraction(10**400))) == "ε = above 10^100"

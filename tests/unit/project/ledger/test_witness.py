@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -296,3 +297,33 @@ def test_its_place_is_the_one_that_is_named_or_one_of_the_user(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     assert Witness.here().path.name == "witness.jsonl"
     assert not Witness.here().named
+
+
+def test_a_file_that_is_no_witness_is_left_as_it_is_and_stops_spending(tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("sex,age\nf,31\n", "utf-8")
+    for place in (table, tmp_path / "l.sqlite"):
+        with open_here(tmp_path / "l.sqlite", witness=Witness(place, named=True)) as ledger:
+            before = place.read_bytes()
+            for _ in range(2):
+                with pytest.raises(StorageError) as error:
+                    ledger.debit(ask("0.1"))
+                assert error.value.code == "witness.damaged"
+                ledger.tell_witness()
+            assert place.read_bytes() == before
+            assert not ledger.book.debits
+
+
+def test_a_first_line_that_a_kill_has_cut_short_is_written_again(tmp_path: Path) -> None:
+    path, witness = tmp_path / "l.sqlite", witness_of(tmp_path / "l.sqlite")
+    with opened(path) as ledger:
+        (line,) = [
+            json.dumps(
+                {"ledger": ledger.identity, "path": str(ledger.path), **one.as_plain()},
+                sort_keys=True,
+            )
+            for one in ledger.entries()
+        ]
+        witness.path.write_bytes(b"\n" + line.encode("ascii")[:60])
+        ledger.debit(ask("0.1"))
+        assert len(witness.entries(ledger.identity)) == 2
