@@ -88,11 +88,13 @@ class DataStore:
         report: Report,
         *,
         private: bool = False,
+        person: str | None = None,
     ) -> DataStore:
         """Read the source that ``spec`` names, relative to ``base``.
 
         With ``private``, ``spec`` names everything that would be detected, and no row has a say in
-        how or whether others are read: see :mod:`dpdesk.io.private`.
+        how or whether others are read: see :mod:`dpdesk.io.private`. ``person`` is the column that
+        names persons, whose numbers are compared as numbers then.
 
         Raises InputError with line and column for what cannot be read honestly, StorageError for
         a file or disk that fails, Cancelled; nothing is left behind then.
@@ -111,6 +113,7 @@ class DataStore:
                 loaded = without_empty_rows(con, loaded, spec, path, token)
             if private:
                 loaded = filtered(con, loaded, spec, path, spill, token)
+                _join_persons(con, loaded, spec, person, path, token)
             elif queries_rows(spec):
                 loaded = queried(con, loaded, spec, path, spill, token)
             check_forms(loaded.columns or loaded.names, path.name)
@@ -365,6 +368,20 @@ def _load(
     from dpdesk.io.formats.loading import load_foreign
 
     return load_foreign(con, path, base, spec, workspace, token, report)
+
+
+def _join_persons(
+    con: DuckDBPyConnection,
+    loaded: Loaded,
+    spec: SourceSpec,
+    person: str | None,
+    path: Path,
+    token: CancelToken,
+) -> None:
+    from dpdesk.io.private.persons import join_numbers
+
+    if person is not None:
+        join_numbers(con, loaded, spec, person, path, token)
 
 
 def _load_private(

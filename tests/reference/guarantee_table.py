@@ -310,6 +310,8 @@ PRIVATE: tuple[Entry, ...] = (
           _unclustered("graph", rows=True)),
     Entry(ASSUMES, "What is protected is a single edge, whoever it is about.",
           _unclustered("graph", rows=False)),
+    Entry(ASSUMES, "Each line of a text file counts as a row, inside quotes too: a value that "
+          "holds a line end makes two rows.", _noisy),
     Entry(ASSUMES, "Two nodes have one edge at most: repeated rows count once, and rows from a "
           "node "
           "to itself are left out.", _when(lambda t: t.kind == "graph" and not t.directed)),

@@ -53,11 +53,21 @@ def open_pinned(
     keys = unnamed(spec, format_of(spec, resolve_source(spec, base)))
     if keys:
         raise _unpinned(context, spec, base, keys, where, token)
-    store = DataStore.open(spec, base, context.workspace, token, report, private=True)
+    store = DataStore.open(
+        spec, base, context.workspace, token, report, private=True, person=_person(plan)
+    )
     if not untyped(spec, used_columns(plan, store.columns, named)):
         return store
     store.close()
     raise _unpinned(context, spec, base, ("types",), where, token)
+
+
+def _person(plan: Plan) -> str | None:
+    """The column that names persons, where the method does not ask for its texts as well."""
+    said = {form(text) for text in texts_in(plan.protection.parameters)}
+    roles = ((name, spec.role) for name, spec in plan.attributes.items())
+    named = [name for name, role in roles if role is Role.CLUSTER and form(name) not in said]
+    return named[0] if named else None
 
 
 def used_columns(

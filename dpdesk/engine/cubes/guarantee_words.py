@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.private.guarantee_words import GENERATOR, INDEPENDENT, OTHERS
+from dpdesk.engine.private.guarantee_words import GENERATOR, INDEPENDENT, LINES, OTHERS
 from dpdesk.engine.private.origins import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
 
 LABELS = (
@@ -34,6 +34,7 @@ def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
         unit = f"Every person has {held} in the data; nothing in the data enforced it."
     sentences = [
         unit,
+        LINES,
         "The categories, their order and all settings are taken to have been fixed without looking "
         "at the data.",
         *origins(settings),
@@ -43,9 +44,9 @@ def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
     ]
     if any(measure.column for measure in settings.measures):
         bounds = "The bounds of every sum are taken to have been fixed without looking at the data."
-        sentences.insert(1, bounds)
+        sentences.insert(2, bounds)
     if settings.labels:
-        sentences.insert(2, LABELS)
+        sentences.insert(3, LABELS)
     return tuple(sentences)
 
 

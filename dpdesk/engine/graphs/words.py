@@ -13,6 +13,7 @@ from dpdesk.engine.private.guarantee_words import (
     CHOOSING,
     GENERATOR,
     INDEPENDENT,
+    LINES,
     OTHERS,
     PUBLISHING,
     between_words,
@@ -184,6 +185,7 @@ def _assumes(settings: GraphSettings, cluster: str | None, change: int | None) -
     pair += ", and one more in the other direction" if settings.directed else ""
     return (
         unit,
+        LINES,
         f"{pair}: repeated rows count once, and rows from a node to itself are left out.",
         "The nodes, their order and all settings are taken to have been fixed without looking at "
         f"the data. {_ORIGINS[settings.origins]}",

@@ -21,6 +21,10 @@ PUBLISHING = (
     "checklist inform: these are internal looks at the data, and the stated loss does not cover "
     "what the decision itself tells."
 )
+LINES = (
+    "Each line of a text file counts as a row, inside quotes too: a value that holds a line end "
+    "makes two rows."
+)
 OTHERS = "Every other release about the same persons costs as well: losses add up."
 INDEPENDENT = "What somebody knows of different persons is independent."
 GENERATOR = (

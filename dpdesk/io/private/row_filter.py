@@ -26,7 +26,13 @@ _GROWING = frozenset(("repeat", "lpad", "rpad"))
 """Functions with which one value could fill the memory."""
 _REPLACING = frozenset(("replace", "regexp_replace"))
 """Functions that do so when what they put in is itself made from a value."""
+_ESCAPING = frozenset(f"{no}{like}_escape" for no in ("", "not_") for like in ("like", "ilike"))
+"""LIKE and its kin with ESCAPE; for some of their mistakes a row cannot be left out by TRY."""
 _HINT = "Write a condition on the row's own columns, such as SELECT * FROM data WHERE sex = 'm'."
+_ESCAPE = (
+    "Write the pattern and one character of ASCII behind ESCAPE in quotes, and do not let the "
+    "pattern end with that character."
+)
 _TABLE = "Name the `table` as well; the query then runs over its rows."
 
 
@@ -50,6 +56,8 @@ def read_filter(spec: SourceSpec, where: str) -> QueryTree | None:
     for node in walk(tree.statement["node"]):
         if node.get("class") == "FUNCTION" and _grows(node):
             raise refused(where, "with this function one value could fill the memory", _HINT)
+        if node.get("class") == "FUNCTION" and _stops(node):
+            raise refused(where, "its ESCAPE could stop at the value of one row", _ESCAPE)
     return tree
 
 
@@ -59,6 +67,19 @@ def _grows(call: Mapping[str, Any]) -> bool:
     if name in _REPLACING:
         return any(part["expression"]["class"] != "CONSTANT" for part in given[2:3])
     return name in _GROWING
+
+
+def _stops(call: Mapping[str, Any]) -> bool:
+    """Whether a LIKE … ESCAPE is not known to be in order before any value is seen."""
+    if str(call["function_name"]).lower() not in _ESCAPING:
+        return False
+    literals = [part["expression"].get("literal", {}) for part in call["arguments"][1:]]
+    if any(literal.get("kind") != "STRING" for literal in literals):
+        return True
+    pattern, escape = (str(literal["text"]) for literal in literals)
+    if len(escape) != 1 or not escape.isascii():
+        return True
+    return pattern.replace(2 * escape, "").endswith(escape)
 
 
 def filtered(

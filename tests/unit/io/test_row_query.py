@@ -23,6 +23,7 @@ from dpdesk.core.language import voice_of
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io import row_query
 from dpdesk.io.preview import preview_source
+from dpdesk.io.private.row_filter import read_filter
 from dpdesk.io.query_tree import QueryTree, read_query
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
@@ -311,6 +312,33 @@ def test_a_filter_is_told_from_what_looks_at_other_rows() -> None:
         "SELECT id, upper(age) AS age FROM data",
     ):
         assert not tree(query).is_filter, query
+
+
+@pytest.mark.parametrize(
+    ("condition", "good"),
+    [
+        ("id LIKE '9!%' ESCAPE '!'", True),
+        ("id NOT ILIKE '9!!' ESCAPE '!'", True),
+        ("id LIKE age", True),
+        ("id LIKE '9!' ESCAPE '!'", False),
+        ("id LIKE '9!!!' ESCAPE '!'", False),
+        ("id LIKE age ESCAPE '!'", False),
+        ("id NOT LIKE age ESCAPE '!'", False),
+        ("id ILIKE '9' ESCAPE age", False),
+        ("id NOT ILIKE '9' ESCAPE 'ab'", False),
+        ("id LIKE '9' ESCAPE 'é'", False),
+        ("id = 'x' OR (id <> 'y' AND id LIKE '9!' ESCAPE '!')", False),
+    ],
+)
+def test_no_value_of_a_row_can_stop_a_filter_of_a_private_method(
+    condition: str, good: bool
+) -> None:
+    spec = SourceSpec("t.csv", query=f"SELECT * FROM data WHERE {condition}")
+    if good:
+        assert read_filter(spec, "plan")
+    else:
+        with pytest.raises(InputError, match="ESCAPE could stop"):
+            read_filter(spec, "plan")
 
 
 # ---- against a slow evaluation
