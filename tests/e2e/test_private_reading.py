@@ -258,6 +258,41 @@ def test_the_lines_to_add_are_told_of_a_file_that_other_methods_refuse(
     assert main(["run", str(plan), "--out", str(tmp_path / "out")]) == 0
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_the_lines_to_add_name_an_encoding_of_two_bytes_without_a_mark(
+    tmp_path: Path, capsys: Any, encoding: str
+) -> None:
+    text = "person,sex,age,born,pay\n" + "Åsa,f,1,1980-01-01,1\nBo,m,2,1980-01-02,2\n" * 20
+    (tmp_path / "people.csv").write_bytes(text.encode(encoding))
+    plan = write_plan(tmp_path, "sum", "")
+    assert main(["run", str(plan), "--out", str(tmp_path / "out")]) == 2
+    *added, _ = capsys.readouterr().err.splitlines()
+    assert f'encoding = "{encoding}"' in added
+    write_plan(tmp_path, "sum", "\n".join(added) + "\n")
+    assert main(["run", str(plan), "--out", str(tmp_path / "out")]) == 0
+
+
+@pytest.mark.parametrize(("method", "persons"), [("persons", 2), ("graph", 6)])
+def test_a_number_written_in_several_ways_is_one_person(
+    tmp_path: Path, method: str, persons: int
+) -> None:
+    """Where the method asks for the texts as well, as ends of edges, they stay what they are."""
+    ways = [b"7", b"7.0", b"007", b"+7", b"70e-1", b"8"]
+    write_text(tmp_path / "people.csv", [way + b",f,1,,1" for way in ways])
+    path = write_plan(tmp_path, method, READ.replace('person = "text"', 'person = "number"'))
+    text = path.read_text("utf-8")
+    if "[attributes" not in text:
+        path.write_text(text + '\n[attributes.person]\nrole = "cluster"\n', "utf-8")
+    with (
+        AppContext.open(tmp_path / "home") as context,
+        closing(
+            open_pinned(context, read_plan(path), tmp_path, "p", CancelToken(), silent)
+        ) as data,
+    ):
+        table = data.frequency_table(["person"], CancelToken())
+    assert len(table.domains[0]) == persons
+
+
 def test_a_name_in_two_unicode_forms_is_one_person(tmp_path: Path) -> None:
     write_text(
         tmp_path / "people.csv",

@@ -186,12 +186,23 @@ def _detected(
     try:
         data = DataStore.open(plain, base, context.workspace, token, _quiet)
     except InputError as problem:
+        wide = _wide_encoding(problem)
+        if wide and spec.encoding is None:
+            return _detected(context, replace(spec, encoding=wide), base, token)
         try:
             return _detected_by_head(context, spec, base, token), problem
         except InputError:
             raise problem from None
     with closing(data):
         return pinned_source(spec, data.reading, data.profile(token, _quiet)), None
+
+
+def _wide_encoding(problem: InputError) -> str:
+    """The encoding that reads a text whose header has a zero behind each letter; empty without."""
+    if problem.code != "csv.nul" or problem.details.get("line") != 1:
+        return ""
+    options = problem.details.get("set")
+    return str(dict(options).get("encoding", "")) if isinstance(options, tuple) else ""
 
 
 def _detected_by_head(
