@@ -44,6 +44,8 @@ class AppContext(Closing):
     def close(self) -> None:
         """Remove everything temporary that this process made."""
         from dpdesk.core.graver import use_tool
+        from dpdesk.io.formats.databases.hosts import leave_home
 
         use_tool(self.workspace, None)
+        leave_home(self.home)
         self.workspace.close()

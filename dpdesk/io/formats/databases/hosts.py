@@ -105,9 +105,15 @@ class HostList:
 _home: list[Path] = []
 
 
-def use_home(home: Path | None) -> None:
-    """Take the list of this home folder from now on; None: no host is confirmed."""
-    _home[:] = [] if home is None else [home]
+def use_home(home: Path) -> None:
+    """Take the list of this home folder from now on; before, no host is confirmed."""
+    _home[:] = [home]
+
+
+def leave_home(home: Path) -> None:
+    """Take the list of this home folder no more: no host is confirmed, if it is in use."""
+    if _home == [home]:
+        _home.clear()
 
 
 def confirmed() -> frozenset[str]:

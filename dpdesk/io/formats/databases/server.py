@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from queue import Empty, Queue
 from typing import Any
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
@@ -23,6 +24,8 @@ from dpdesk.io.formats.request import OfferedTable, ReadRequest
 
 CONNECTING = 10
 """Seconds after which a place is given up where no connection is made."""
+SIGNING_IN = 60.0
+"""Seconds after which a sign-in is given up, over all addresses that are tried."""
 ANSWERING = 30.0
 """Seconds after which a server is given up that does not take the settings."""
 _SETTINGS = (
@@ -74,13 +77,7 @@ def connect(request: ReadRequest) -> Any:
     if request.password is not None:
         more["password"] = request.password
     try:
-        con = psycopg.connect(
-            request.path,
-            connect_timeout=CONNECTING,
-            application_name="dpdesk",
-            autocommit=True,
-            **more,
-        )
+        con = _signed_in(request.path, more)
     except (psycopg.Error, ValueError) as error:
         raise _not_signed_in(name, request, error) from error
     try:
@@ -91,6 +88,40 @@ def connect(request: ReadRequest) -> Any:
         con.close()
         raise told(name, error) from error
     return con
+
+
+def _signed_in(address: str, more: Mapping[str, Any]) -> Any:
+    """The connection of psycopg. Raises psycopg.Error, after :data:`SIGNING_IN` at the latest.
+
+    A server says how often SCRAM hashes the password, which libpq does to the end: 2,147,483,647
+    times take more than an hour, in which no other time limit is looked at.
+    """
+    import psycopg
+
+    answer: Queue[Any] = Queue()
+
+    def try_it() -> None:
+        try:
+            answer.put(
+                psycopg.connect(
+                    address,
+                    connect_timeout=CONNECTING,
+                    application_name="dpdesk",
+                    autocommit=True,
+                    **more,
+                )
+            )
+        except Exception as error:  # noqa: BLE001 - raised below, where it is waited for
+            answer.put(error)
+
+    threading.Thread(target=try_it, daemon=True).start()
+    try:
+        found = answer.get(timeout=SIGNING_IN)
+    except Empty:
+        raise psycopg.OperationalError(f"no sign-in within {SIGNING_IN:.0f} seconds") from None
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 @contextmanager

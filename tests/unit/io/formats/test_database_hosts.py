@@ -289,6 +289,23 @@ def test_an_address_cannot_make_the_program_wait_for_many_servers() -> None:
             hosts.refuse_unconfirmed(f"postgresql:///d?{key}={many}", ())
 
 
+def test_a_sign_in_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when a server asks for two thousand million rounds of SCRAM."""
+    let_go, ended = threading.Event(), threading.Event()
+
+    def work(*_: object, **__: object) -> None:
+        let_go.wait()
+        ended.set()
+
+    monkeypatch.setattr(psycopg, "connect", work)
+    monkeypatch.setattr(server, "SIGNING_IN", 0.01)
+    with pytest.raises(StorageError, match="no sign-in within") as caught:
+        connect(ReadRequest("postgresql://127.0.0.1:1/d", "", "postgresql"))
+    assert caught.value.code == "database.unreachable"
+    let_go.set()
+    ended.wait()
+
+
 def test_no_ticket_goes_to_a_place_here_that_was_not_confirmed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -486,6 +503,14 @@ def test_servers_are_confirmed_and_forgotten(context: AppContext) -> None:
 def test_what_is_not_a_server_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         hosts.parse_host(text)
+
+
+def test_a_list_serves_no_longer_than_its_home_is_open(tmp_path: Path) -> None:
+    address = "postgresql://db.example.org/d"
+    with AppContext.open(tmp_path / "one") as one:
+        databases.confirm_host(one, "db.example.org", silent)
+        assert hosts.unconfirmed_places(address) == ()
+    assert hosts.unconfirmed_places(address) == ("db.example.org:5432",)
 
 
 def test_a_damaged_list_confirms_nothing(context: AppContext) -> None:
