@@ -202,7 +202,16 @@ class QueryTree:
         For a query that :attr:`is_filter`.
         """
         where = self._node["where_clause"]
-        tried = {**_PLAIN_NODE, "class": "OPERATOR", "type": "OPERATOR_TRY", "children": [where]}
+        # Without the cast in here a condition that is a text would be cast outside, untried.
+        decided = {
+            **_PLAIN_NODE,
+            "class": "CAST",
+            "type": "OPERATOR_CAST",
+            "child": where,
+            "cast_type": {"id": "BOOLEAN", "type_info": None},
+            "try_cast": False,
+        }
+        tried = {**_PLAIN_NODE, "class": "OPERATOR", "type": "OPERATOR_TRY", "children": [decided]}
         return self._changed(column, {} if where is None else {"where_clause": tried})
 
     def selecting(self, column: str) -> str:
