@@ -51,16 +51,37 @@ settings.register_profile("fuzz", max_examples=2_000, deadline=None, print_blob=
 settings.load_profile(os.environ.get("DPDESK_HYPOTHESIS") or "developing")
 
 
+def _use_home(home: Path, patch: pytest.MonkeyPatch) -> Path:
+    """Make it DPDESK_HOME, with the witness that knows its ledgers next to it."""
+    patch.setenv("DPDESK_HOME", str(home))
+    patch.setenv("DPDESK_WITNESS", str(home.with_name(f"{home.name}-witness.jsonl")))
+    return home
+
+
+@pytest.fixture(scope="module")
+def module_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One DPDESK_HOME and one witness of ledgers for what several tests of a module spend.
+
+    A fixture of a module that spends a budget must use it: the witness of a single test would not
+    know the ledger, and stop the next debit.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        yield _use_home(tmp_path_factory.mktemp("home"), patch)
+
+
 @pytest.fixture(autouse=True)
-def private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Every test has its own DPDESK_HOME and its own witness of ledgers.
+def private_home(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    """Every test has its own DPDESK_HOME and its own witness of ledgers, or its module's.
 
     So nothing of the user is read or written.
     """
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("DPDESK_HOME", str(home))
-    monkeypatch.setenv("DPDESK_WITNESS", str(home.with_name(f"{home.name}-witness.jsonl")))
-    return home
+    if "module_home" in request.fixturenames:
+        return _use_home(request.getfixturevalue("module_home"), monkeypatch)
+    return _use_home(tmp_path_factory.mktemp("home"), monkeypatch)
 
 
 @pytest.fixture

@@ -83,8 +83,8 @@ class Case:
 
 
 @pytest.fixture(scope="module")
-def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
-    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+def context(module_home: Path) -> Iterator[AppContext]:
+    with AppContext.open(module_home) as opened:
         policy = 'version = 1\ntitle = "Rules"\n[limits]\nmaximum_epsilon = 60\n'
         (opened.home / AGENCY_POLICY).write_text(policy, "utf-8")
         yield opened

@@ -45,7 +45,7 @@ epsilon = 1
 {labels}
 [budget]
 ledger = "ledger.sqlite"
-population = "{name}"
+population = "persons"
 """
 SEX = {1.0: "male", 2.0: "female", 3.0: "undeclared", 9.0: "refused"}
 ASSUMED = (
@@ -55,8 +55,8 @@ ASSUMED = (
 
 
 @pytest.fixture(scope="module")
-def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
-    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+def context(module_home: Path) -> Iterator[AppContext]:
+    with AppContext.open(module_home) as opened:
         yield opened
 
 
@@ -76,7 +76,7 @@ def made(context: AppContext, folder: Path, name: str, rows: int, labels: str) -
     )  # fmt: skip
     (folder / "region.csv").write_text("1;1;*\n2;2;*\n", encoding="utf-8")
     plan = folder / f"{name}.toml"
-    plan.write_text(PLAN.format(source=f"{name}.sav", labels=labels, name=name), encoding="utf-8")
+    plan.write_text(PLAN.format(source=f"{name}.sav", labels=labels), encoding="utf-8")
     pin(plan)
     return run_plan(context, plan, folder / name, CancelToken(), silent).out
 

@@ -45,8 +45,8 @@ DOMAINS: dict[str, Any] = {"sex": list(SEX), "region": ["north", "other"]}
 
 
 @pytest.fixture(scope="module")
-def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
-    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+def context(module_home: Path) -> Iterator[AppContext]:
+    with AppContext.open(module_home) as opened:
         yield opened
 
 

@@ -76,8 +76,8 @@ class Made:
 
 
 @pytest.fixture(scope="module")
-def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
-    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+def context(module_home: Path) -> Iterator[AppContext]:
+    with AppContext.open(module_home) as opened:
         yield opened
 
 
