@@ -6,15 +6,15 @@ the manifests of those before it; readers combine them. It is paid for in the le
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.manifests import manifest_hash
 from dpdesk.app.private.preparing import PreparedDesign
 from dpdesk.app.private.releasing import debit_request, write_private_release
 from dpdesk.app.querying import open_listed, told
@@ -253,13 +253,6 @@ def check_apart(releases: Sequence[Path], hashes: Sequence[str]) -> None:
                 "query.twice",
                 f"{releases[number]}: the same release is named twice, which tells nothing more.",
             )
-
-
-def manifest_hash(manifest: Mapping[str, object]) -> str:
-    """SHA-256 (hex) of the bytes of ``manifest.json``."""
-    from dpdesk.io.canonical import canonical_json
-
-    return hashlib.sha256(canonical_json(manifest)).hexdigest()
 
 
 def check_sold(context: AppContext, plan: Plan, where: str) -> None:

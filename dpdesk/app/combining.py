@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.buying import check_apart, manifest_hash
+from dpdesk.app.buying import check_apart
+from dpdesk.app.manifests import manifest_hash
 from dpdesk.app.querying import AskedRelease, open_listed, told
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import RefusedError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,8 @@ class AppContext(Closing):
     home: Path
     workspace: Workspace
     registry: Registry
+    verified: set[str] = field(default_factory=set, init=False, compare=False)
+    """Hashes of manifests whose claims this process has checked against their public files."""
 
     @classmethod
     def open(cls, home: Path | None = None) -> AppContext:

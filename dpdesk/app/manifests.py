@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.public_fields import COMMON, LISTED, PublicField, unlisted, withdrawn, written
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.io.canonical import canonical_json
 from dpdesk.io.release_folder import FORMAT, MANIFEST, commitment
 
 if TYPE_CHECKING:
@@ -93,3 +95,8 @@ def listed_checks(manifest: Mapping[str, object], method: Method) -> list[ClaimC
         return [ClaimCheck(LISTED, CheckStatus.NOT_CHECKABLE, reason, MANIFEST, _LISTED_LABEL)]
     reason = "each field is one that the program lists with what it can tell"
     return [ClaimCheck(LISTED, CheckStatus.CONFIRMED, reason, MANIFEST, _LISTED_LABEL)]
+
+
+def manifest_hash(manifest: Mapping[str, object]) -> str:
+    """SHA-256 (hex) of the bytes of ``manifest.json``."""
+    return hashlib.sha256(canonical_json(manifest)).hexdigest()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.texts import same_texts
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.jobs import CancelToken, Report, StepStarted, silent
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.shapes import as_table
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dpdesk.engine.querying import ComparedMethod, QueryableMethod
     from dpdesk.io.release_content import ReleaseContent
 
+_ANSWERS_NOTHING = "A release that does not verify answers nothing; `dpdesk verify` tells all."
 _MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError)
 
 
@@ -98,11 +99,11 @@ def _not_compared(manifest: Mapping[str, object]) -> Iterator[str]:
 
 
 def open_listed(context: AppContext, folder: Path, token: CancelToken) -> ReleaseContent:
-    """The public files of a release, where they are intact and tell nothing that its method does
-    not list.
+    """The public files of a release, where they are intact, tell nothing that its method does not
+    list, and claim nothing that they refute.
 
     Raises InputError ``release.missing``, ``release.unreadable``; RefusedError
-    ``release.not-intact``, ``release.not-listed``; Cancelled.
+    ``release.not-intact``, ``release.not-listed``, ``release.not-verified``; Cancelled.
     """
     from dpdesk.app.manifests import listed_checks
     from dpdesk.io.release_content import ReleaseContent
@@ -116,10 +117,35 @@ def open_listed(context: AppContext, folder: Path, token: CancelToken) -> Releas
                     "release.not-listed",
                     f"{folder}: the manifest holds `{check.claim}`, which is not among the public "
                     "fields of such a release.",
-                    hint="A release that does not verify answers nothing; `dpdesk verify` tells "
-                    "all.",
+                    hint=_ANSWERS_NOTHING,
                 )
+    _refuse_refuted(context, folder, content, token)
     return content
+
+
+def _refuse_refuted(
+    context: AppContext, folder: Path, content: ReleaseContent, token: CancelToken
+) -> None:
+    """Check the claims of the public part, once per process for the same manifest.
+
+    Hashes show only that nothing was changed by accident: they can be made again. The hashes of
+    all files are in the manifest, so that what has been checked once needs no second look.
+    """
+    from dpdesk.app.manifests import manifest_hash
+    from dpdesk.app.verifying import verify_release
+
+    digest = manifest_hash(content.manifest)
+    if digest in context.verified:
+        return
+    found = verify_release(content.public, context.registry, token, silent)
+    if found.failures:
+        failure = found.failures[0]
+        raise RefusedError(
+            "release.not-verified",
+            f"{folder}: the release does not verify: {failure.path}: {failure.reason}.",
+            hint=_ANSWERS_NOTHING,
+        )
+    context.verified.add(digest)
 
 
 @contextmanager

@@ -52,6 +52,11 @@ class ReleaseContent:
         return cls(found.public, found.manifest)
 
     @property
+    def public(self) -> Path:
+        """The folder of the public part."""
+        return self._public
+
+    @property
     def manifest(self) -> Mapping[str, object]:
         """The public manifest."""
         return self._manifest

@@ -13,13 +13,17 @@ from typing import Any
 
 import pytest
 
+from dpdesk.app import verifying
+from dpdesk.app.browsing import open_cube
 from dpdesk.app.context import AppContext
 from dpdesk.app.demo import sample_folder
 from dpdesk.app.private.pages import public_page
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
+from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.release import VerifyReport
 from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.releases import release, write_source
 
@@ -63,6 +67,52 @@ def answered(run: Run, *arguments: object) -> dict[str, Any]:
     assert code == 0, err
     found: dict[str, Any] = json.loads(out.splitlines()[-1])
     return found
+
+
+def one_more(release: Path) -> Path:
+    """The same cube with one more person in its total, and all hashes made again."""
+    total = release / "public/cuboids/0.csv"
+    head, value = total.read_text("utf-8").splitlines()
+    total.write_text(f"{head}\n{float(value) + 1!r}\n", "utf-8")
+    seal_again(release, manifest_of(release))
+    return release
+
+
+def test_a_release_whose_files_refute_it_answers_nothing_though_its_hashes_were_made_again(
+    run: Run, sample_cube: Path, tmp_path: Path
+) -> None:
+    forged = one_more(Path(shutil.copytree(sample_cube, tmp_path / "forged")))
+    for part in (forged, forged / "public"):
+        code, out, err = run("query", part)
+        assert (code, out) == (1, "")
+        last = err.splitlines()[-1]
+        assert "does not verify" in last
+        assert "cuboids/0.csv" in last
+    assert run("query", sample_cube, "--with", forged)[0] == 1
+    with AppContext.open(tmp_path / "own") as context:
+        for ways in range(2):  # nor is it remembered as checked
+            with pytest.raises(RefusedError) as caught:
+                open_cube(context, forged, CancelToken(), silent)
+            assert caught.value.code == "release.not-verified", ways
+
+
+def test_a_release_is_checked_once_for_all_its_questions(
+    sample_cube: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[Path] = []
+
+    def counted(path: Path, *rest: Any, **keys: Any) -> VerifyReport:
+        checked.append(path)
+        return verify_release(path, *rest, **keys)
+
+    monkeypatch.setattr(verifying, "verify_release", counted)
+    copy = Path(shutil.copytree(sample_cube, tmp_path / "copy"))
+    with AppContext.open(tmp_path / "own") as context:
+        for folder in (sample_cube, copy, copy / "public"):
+            open_cube(context, folder, CancelToken(), silent)
+        assert checked == [sample_cube / "public"]
+        with pytest.raises(RefusedError):
+            open_cube(context, one_more(copy), CancelToken(), silent)
 
 
 def test_rows_are_counted_as_the_file_has_them(run: Run, rows_release: Path) -> None:
