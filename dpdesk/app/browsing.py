@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from dpdesk.app.querying import open_listed, told
+from dpdesk.app.querying import cautions_of, open_listed, told
 from dpdesk.app.shops import Shop
 from dpdesk.core.browsing import BrowseState
 from dpdesk.core.capabilities import Capabilities, Content, Use
@@ -120,7 +120,8 @@ def open_cube(
         with told(each):
             found.append((ReleasedCube.from_manifest(content.manifest), content))
         manifests.append(content.manifest)
-    cautions = related_words(folders, manifests)
+    said = [one for manifest in manifests for one in cautions_of(context, manifest)]
+    cautions = (*related_words(folders, manifests), *dict.fromkeys(said))
     with told(folder):
         reader = reader_of(found)
         guarantee = manifests[0]["guarantee"]

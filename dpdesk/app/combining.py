@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.buying import check_apart
 from dpdesk.app.manifests import manifest_hash
-from dpdesk.app.querying import AskedRelease, open_listed, told
+from dpdesk.app.querying import AskedRelease, cautions_of, open_listed, told
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
@@ -83,7 +83,8 @@ def open_together(
         with told(folder):
             found.append((ReleasedCube.from_manifest(manifest), content))
         manifests.append(manifest)
-    warnings = related_words(folders, manifests)
+    said = [one for manifest in manifests for one in cautions_of(context, manifest)]
+    warnings = (*related_words(folders, manifests), *dict.fromkeys(said))
     reader = reader_of(found)
     title = str(found[0][1].manifest["title"])
     about = AskedRelease(folders[0], title, str(manifests[0]["method"]), askable_cube(reader.cube))

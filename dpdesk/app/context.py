@@ -23,8 +23,9 @@ class AppContext(Closing):
     home: Path
     workspace: Workspace
     registry: Registry
-    verified: set[str] = field(default_factory=set, init=False, compare=False)
-    """Hashes of manifests whose claims this process has checked against their public files."""
+    verified: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, compare=False)
+    """Manifests, by their hash, whose public files bear out what they claim, as this process found;
+    and sentences on what had to be left unchecked."""
 
     @classmethod
     def open(cls, home: Path | None = None) -> AppContext:

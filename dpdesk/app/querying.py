@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from dpdesk.app.texts import same_texts
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted, silent
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.published import MINIMAL_CHANGE, CheckStatus
 from dpdesk.core.query import Answer, Askable, Query
-from dpdesk.core.shapes import as_table
+from dpdesk.core.release import VerifyReport
 from dpdesk.engine.kinds import answers_of, truth_of
 
 if TYPE_CHECKING:
@@ -78,24 +78,9 @@ def open_release(
         )
     with told(folder):
         askable = answers.askable(content, token)
-        unlike = tuple(_not_compared(content.manifest))
     about = AskedRelease(folder, str(content.manifest["title"]), name, askable)
-    return OpenRelease(about, content, answers, truth_of(method), unlike)
-
-
-def _not_compared(manifest: Mapping[str, object]) -> Iterator[str]:
-    """What of the claims a question does not compare with anything, and no check might."""
-    if not same_texts(manifest):
-        yield (
-            "Pages and sentences of this release were written with other texts than this "
-            "program's, and were not compared with anything."
-        )
-    exact = as_table(manifest["result"]).get("exact") if "result" in manifest else None
-    if isinstance(exact, Mapping) and exact.get("known_by") in ("enumeration", "4ti2"):
-        yield (
-            "The size of a minimal change beside the exact tables was not checked for this answer; "
-            "`dpdesk verify` tells whether it can be."
-        )
+    cautions = cautions_of(context, content.manifest)
+    return OpenRelease(about, content, answers, truth_of(method), cautions)
 
 
 def open_listed(context: AppContext, folder: Path, token: CancelToken) -> ReleaseContent:
@@ -105,7 +90,7 @@ def open_listed(context: AppContext, folder: Path, token: CancelToken) -> Releas
     Raises InputError ``release.missing``, ``release.unreadable``; RefusedError
     ``release.not-intact``, ``release.not-listed``, ``release.not-verified``; Cancelled.
     """
-    from dpdesk.app.manifests import listed_checks
+    from dpdesk.app.manifests import listed_checks, manifest_hash
     from dpdesk.io.release_content import ReleaseContent
 
     content = ReleaseContent.open(folder, context.registry.about, token)
@@ -119,14 +104,22 @@ def open_listed(context: AppContext, folder: Path, token: CancelToken) -> Releas
                     "fields of such a release.",
                     hint=_ANSWERS_NOTHING,
                 )
-    _refuse_refuted(context, folder, content, token)
+    if manifest_hash(content.manifest) not in context.verified:
+        _check_claims(context, folder, content, token)
     return content
 
 
-def _refuse_refuted(
+def cautions_of(context: AppContext, manifest: Mapping[str, object]) -> tuple[str, ...]:
+    """What to say with every number of a release that :func:`open_listed` opened."""
+    from dpdesk.app.manifests import manifest_hash
+
+    return context.verified[manifest_hash(manifest)]
+
+
+def _check_claims(
     context: AppContext, folder: Path, content: ReleaseContent, token: CancelToken
 ) -> None:
-    """Check the claims of the public part, once per process for the same manifest.
+    """Check the claims of the public part, as is done once per process for the same manifest.
 
     Hashes show only that nothing was changed by accident: they can be made again. The hashes of
     all files are in the manifest, so that what has been checked once needs no second look.
@@ -134,9 +127,6 @@ def _refuse_refuted(
     from dpdesk.app.manifests import manifest_hash
     from dpdesk.app.verifying import verify_release
 
-    digest = manifest_hash(content.manifest)
-    if digest in context.verified:
-        return
     found = verify_release(content.public, context.registry, token, silent)
     if found.failures:
         failure = found.failures[0]
@@ -145,7 +135,22 @@ def _refuse_refuted(
             f"{folder}: the release does not verify: {failure.path}: {failure.reason}.",
             hint=_ANSWERS_NOTHING,
         )
-    context.verified.add(digest)
+    said = tuple(_not_compared(content.manifest, found))
+    context.verified[manifest_hash(content.manifest)] = said
+
+
+def _not_compared(manifest: Mapping[str, object], found: VerifyReport) -> Iterator[str]:
+    """What of the claims was compared with nothing."""
+    if not same_texts(manifest):
+        yield (
+            "Pages and sentences of this release were written with other texts than this "
+            "program's, and were not compared with anything."
+        )
+    if any(check.claim == MINIMAL_CHANGE for check in found.not_checked()):
+        yield (
+            "The size of a minimal change beside the exact tables was not checked for this answer; "
+            "`dpdesk verify` tells whether it can be."
+        )
 
 
 @contextmanager

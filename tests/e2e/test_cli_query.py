@@ -96,6 +96,23 @@ def test_a_release_whose_files_refute_it_answers_nothing_though_its_hashes_were_
             assert caught.value.code == "release.not-verified", ways
 
 
+def test_answers_say_that_words_were_not_compared(
+    run: Run, sample_cube: Path, tmp_path: Path
+) -> None:
+    assert not [
+        text for text in answered(run, sample_cube)["warnings"] if "were not compared" in text
+    ]
+    forged = Path(shutil.copytree(sample_cube, tmp_path / "forged"))
+    said: dict[str, Any] = manifest_of(forged)
+    said["texts"]["sha256"] = "0" * 64
+    said["guarantee"]["claim"] = "All is safe."
+    seal_again(forged, said)
+    assert any("not compared" in text for text in answered(run, forged)["warnings"])
+    with AppContext.open(tmp_path / "own") as context:
+        cube = open_cube(context, forged / "public", CancelToken(), silent)
+    assert any("not compared" in text for text in cube.cautions)
+
+
 def test_a_release_is_checked_once_for_all_its_questions(
     sample_cube: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
