@@ -93,6 +93,7 @@ KEYS = (
     # Of texts alone: other formats have no lines.
     Key("source/unreadable_lines", Basis.SOURCE, of=Releases.PAID, always=False),
     Key("source/unreadable_values", Basis.SOURCE, of=Releases.PAID),
+    Key("result/seconds", Basis.RECORDED, _TIME, always=False),
     *_source("hierarchies", "result", "risk", "utility", "figures", "charts", "recoded"),
     *_source("checks", "notes"),
     Key("pseudonyms", Basis.SOURCE, of=Releases.ROWS, always=False),
@@ -148,7 +149,7 @@ def recorded_in(evidence: Mapping[str, object]) -> tuple[str, ...]:
     for place, _ in _values(evidence):
         key = key_at(place)
         if key is not None and key.basis is Basis.RECORDED:
-            found.add(place[0] if key.parts[0] != "plan" else "plan")
+            found.add(" ".join(place) if place[0] == "result" else place[0])
     return tuple(sorted(found))
 
 
@@ -186,7 +187,7 @@ def _is_there(value: object, parts: tuple[str, ...]) -> bool:
 
 def _single(place: tuple[str, ...], value: object) -> bool:
     """Whether a recorded value is one of its kind: seconds, a count, or a text on one line."""
-    if place[0] == "timings":
+    if "timings" in place or place[-1] == "seconds":
         number = isinstance(value, int | float) and not isinstance(value, bool)
         return number and 0 <= float(str(value)) < float("inf")
     if place[-1] in ("entries", "limit"):

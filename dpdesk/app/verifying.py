@@ -209,7 +209,8 @@ class _Checker:
 
         try:
             checks = private_claims(self._found, method, manifest, self._token)
-            if source is not None and self._found.evidence is not None and not _failed(checks):
+            sound = bool(checks) and not _failed(checks)  # none: a table is missing, which is told
+            if source is not None and self._found.evidence is not None and sound:
                 with ExitStack() as stack:
                     self._figures, more = checks_with_source(
                         *(self._found, manifest, method, source),

@@ -111,7 +111,7 @@ def claim_of(manifest: Mapping[str, object], published: PublishedTable) -> Claim
     k, suppressed = whole_number(given.get("k")), whole_number(result.get("rows_suppressed", 0))
     if "k" in given and (k is None or k < 2 or Role.QUASI_IDENTIFIER not in roles.values()):
         return _bad("guarantee, k", given.get("k"), "2 or more, with quasi-identifiers")
-    if suppressed is None or (k is None and "rows_suppressed" in result):
+    if suppressed is None or (k is None) is ("rows_suppressed" in result):
         found = result.get("rows_suppressed")
         return _bad("rows_suppressed", found, "a number of rows, where k is claimed")
     return Claimed(size, tuple(names), roles, removed, k, suppressed)
