@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, Look, table_from
-from dpdesk.core.query import ALL, Answer, AnswerRow, Condition, Grouping, Match, Query, Within
+from dpdesk.core.query import (
+    ALL,
+    COVERING_95,
+    Answer,
+    AnswerRow,
+    Condition,
+    Grouping,
+    Match,
+    Query,
+    Within,
+)
 from dpdesk.core.spans import span_of
 
 Labels = tuple[str | None, ...]
@@ -119,7 +129,8 @@ def _low(row: AnswerRow) -> float:
 
 
 def _heads(answer: Answer, truth: Mapping[Labels, float] | None) -> tuple[str, ...]:
-    head = (" × ".join(answer.columns) or "Rows", "Estimate", "From (95 %)", "To (95 %)")
+    ends = ("From (95 %)", "To (95 %)") if answer.interval == COVERING_95 else ("From", "To")
+    head = (" × ".join(answer.columns) or "Rows", "Estimate", *ends)
     internal = () if truth is None else ("True (internal)", "Error (internal)")
     return (*head, "Standard error", *internal, "Note")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, Look, table_from
 from dpdesk.core.cube_grid import CubeGrid, Floats
 from dpdesk.core.labels import NO_BOOK, Codebook
-from dpdesk.core.query import ALL
+from dpdesk.core.query import ALL, COVERING_95
 
 Labels = tuple[str | None, ...]
 NEAR_ZERO = 1.0
@@ -132,7 +132,8 @@ def pivot_chart(pivot: Pivot, question: str, answer: str, unit: str) -> BarChart
     )
     title = " × ".join(pivot.row_axes) or "all"
     twin = [_twin_row(pivot, row, column) for row in rows for column in columns]
-    heads = (title, " × ".join(pivot.column_axes) or "columns", pivot.grid.measure, "± 95 %")
+    width = "± 95 %" if pivot.grid.interval == COVERING_95 else "±"
+    heads = (title, " × ".join(pivot.column_axes) or "columns", pivot.grid.measure, width)
     return BarChart(
         id="olap",
         question=question,

@@ -389,6 +389,10 @@ def test_charts_answer_a_question_and_carry_a_table(method: MicrodataMethod) -> 
                 assert np.isfinite(series.y).all()
 
 
+def answers_of(outcome: MethodOutcome) -> list[str]:
+    return [chart.answer for chart in outcome.charts]
+
+
 def test_a_view_shows_what_a_run_of_the_same_settings_gives(method: MicrodataMethod) -> None:
     given = given_for(method)
     exploration = method.explore(given, CancelToken(), silent)
@@ -396,7 +400,8 @@ def test_a_view_shows_what_a_run_of_the_same_settings_gives(method: MicrodataMet
     assert view.feasible
     assert view.figures == outcome.figures
     assert view.guarantee == outcome.guarantee
-    assert [chart.answer for chart in view.charts] == [chart.answer for chart in outcome.charts]
+    shown = [chart.answer for chart in view.charts]  # and what only people in front of it look at
+    assert [answer for answer in shown if answer in answers_of(outcome)] == answers_of(outcome)
 
 
 def test_an_impossible_view_offers_a_remedy_that_works(method: MicrodataMethod) -> None:

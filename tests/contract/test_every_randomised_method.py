@@ -225,7 +225,9 @@ def test_a_view_shows_what_a_release_of_the_same_settings_would_be(case: Case) -
     view, judged = exploration.view(given.parameters), judged_of(case)
     assert view.feasible
     assert (view.guarantee, view.figures) == (judged.guarantee, judged.figures)
-    assert [chart.answer for chart in view.charts] == [chart.answer for chart in judged.charts]
+    shown = [chart.answer for chart in view.charts]  # and what only people in front of it look at
+    told = [chart.answer for chart in judged.charts]
+    assert [answer for answer in shown if answer in told] == told
     with pytest.raises(InputError):
         exploration.pick(0)
 

@@ -106,6 +106,16 @@ def context(module_home: Path) -> Iterator[AppContext]:
         yield opened
 
 
+@pytest.fixture
+def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppContext]:
+    """A home with a witness of its own, where nothing was paid about these people yet."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("DPDESK_HOME", str(home))
+    monkeypatch.setenv("DPDESK_WITNESS", str(tmp_path / "witness.jsonl"))
+    with AppContext.open(home) as opened:
+        yield opened
+
+
 @pytest.fixture(scope="module")
 def register(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_register(tmp_path_factory.mktemp("data"), people())
@@ -222,38 +232,39 @@ def test_values_outside_the_domain_go_to_the_declared_category(genuine: Path) ->
 
 
 def test_a_limit_that_is_reached_stops_the_run_before_any_noise(
-    context: AppContext, register: Path, tmp_path: Path
+    fresh: AppContext, register: Path, tmp_path: Path
 ) -> None:
     budget = "limit = 1.2\n"
     plan = write_plan(register, "limited.toml", budget, epsilon=0.7)
     plan.write_text(plan.read_text("utf-8").replace('"register"', '"limited"'), "utf-8")
-    release(context, plan, tmp_path / "first")
+    release(fresh, plan, tmp_path / "first")
     with pytest.raises(RefusedError) as caught:
-        release(context, plan, tmp_path / "second")
+        release(fresh, plan, tmp_path / "second")
     assert caught.value.code == "ledger.exhausted"
     assert not (tmp_path / "second").exists()
 
 
 def test_a_run_that_fails_after_the_debit_stays_spent_and_leaves_nothing(
-    context: AppContext, register: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fresh: AppContext, register: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = write_plan(register, "failing.toml", "limit = 1.0")
     plan.write_text(plan.read_text("utf-8").replace('"register"', '"failing"'), "utf-8")
 
     def fail(*args: object) -> None:
-        raise RuntimeError("the pages failed")
+        raise RuntimeError("the disk failed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(releasing, "public_page", fail)
+        patch.setattr(releasing, "public_files", fail)
         with pytest.raises(RuntimeError):
-            release(context, plan, tmp_path / "out")
+            release(fresh, plan, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-    with pytest.raises(RefusedError, match="1"):
-        release(context, plan, tmp_path / "again")
+    with pytest.raises(RefusedError) as caught:
+        release(fresh, plan, tmp_path / "again")
+    assert caught.value.code == "ledger.exhausted"
 
 
 def test_texts_that_cannot_be_read_are_told_before_anything_is_paid(
-    context: AppContext, register: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fresh: AppContext, register: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = write_plan(register, "german.toml", "limit = 1.0")
     text = plan.read_text("utf-8").replace('"register"', '"german"')
@@ -264,10 +275,10 @@ def test_texts_that_cannot_be_read_are_told_before_anything_is_paid(
     with monkeypatch.context() as patch:
         patch.setattr(catalogue, "resource_files", lambda *_: (tmp_path / "pages.po",))
         with pytest.raises(StorageError, match="translations to `de`"):
-            release(context, plan, tmp_path / "out")
+            release(fresh, plan, tmp_path / "out")
     read_catalogue.cache_clear()
     voice_of.cache_clear()
-    assert release(context, plan, tmp_path / "again").out.is_dir()
+    assert release(fresh, plan, tmp_path / "again").out.is_dir()
 
 
 PUBLIC_STEPS = ("process", "write_public")

@@ -28,7 +28,7 @@ class Known(NamedTuple):
 
 
 ANSWERS = {
-    "dates-and-postcodes": Known({"birth_date": 3, "postcode": 3, "sex": 0}, 66, 185, 0.0891),
+    "dates-and-postcodes": Known({"birth_date": 3, "postcode": 3, "sex": 0}, 66, 185, 0.0893),
     "health-study": Known({"age": 3, "sex": 0, "postcode": 1, "birthplace": 0}, 562, 1278, 0.0787),
     "public-use-file": Known(
         {"age": 3, "sex": 0, "district": 2, "household_size": 2, "marital_status": 1},
