@@ -59,8 +59,8 @@ def is_open(forgery: Forgery) -> bool:
 
 
 @pytest.fixture(scope="module")
-def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
-    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+def context(module_home: Path) -> Iterator[AppContext]:
+    with AppContext.open(module_home) as opened:
         yield opened
 
 
