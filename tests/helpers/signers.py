@@ -178,12 +178,15 @@ def _by_file(person: Person) -> tuple[str | Path, ...]:
 
 @contextmanager
 def _home(path: Path) -> Iterator[None]:
-    before = os.environ.get("DPDESK_HOME")
-    os.environ["DPDESK_HOME"] = str(path)
+    """A computer has a home and, next to it, a witness of what its ledger paid."""
+    here = {"DPDESK_HOME": str(path), "DPDESK_WITNESS": str(path.with_name("witness.jsonl"))}
+    before = {name: os.environ.get(name) for name in here}
+    os.environ.update(here)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["DPDESK_HOME"]
-        else:
-            os.environ["DPDESK_HOME"] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
