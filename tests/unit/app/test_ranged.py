@@ -81,7 +81,7 @@ def test_a_missing_code_joins_a_group_that_names_it_alone(
         made = write_release(
             run, tmp_path / "release", context.workspace, CancelToken(), silent
         ).out
-        told = [note for note in run.notes if "declared missing" in note]
+        told = [note for note in run.recorded_notes if "declared missing" in note]
     assert sorted(_published(made)) == sorted(["y"] * 3 + ["o"] * 3 + [unknown] * 2)
     assert told == (
         [
@@ -124,5 +124,5 @@ def test_a_cube_counts_nobody_of_unknown_age_among_the_old(
     plan = read_plan(path)
     with prepare_private(context, plan, tmp_path, "plan", CancelToken(), silent) as run:
         hierarchy = run.given.hierarchies["AGE"]
-        assert [note for note in run.notes if note.endswith("not even into the total.")]
+        assert [note for note in run.recorded_notes if note.endswith("even into the total.")]
     assert "99" not in hierarchy.leaf_codes
