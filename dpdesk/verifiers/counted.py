@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.frequency import FrequencySource, RowRule
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.shapes import as_table
 from dpdesk.verifiers.declared import Column
 
 
@@ -83,6 +84,15 @@ def counted(
     return cells
 
 
-def unlike(recorded: Mapping[str, object], found: Mapping[str, object]) -> str:
-    """The first fact that the evidence records otherwise; empty when there is none."""
-    return next((key for key, value in found.items() if recorded.get(key) != value), "")
+def unlike(
+    recorded: Mapping[str, object], name: str, found: Mapping[str, object], *, complete: bool
+) -> str:
+    """The first fact of the measure ``name`` that the evidence records otherwise, or empty.
+
+    ``recorded`` is the result in the evidence. What it lacks is a difference too where it must be
+    ``complete``: earlier versions recorded less. Raises KeyError, TypeError when malformed.
+    """
+    counting = as_table(recorded["counting"] if complete else recorded.get("counting") or {})
+    facts = as_table(counting[name] if complete else counting.get(name) or {})
+    asked = found if complete else [key for key in found if key in facts]
+    return next((key for key in asked if facts.get(key) != found[key]), "")

@@ -16,6 +16,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import VerifyReport
 from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.forging import (
     OTHER_PAGE,
@@ -399,3 +400,33 @@ def test_a_public_field_that_is_not_listed_fails(
     assert not found.ok
     unlisted = [c.claim for c in found.claims if c.found.startswith("is not among the public")]
     assert unlisted == ["result.certified", "result.cuboids[].checked"]
+
+
+def test_exact_counts_are_those_of_the_source_whatever_texts_a_release_names(
+    context: AppContext, tmp_path: Path
+) -> None:
+    source = write_register(tmp_path / "data", people())
+    keys = {"exact": [["sex"]], "publish": [["region"]], "planner": "base"}
+    made = release(context, write_plan(source, **keys), tmp_path / "made").out
+    said: Said = manifest_of(made) | {"texts": {"language": "en", "sha256": "0" * 64}}
+    seal_again(made, said)
+    assert with_source(context, made, source).ok
+
+    (path,) = (made / "public/cuboids").glob("*sex.csv")
+    title, first, second, *rest = path.read_text("utf-8").splitlines()
+    one, other = first.split(","), second.split(",")
+    one[1], other[1] = other[1], one[1]
+    assert one[1] != other[1]
+    path.write_text("\n".join([title, ",".join(one), ",".join(other), *rest, ""]), "utf-8")
+    seal_again(made, said)
+    assert verify_release(made, context.registry, CancelToken(), silent).ok
+    found = with_source(context, made, source)
+    assert [failure.reason for failure in found.failures] == [
+        f"rows that count: cuboids/{path.name} has an exact number that is not that of the source"
+    ]
+
+
+def with_source(context: AppContext, made: Path, source: Path) -> VerifyReport:
+    return verify_release(
+        made, context.registry, CancelToken(), silent, source, workspace=context.workspace
+    )

@@ -109,8 +109,9 @@ def checks_with_source(
 ) -> tuple[ClaimCheck, list[ClaimCheck]]:
     """The figures of the evidence against those of the source, and what more the source shows.
 
-    The rows that count and what is exact are found by the verifier; all other figures by a design
-    made again. Nothing is drawn. Raises what a malformed manifest raises, InputError, StorageError,
+    The rows that count and what is exact are found by the verifier, whatever program made the
+    release; all other figures by a design made again, where this program may compare them. Nothing
+    is drawn. Raises what a malformed manifest raises, InputError, StorageError,
     Cancelled.
     """
     from dpdesk.io.store import DataStore
@@ -128,10 +129,12 @@ def checks_with_source(
     with closing(store) as data:
         complete = same_texts(manifest)
         faults = source_faults(evidence, data, plan.source, complete=complete)
-        if faults or not complete:
-            return figures_check(faults, other_texts(manifest)), []
+        if faults:
+            return figures_check(faults), []
         whole, tables = as_table(evidence["result"]), read_tables(manifest, found.public, token)
         counted = method.verify_counted(manifest, whole, tables, declared, data, token)
+        if not complete:
+            return figures_check([], other_texts(manifest)), counted
         design = method.design(given, token, report)
         if not same_values(design.result, manifest["result"]):
             return figures_check([], _OTHER_PLAN), counted

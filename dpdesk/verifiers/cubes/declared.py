@@ -80,7 +80,7 @@ def counted_check(
         summed = "" if name == COUNT else name.removeprefix(_CENTRED).removeprefix("sum of ")
         rows = Rows(deciding, summed, person[0] if person else None, most)
         kept, facts = kept_rows(source, rows, token)
-        key = unlike(as_table(as_table(recorded["counting"])[name]), facts)
+        key = unlike(recorded, name, facts, complete=given.complete)
         if key:
             found = f"`{key}` is not what the source gives"
             return [ClaimCheck(_COUNTED, CheckStatus.FAILED, found, EVIDENCE, _COUNTED_LABEL)]

@@ -67,7 +67,7 @@ def counted_check(
     loops = int(np.trace(pairs))
     facts["rows_from_a_node_to_itself"] = loops
     facts["rows_that_repeat_an_edge"] = int(pairs.sum()) - loops - edges
-    key = unlike(as_table(as_table(recorded["counting"])["edges"]), facts)
+    key = unlike(recorded, "edges", facts, complete=given.complete)
     if key:
         found = f"`{key}` is not what the source gives"
         return [ClaimCheck(_COUNTED, CheckStatus.FAILED, found, EVIDENCE, _COUNTED_LABEL)]
