@@ -12,8 +12,6 @@ from tests.helpers.answer_coverage import CASES, MOVED, Truth, coverage
 from tests.helpers.diverted_coverage import cells_held
 from tests.helpers.soak import SoakBook, scaled
 
-pytestmark = pytest.mark.soak
-
 DRAWS = 3_000
 WORST = "no negative numbers, base"
 

@@ -14,8 +14,6 @@ import pytest
 from tests.benchmarks.whole import people
 from tests.helpers.soak import SoakBook, scaled
 
-pytestmark = pytest.mark.soak
-
 ROWS = 5_000_000
 MOST_MEMORY = 4_000_000_000
 MEASURE = """

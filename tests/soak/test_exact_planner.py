@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import pytest
-
 from dpdesk.engine.cubes.planners.exact import plan_exact
 from dpdesk.engine.private.kinds import Noise
 from tests.reference import cube_plans as reference
@@ -13,7 +11,6 @@ from tests.reference import cube_plans as reference
 SHAPE = (9, 16, 7, 15, 6, 5, 2, 2)
 
 
-@pytest.mark.soak
 def test_all_cuboids_of_eight_dimensions_are_proven() -> None:
     plan = plan_exact(SHAPE, range(256), Noise.LAPLACE, seconds=600)
     sources = [reference.cuboid(source.cuboid) for source in plan.sources]

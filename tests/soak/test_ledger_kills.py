@@ -11,8 +11,6 @@ from tests.helpers.ledger_killing import kill_again_and_again
 from tests.helpers.release_spender import BUY, Spender
 from tests.helpers.soak import SoakBook, scaled
 
-pytestmark = pytest.mark.soak
-
 KILLS = 500
 
 

@@ -10,8 +10,6 @@ from dpdesk.engine.cubes.optimal.variances import plan_variances
 from dpdesk.engine.private.kinds import Noise
 from tests.helpers.soak import SoakBook
 
-pytestmark = pytest.mark.soak
-
 ADULT = (9, 16, 7, 15, 6, 5, 2, 2)
 
 

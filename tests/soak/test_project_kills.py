@@ -11,8 +11,6 @@ from tests.helpers.killing import kill_again_and_again
 from tests.helpers.projects import Desk
 from tests.helpers.soak import SoakBook, scaled
 
-pytestmark = pytest.mark.soak
-
 KILLS = 500
 
 

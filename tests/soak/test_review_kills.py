@@ -10,8 +10,6 @@ import pytest
 from tests.helpers.review_killing import kill_again_and_again
 from tests.helpers.soak import SoakBook, scaled
 
-pytestmark = pytest.mark.soak
-
 KILLS = 500
 
 

@@ -18,8 +18,6 @@ from tests.helpers.cube_errors import MEASURES, Study, budget, design_of, people
 from tests.helpers.cube_trials import tried
 from tests.helpers.soak import SoakBook, scaled
 
-pytestmark = pytest.mark.soak
-
 DRAWS = 20_000
 LINEAR_DRAWS = 200
 PLANNERS: dict[str, dict[str, Any]] = {

@@ -20,8 +20,6 @@ from tests.benchmarks.whole import people
 from tests.helpers import releases as town
 from tests.helpers.soak import SoakBook, scaled
 
-pytestmark = pytest.mark.soak
-
 KILLS, CANCELS, ROWS = 500, 60, 300_000
 
 
