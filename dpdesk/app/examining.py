@@ -2,33 +2,386 @@
 
 from __future__ import annotations
 
+import difflib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.fitting import Examination
-from dpdesk.app.recipes import (
-    STEP,
-    FitItem,
-    FitReport,
-    Recipe,
-    Trial,
-    Weight,
-    merged_source,
-)
-from dpdesk.core.errors import DpdeskError, InputError, RefusedError
+from dpdesk.app.recipes import STEP, FitItem, FitReport, Recipe, Trial, Weight, merged_source
+from dpdesk.core.charts import format_figure
+from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
+from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
-from dpdesk.core.plan import SourceSpec
+from dpdesk.core.parameters import nearest
+from dpdesk.core.plain import quoted
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
+from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount
 from dpdesk.core.source_options import given_keys
+from dpdesk.core.source_spec import missing_advice
 from dpdesk.engine.kinds import noise_of
+from dpdesk.project.work import HierarchyChoice
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from dpdesk.app.context import AppContext
+    from dpdesk.core.frequency import FrequencyTable
     from dpdesk.engine.method import MethodOutcome
     from dpdesk.engine.private.method import Design
     from dpdesk.engine.randomised_method import Judged
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
+
+
+SHOWN_VALUES = 100
+_NAMED, _COMPARED = 3, 20
+_SHORT = 3
+_MOST_LEAVES = 2_000
+_PIECE = 10_000
+_COVERED, _NEAR = 0.9, 0.7
+_MISSING_MORE = 0.1
+_WITH_HIERARCHY = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+_NUMBERS = {ColumnType.INTEGER, ColumnType.DECIMAL}
+_READING = {
+    "format": "Format",
+    "delimiter": "Delimiter",
+    "encoding": "Encoding",
+    "decimal": "Decimal mark",
+    "header": "Line of names",
+    "skip": "Lines above the table",
+}
+
+
+class Examination:
+    """One file checked against one recipe; see :func:`dpdesk.app.examining.examine`."""
+
+    def __init__(
+        self, recipe: Recipe, data: DataStore, profile: DataProfile, base: Path, token: CancelToken
+    ) -> None:
+        self._recipe = recipe
+        self._work = recipe.work
+        self._data = data
+        self._profile = {column.name: column for column in profile.columns}
+        self._base = base
+        self._token = token
+        self._hierarchies = self._resolved()
+
+    def items(self) -> Iterator[FitItem]:
+        """Everything that is not as it was, in no order."""
+        yield from self._reading_items()
+        yield from self._code_items()
+        fresh = [name for name in self._profile if not self._knows(name)]
+        renamed = set()
+        for name in self._expected():
+            self._token.check()
+            if name in self._profile:
+                yield from self._column_items(self._profile[name])
+            else:
+                item = self._lacking_column(name, [one for one in fresh if one not in renamed])
+                renamed.add(item.instead)
+                yield item
+        for name in fresh:
+            item = self._new_column(self._profile[name])
+            if name not in renamed or item.weight is Weight.BLOCKS:
+                yield item
+
+    # ---- the file as a whole
+
+    def _reading_items(self) -> Iterator[FitItem]:
+        before, now = self._recipe.reading, self._data.reading.as_dict()
+        for key, words in _READING.items():
+            if key not in before or before[key] == now[key] or "" in (before[key], now[key]):
+                continue
+            weight = Weight.LOOK if key in ("decimal", "header", "skip") else Weight.NOTE
+            found, was = _option(now[key]), _option(before[key])
+            sentence = f"{words}: {found} now, {was} before."
+            advice = (
+                "Check that numbers and names are read rightly." if weight is Weight.LOOK else ""
+            )
+            yield FitItem(f"reading.{key}", weight, sentence, advice)
+
+    def _code_items(self) -> Iterator[FitItem]:
+        known = {
+            *_texts(self._recipe.reading.get("missing_candidates")),
+            *self._data.reading.missing,
+        }
+        for code in self._data.reading.missing_candidates:
+            if code not in known:
+                yield FitItem(
+                    "missing.candidate",
+                    Weight.LOOK,
+                    f"{quoted(code)} looks like a code for missing values, and the plan does not "
+                    "declare it.",
+                    f"If it is one, {missing_advice([*self._data.reading.missing, code])}.",
+                    values=(ValueCount(code, 0),),
+                )
+
+    # ---- columns
+
+    def _knows(self, name: str) -> bool:
+        if self._recipe.columns:
+            return name in self._recipe.columns
+        return name in self._work.roles or name in self._work.hierarchies
+
+    def _expected(self) -> list[str]:
+        """Columns that the recipe says something of, then others that its file had."""
+        return list(dict.fromkeys([*self._work.roles, *self._hierarchies, *self._recipe.columns]))
+
+    def _lacking_column(self, name: str, fresh: Sequence[str]) -> FitItem:
+        role = self._work.role(name)
+        instead = _like_name(name, fresh) or self._same_values(name, fresh)
+        matters = name in self._work.roles and role is not Role.INSENSITIVE
+        sentence = f"The file has no column {quoted(name)}, which is {_a(role)} in the plan"
+        advice = "Take it out of the plan" + ("." if matters else ", if it is not needed any more.")
+        if instead:
+            sentence += f"; is it called {quoted(instead)} now?"
+            advice = f"If so, write {quoted(instead)} in the plan; else take the column out."
+        named = name in self._work.roles or name in self._work.hierarchies
+        weight = Weight.BLOCKS if named else Weight.LOOK
+        if not named:
+            sentence = f"The column {quoted(name)} is gone"
+            sentence += f"; is it called {quoted(instead)} now?" if instead else ""
+            advice = "Nothing has to be done, unless users of the release need it."
+        sentence += "" if sentence.endswith("?") else "."
+        return FitItem("column.missing", weight, sentence, advice, name, instead=instead or "")
+
+    def _same_values(self, name: str, fresh: Sequence[str]) -> str | None:
+        """A new column nearly all of whose rows have a leaf in the hierarchy of a lacking one."""
+        hierarchy = self._hierarchies.get(name)
+        if not isinstance(hierarchy, Hierarchy) or not _telling(hierarchy):
+            return None
+        for other in fresh:
+            profile = self._profile[other]
+            if 1 < profile.distinct <= 2 * len(hierarchy.leaves):
+                _, rows = self._without_leaf(other, hierarchy)
+                if int(rows.sum()) <= (1 - _COVERED) * profile.rows:
+                    return other
+        return None
+
+    def _new_column(self, column: ColumnProfile) -> FitItem:
+        suggestion = column.suggestion
+        dangerous = suggestion.role is Role.IDENTIFIER
+        sentence = f"The column {quoted(column.name)} is new: it would be released unchanged"
+        weight = Weight.LOOK
+        if dangerous:
+            weight = Weight.BLOCKS
+            sentence += f", and it looks like an identifier ({suggestion.reason.rstrip('.?')})"
+        elif suggestion.role is not Role.INSENSITIVE:
+            sentence += f", though it may be {_a(suggestion.role)}"
+        advice = "Give it a role in the plan; an identifier is left out."
+        return FitItem("column.new", weight, f"{sentence}.", advice, column.name, column.rows)
+
+    def _column_items(self, column: ColumnProfile) -> Iterator[FitItem]:
+        before = self._recipe.columns.get(column.name)
+        if before is not None and not _same_type(before, column.type):
+            yield FitItem(
+                "column.type",
+                Weight.LOOK,
+                f"{quoted(column.name)} holds {_values_of(column.type)} now, "
+                f"{_values_of(before)} before.",
+                "Check the file, its decimal mark and its missing codes.",
+                column.name,
+                column.rows,
+            )
+        share = self._recipe.missing_shares.get(column.name)
+        if share is not None and abs(column.missing_share - share) > _MISSING_MORE:
+            now, was = (format_figure(each, "share") for each in (column.missing_share, share))
+            yield FitItem(
+                "missing.share",
+                Weight.LOOK,
+                f"In {quoted(column.name)} {now} of the rows are missing, {was} before.",
+                "Check whether the codes for missing values have changed.",
+                column.name,
+                column.missing,
+            )
+        yield from self._hierarchy_items(column)
+
+    # ---- hierarchies
+
+    def _resolved(self) -> dict[str, Hierarchy | FitItem]:
+        """The hierarchies by value that the file can be checked against, or why there is none."""
+        from dpdesk.app.hierarchies import load
+
+        found: dict[str, Hierarchy | FitItem] = {}
+        for name, choice in self._work.hierarchies.items():
+            self._token.check()
+            if self._work.role(name) not in _WITH_HIERARCHY:
+                continue
+            try:
+                if isinstance(choice, Hierarchy):
+                    found[name] = choice
+                elif isinstance(choice, HierarchyFile):
+                    found[name] = load(self._work.base / choice.path, name).hierarchy
+                elif isinstance(choice, HierarchyBuilder) and name in self._profile:
+                    found[name] = self._built(name, choice)
+            except (InputError, StorageError) as error:
+                advice = error.hint or "Mend the hierarchy, or choose another one."
+                found[name] = FitItem(
+                    "hierarchy.unusable", Weight.BLOCKS, error.sentence, advice, name
+                )
+        return found
+
+    def _built(self, name: str, builder: HierarchyBuilder) -> Hierarchy:
+        from dpdesk.app.hierarchies import build
+
+        return build(self._data, name, builder, self._token)
+
+    def _hierarchy_items(self, column: ColumnProfile) -> Iterator[FitItem]:
+        hierarchy = self._hierarchies.get(column.name)
+        if isinstance(hierarchy, FitItem):
+            yield hierarchy
+            return
+        choice = self._work.hierarchies.get(column.name)
+        if hierarchy is None or isinstance(choice, HierarchyBuilder):
+            return
+        values, rows = self._without_leaf(column.name, hierarchy)
+        if len(values):
+            yield self._lacking_leaves(column, hierarchy, choice, values, rows)
+        used = column.distinct - len(rows)
+        if used < len(hierarchy.leaves):
+            idle = len(hierarchy.leaves) - used
+            yield FitItem(
+                "hierarchy.idle",
+                Weight.NOTE,
+                f"{idle:,} of the {len(hierarchy.leaves):,} values in the hierarchy of "
+                f"{quoted(column.name)} occur in no row.",
+                column=column.name,
+            )
+
+    def _without_leaf(self, name: str, hierarchy: Hierarchy) -> tuple[list[str], NDArray[np.int64]]:
+        """Values of a column without a leaf, most frequent first, and their rows."""
+        import numpy as np
+
+        table = self._data.frequency_table([name], self._token)
+        lacking = _no_leaf(table, hierarchy, self._token)
+        rows = np.zeros(len(table.domains[0]), np.int64)
+        rows[table.codes[:, 0]] = table.counts
+        codes = np.flatnonzero(lacking & (rows > 0))
+        codes = codes[np.argsort(-rows[codes], kind="stable")]
+        return [table.domains[0][code] for code in codes[:SHOWN_VALUES]], rows[codes]
+
+    def _lacking_leaves(
+        self,
+        column: ColumnProfile,
+        hierarchy: Hierarchy,
+        choice: HierarchyChoice | None,
+        values: Sequence[str],
+        rows: NDArray[np.int64],
+    ) -> FitItem:
+        counts = [ValueCount(v, int(n)) for v, n in zip(values, rows, strict=False)]
+        shown = ", ".join(f"{quoted(each.value)} ({_rows(each.rows)})" for each in counts[:_NAMED])
+        more = f" and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else ""
+        origin = f" {choice.path}" if isinstance(choice, HierarchyFile) else ""
+        total = int(rows.sum())
+        verb = "1 value has" if len(rows) == 1 else f"{len(rows):,} values have"
+        sentence = (
+            f"{quoted(column.name)}: {verb} no leaf in the hierarchy{origin}: {shown}{more}; "
+            f"together {_rows(total)} of {column.rows:,}."
+        )
+        like, leaf = _likeness(counts, hierarchy)
+        advice = "Add the values to the hierarchy, or declare them as missing."
+        if leaf:
+            advice = f"{quoted(like)} may be {quoted(leaf)}. {advice}"
+        quasi = self._work.role(column.name) is Role.QUASI_IDENTIFIER
+        weight = Weight.BLOCKS if quasi else Weight.LOOK
+        return FitItem(
+            "hierarchy.missing-leaf",
+            weight,
+            sentence,
+            advice,
+            column.name,
+            total,
+            tuple(counts),
+            leaf,
+        )
+
+
+def _no_leaf(table: FrequencyTable, hierarchy: Hierarchy, token: CancelToken) -> NDArray[np.bool_]:
+    """Which values of a domain are neither a leaf nor a missing code."""
+    import numpy as np
+
+    domain, leaves = table.domains[0], hierarchy.leaf_codes
+    lacking = np.ones(len(domain), np.bool_)
+    for start in range(0, len(domain), _PIECE):  # in pieces, so that others get their turn
+        token.check()
+        piece = domain[start : start + _PIECE]
+        lacking[start : start + len(piece)] = [value not in leaves for value in piece]
+    if table.missing:
+        lacking[sorted(table.missing[0])] = False
+    return lacking
+
+
+def _likeness(values: Sequence[ValueCount], hierarchy: Hierarchy) -> tuple[str, str]:
+    """A value and the leaf that it may be: equal but for capitals and blanks, or else near."""
+    plain = {_plain(leaf): leaf for leaf in hierarchy.leaves}
+    for each in values[:_COMPARED]:
+        leaf = plain.get(_plain(each.value))
+        if leaf is not None:
+            return each.value, leaf
+    if len(hierarchy.leaves) > _MOST_LEAVES:
+        return "", ""
+    for each in values[:_COMPARED]:
+        close = difflib.get_close_matches(each.value, hierarchy.leaves, n=1, cutoff=_NEAR)
+        if close and not each.value.strip().replace(".", "").isdigit():
+            return each.value, close[0]
+    return "", ""
+
+
+def _telling(hierarchy: Hierarchy) -> bool:
+    """Whether a column that has these values is likely the one: three of them, or two words."""
+    leaves = hierarchy.leaves
+    words = all(leaf.isalpha() for leaf in leaves) and max(map(len, leaves), default=0) > _SHORT
+    return len(leaves) >= _NAMED or (len(leaves) == 2 and words)
+
+
+def _like_name(name: str, others: Sequence[str]) -> str | None:
+    """The name among others that may be the same one, written otherwise; None: there is none."""
+    plain = {_plain(other): other for other in reversed(others)}
+    close = nearest(_plain(name), tuple(plain))
+    return nearest(name, others) if close is None else plain[close]
+
+
+def _plain(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _same_type(one: ColumnType, other: ColumnType) -> bool:
+    return one is other or ColumnType.EMPTY in (one, other) or {one, other} <= _NUMBERS
+
+
+def _values_of(kind: ColumnType) -> str:
+    words: Mapping[ColumnType, str] = {
+        ColumnType.INTEGER: "whole numbers",
+        ColumnType.DECIMAL: "numbers",
+        ColumnType.DATE: "dates",
+        ColumnType.BOOLEAN: "yes or no",
+        ColumnType.EMPTY: "nothing",
+    }
+    return words.get(kind, "text")
+
+
+def _a(role: Role) -> str:
+    """A role in a sentence: ``an identifier``, ``sensitive``."""
+    if role in (Role.SENSITIVE, Role.INSENSITIVE):
+        return str(role.value)
+    return f"{'an' if role is Role.IDENTIFIER else 'a'} {role.value}"
+
+
+def _option(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return {"\t": "a tab", " ": "a blank"}.get(str(value), quoted(str(value)))
+
+
+def _texts(raw: object) -> list[str]:
+    return [str(item) for item in raw] if isinstance(raw, list | tuple) else []
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" if count == 1 else f"{count:,} rows"
 
 
 def examine(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dpdesk.app.checklists import agency_policy
 from dpdesk.app.context import AppContext
-from dpdesk.app.label_sheets import label_sheets
 from dpdesk.app.restating import spoken_names
 from dpdesk.app.review.looking import is_whole, load, verify_signed
 from dpdesk.app.verifying import read_release
@@ -21,25 +22,95 @@ from dpdesk.core.capabilities import Content
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.export_formats import DOCUMENTS, FORMATS, STATISTICAL
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
-from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.labels import NO_BOOK, Codebook, Kind, Variable
 from dpdesk.core.language import ENGLISH, speaking, voice
 from dpdesk.core.parameters import nearest
 from dpdesk.core.published import MINIMAL_CHANGE, ClaimCheck
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.engine.methods import default_registry
 from dpdesk.io.canonical import canonical_json
+from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.outcolumns import About
 from dpdesk.io.losses import described, losses
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_folder import ABOUT, INTERNAL, MICRODATA, PUBLIC, VARIABLES, holds_rows
 from dpdesk.io.safewrite import replacing
-from dpdesk.io.tablewriters import LABELS_KEY, write_parquet, write_xlsx
-from dpdesk.io.variablesfile import read_variables
+from dpdesk.io.tablewriters import LABELS_KEY, Sheet, write_parquet, write_xlsx
+from dpdesk.io.variablesfile import read_labels, read_variables
 from dpdesk.project.review.state import Status
 
 if TYPE_CHECKING:
     from dpdesk.engine.registry import Registry
     from dpdesk.io.workspace import Workspace
+
+
+def label_sheets(book: Codebook) -> tuple[Sheet, ...]:
+    """A row for each column, and one for each code that has a label or is missing; or none."""
+    if not book:
+        return ()
+    say = voice()
+    columns = [
+        say.text("Column"),
+        say.text("Label"),
+        say.text("Type"),
+        say.text("Measurement level"),
+        say.text("Display format"),
+        say.text("User-missing from"),
+        say.text("User-missing to"),
+        say.text("Lettered missing values"),
+    ]
+    codes = [say.text("Column"), say.text("Code"), say.text("Label"), say.text("User-missing")]
+    return (
+        Sheet("Variables", [columns, *map(_column, book.variables)]),
+        Sheet("Codes", [codes, *(row for one in book.variables for row in _codes(one))]),
+    )
+
+
+def _column(variable: Variable) -> list[str]:
+    say, missing = voice(), variable.missing
+    kinds = {
+        Kind.NUMBER: say.text("numeric"),
+        Kind.TEXT: say.text("text"),
+        Kind.DATE: say.text("date"),
+        Kind.DATETIME: say.text("date and time"),
+        Kind.TIME: say.text("time of day"),
+    }
+    levels = {
+        "nominal": say.text("nominal"),
+        "ordinal": say.text("ordinal"),
+        "scale": say.text("scale"),
+    }
+    return [
+        variable.name,
+        variable.label,
+        kinds[variable.kind],
+        levels.get(variable.measure, ""),
+        variable.format,
+        _end(missing.low),
+        _end(missing.high),
+        say.text("yes") if missing.letters else "",
+    ]
+
+
+def _end(number: float | None) -> str:
+    say = voice()
+    ends = {float("-inf"): say.text("lowest"), float("inf"): say.text("highest")}
+    return "" if number is None else ends.get(number) or number_text(number)
+
+
+def _codes(variable: Variable) -> list[list[str]]:
+    yes = voice().text("yes")
+    listed = dict.fromkeys((*variable.value_labels, *variable.missing.values))
+    return [
+        [
+            variable.name,
+            code,
+            variable.value_labels.get(code, ""),
+            yes if code in variable.missing.values else "",
+        ]
+        for code in listed
+    ]
+
 
 _STEP = "Write the file"
 _ACCEPT_IT = (
@@ -129,8 +200,6 @@ def write_verified(
     Raises what :func:`export_release` raises of the format, OSError, Cancelled.
     """
     if file_format in DOCUMENTS:
-        from dpdesk.app.export_documents import write_document
-
         method = (registry or default_registry()).get(facts.method, str(facts.public)).title
         return write_document(facts, file_format, agency, method, path, token, report, _STEP)
     with _one_table(facts, workspace, token) as source:
@@ -378,3 +447,108 @@ def about_lines(manifest: Mapping[str, object]) -> list[tuple[str, str]]:
         ]
     lines.append((say.text("Commitment"), str(manifest["commitment"])))
     return lines
+
+
+_AGENCY = re.compile(r"[A-Za-z][A-Za-z0-9_\-]*(\.[A-Za-z][A-Za-z0-9_\-]*)*", re.ASCII)
+
+
+def write_document(
+    facts: ReleaseFacts,
+    file_format: str,
+    agency: str,
+    method: str,
+    path: Path,
+    token: CancelToken,
+    report: Report,
+    step: str,
+) -> list[str]:
+    """Write one of the formats ``DOCUMENTS`` of a verified release to the new file ``path``.
+
+    ``method`` is the title of the method that made it.
+
+    Returns sentences about what it cannot hold. Raises InputError ``export.agency``, OSError,
+    Cancelled.
+    """
+    if file_format == "sdmx-csv":
+        _write_observations(facts, agency, path, token, report, step)
+    else:
+        writers: dict[str, Callable[[ReleaseFacts, str, CancelToken], bytes]]
+        writers = {"csvw": _csvw, "ddi": partial(_ddi, method), "sdmx-structure": _structure}
+        path.write_bytes(writers[file_format](facts, agency, token))
+    book = _any_labels(facts)
+    columns = [variable.name for variable in book.variables]
+    return losses(file_format, described(columns, book), str(facts.manifest["title"]))
+
+
+def _any_labels(facts: ReleaseFacts) -> Codebook:
+    """All labels of the release, of whatever columns; they were checked before."""
+    path = facts.public / VARIABLES
+    return read_labels(path) if path.is_file() else NO_BOOK
+
+
+def _csvw(facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
+    from dpdesk.io.csvw import csvw_metadata
+
+    table = PublishedCsv(facts.public / MICRODATA, token)
+    book = published_labels(facts, table.columns)
+    return canonical_json(csvw_metadata(MICRODATA, table.columns, book, facts.manifest))
+
+
+def _ddi(method: str, facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
+    manifest = cast("dict[str, Any]", facts.manifest)
+    if not holds_rows(facts.public):
+        from dpdesk.io.ddi.tables import cube_codebook
+
+        return cube_codebook(manifest, method, _cube(facts, agency))
+    from dpdesk.io.ddi.columns import column_contents
+    from dpdesk.io.ddi.document import FileContent
+    from dpdesk.io.ddi.microdata import microdata_codebook
+
+    table = PublishedCsv(facts.public / MICRODATA, token)
+    sha256 = str(manifest["files"][MICRODATA]["sha256"])
+    file = FileContent(MICRODATA, table.rows, len(table.columns), sha256)
+    contents = column_contents(table, published_labels(facts, table.columns), token)
+    return microdata_codebook(manifest, method, file, contents)
+
+
+def _structure(facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
+    from dpdesk.io.sdmx.structure import structure_message
+
+    return structure_message(_cube(facts, agency))
+
+
+def _write_observations(
+    facts: ReleaseFacts, agency: str, path: Path, token: CancelToken, report: Report, step: str
+) -> None:
+    from dpdesk.app.private.pages import read_tables
+    from dpdesk.io.sdmx.data import write_sdmx_csv
+
+    cube = _cube(facts, agency)
+    tables = read_tables(facts.manifest, facts.public, token)
+    total = sum(table.cells for table in tables.values())
+
+    def done(rows: int) -> None:
+        report(StepProgress(step, rows, total, "rows"))
+
+    write_sdmx_csv(cube, tables, path, token, done)
+
+
+def _cube(facts: ReleaseFacts, agency: str) -> Any:
+    from dpdesk.io.sdmx.cubes import AGENCY, sdmx_cube
+
+    if agency and not _AGENCY.fullmatch(agency):
+        raise InputError(
+            "export.agency",
+            f"`{agency}` is no identifier of an agency, expected letters, digits, `_` and `-`, "
+            "beginning with a letter.",
+            hint="Give the identifier that the agency has in its SDMX registry.",
+        )
+    manifest = cast("dict[str, Any]", facts.manifest)
+    dimensions = tuple(item["dimension"] for item in manifest["result"]["domains"])
+    return sdmx_cube(manifest, published_labels(facts, dimensions), agency or AGENCY)
+
+
+def published_labels(facts: ReleaseFacts, columns: tuple[str, ...]) -> Codebook:
+    """What the release says of ``columns``; nothing where it has no labels."""
+    path = facts.public / VARIABLES
+    return read_variables(path, columns) if path.is_file() else NO_BOOK

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+
 from dpdesk.app.context import AppContext
 from dpdesk.app.demo import DemoRelease
 from dpdesk.app.exploring import Explored
-from dpdesk.app.mending import Mend, MendKind, mended, mends_of
 from dpdesk.app.opening import Opened, OpenedPath
 from dpdesk.app.planning import PreparedRun
 from dpdesk.app.private.trying import Outlook
-from dpdesk.app.recipes import FitItem, FitReport, Recipe, Trial, Weight
+from dpdesk.app.recipes import FitItem, FitReport, Recipe, Trial, Weight, renamed_work
 from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.builder_form import BuilderForm
 from dpdesk.core.release import Failure, ReleaseFacts, ReleaseSummary, VerifyReport
@@ -26,12 +30,7 @@ from dpdesk.engine.method import (
 from dpdesk.io.reading import Reading, SourcePreview
 from dpdesk.io.store import DataStore
 from dpdesk.project.audit import AuditNote
-from dpdesk.project.candidates import (
-    COMPARE_AT_MOST,
-    Candidate,
-    CandidateShelf,
-    ShelfSnapshot,
-)
+from dpdesk.project.candidates import COMPARE_AT_MOST, Candidate, CandidateShelf, ShelfSnapshot
 from dpdesk.project.file import (
     Fate,
     Lost,
@@ -60,6 +59,108 @@ from dpdesk.project.work import (
     SetTitle,
     WorkState,
 )
+
+_RENAMES = 4
+
+
+class MendKind(StrEnum):
+    """What a mend does."""
+
+    RENAME = "rename"
+    TAKE_OUT = "take out"
+    ROLE = "role"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Mend:
+    """One decision about a recipe and another file.
+
+    ``column`` is a column of the recipe (RENAME, TAKE_OUT) or of the file (ROLE); ``value`` is its
+    new name, its role as a plan writes it, or a code for missing values (MISSING).
+    """
+
+    kind: MendKind
+    column: str = ""
+    value: str = ""
+
+    def apply(self, recipe: Recipe) -> Recipe:
+        """The recipe after it. ValueError when two columns would get one name."""
+        if self.kind is MendKind.RENAME:
+            return _renamed(recipe, self.column, self.value)
+        if self.kind is MendKind.TAKE_OUT:
+            return _without(recipe, self.column)
+        if self.kind is MendKind.ROLE:
+            return _with_role(recipe, self.column, Role(self.value))
+        return _with_missing(recipe, self.value)
+
+
+def mends_of(item: FitItem, items: Sequence[FitItem] = ()) -> tuple[Mend, ...]:
+    """What one click could do about an item, the likeliest first; nothing where people must think.
+
+    ``items`` are all of the report: a lost column may be any of the new ones. An unknown column is
+    never given a role by itself: each of these has to be chosen.
+    """
+    column, code = item.column, item.code
+    if code == "column.missing":
+        new = [each.column for each in items if each.code == "column.new"]
+        names = dict.fromkeys([item.instead, *new] if item.instead else new)
+        renames = [Mend(MendKind.RENAME, column, name) for name in names]
+        return (*renames[:_RENAMES], Mend(MendKind.TAKE_OUT, column))
+    if code == "column.new":
+        roles = (Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE)
+        return tuple(Mend(MendKind.ROLE, column, role.value) for role in roles)
+    if code == "missing.candidate":
+        return tuple(Mend(MendKind.MISSING, value=each.value) for each in item.values)
+    return ()
+
+
+def mended(recipe: Recipe, mends: Sequence[Mend]) -> Recipe:
+    """A recipe after some mends, in order."""
+    for mend in mends:
+        recipe = mend.apply(recipe)
+    return recipe
+
+
+def _renamed(recipe: Recipe, old: str, new: str) -> Recipe:
+    def name(column: str) -> str:
+        return new if column == old else column
+
+    return replace(
+        recipe,
+        work=renamed_work(recipe.work, {old: new}),
+        columns=MappingProxyType({name(each): kind for each, kind in recipe.columns.items()}),
+        missing_shares=MappingProxyType(
+            {name(each): share for each, share in recipe.missing_shares.items()}
+        ),
+    )
+
+
+def _without(recipe: Recipe, column: str) -> Recipe:
+    work = recipe.work
+    named = {*work.roles, *work.hierarchies} - {column}
+    return replace(
+        recipe,
+        work=work.with_columns(tuple(named)),
+        columns=MappingProxyType({n: kind for n, kind in recipe.columns.items() if n != column}),
+    )
+
+
+def _with_role(recipe: Recipe, column: str, role: Role) -> Recipe:
+    roles = MappingProxyType({**recipe.work.roles, column: role})
+    known = recipe.columns and {**recipe.columns, column: None}
+    return replace(
+        recipe, work=replace(recipe.work, roles=roles), columns=MappingProxyType(dict(known))
+    )
+
+
+def _with_missing(recipe: Recipe, code: str) -> Recipe:
+    source = recipe.work.source
+    if source is None or code in source.missing:
+        return recipe
+    source = replace(source, missing=(*source.missing, code))
+    return replace(recipe, work=replace(recipe.work, source=source))
+
 
 __all__ = [
     "COMPARE_AT_MOST",

@@ -42,7 +42,7 @@ MODULES = (
     "dpdesk.engine.cubes.exploration",
     "dpdesk.engine.cubes.optimal.planner",
     "dpdesk.engine.cubes.planners.bmax",
-    "dpdesk.engine.cubes.processing",
+    "dpdesk.engine.cubes.design",
     "dpdesk.engine.noise.kernels",
     "dpdesk.app.private.releasing",
     "dpdesk.app.browsing",

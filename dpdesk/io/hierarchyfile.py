@@ -9,15 +9,174 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.io.argus_hierarchies import RECODING, TREE, read_argus
+from dpdesk.io.formats.argus import find_beside, lines_of, read_code_list
 from dpdesk.io.safewrite import PartialKeeper
 from dpdesk.io.spelled_paths import as_on_disk
 from dpdesk.io.textfile import decode, read_bytes, write_text
+
+TREE, RECODING = ".hrc", ".grc"
+_TOP = "*"
+_RANGE = re.compile(r"(\d*)\s*-\s*(\d*)")
+_MOST_CODES = 100_000
+_LISTED = 5
+
+
+@dataclass(frozen=True)
+class ArgusHierarchy:
+    """Rows from the leaf to ``*``, the leaves that stand there by a range alone, and notes."""
+
+    rows: list[list[str]]
+    ranged: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+
+def read_argus(path: Path) -> ArgusHierarchy:
+    """The hierarchy that a file of ARGUS describes.
+
+    Raises InputError ``hierarchy.argus`` with the line, and StorageError.
+    """
+    return ArgusHierarchy(_tree(path)) if path.suffix.lower() == TREE else _Recoding(path).read()
+
+
+# ---- trees: depth by leading signs
+
+
+def _tree(path: Path) -> list[list[str]]:
+    lines = [(n, line) for n, line in enumerate(lines_of(path, "hierarchy"), 1) if line.strip()]
+    lead = next((line[0] for _, line in lines if not line[0].isalnum() and line[0] != " "), "@")
+    above: list[str] = []
+    leaves: list[list[str]] = []
+    depths = [len(line) - len(line.lstrip(lead)) for _, line in lines]
+    for at, (number, line) in enumerate(lines):
+        depth, code = depths[at], line.lstrip(lead).strip()
+        if not code or depth > len(above):
+            found = "found no code" if not code else f"found a jump to depth {depth}"
+            raise _fault(path, number, f"{found}, expected at most depth {len(above)}")
+        above = [*above[:depth], code]
+        if at + 1 == len(lines) or depths[at + 1] <= depth:
+            leaves.append(list(above))
+    if not leaves:
+        raise _fault(path, 1, "found no code")
+    deepest = max(len(leaf) for leaf in leaves)
+    return [_path_up(leaf, deepest) for leaf in leaves]
+
+
+def _path_up(path: list[str], deepest: int) -> list[str]:
+    """From the leaf up; a leaf that lies less deep stays itself until its parent's level."""
+    return [path[-1]] * (deepest - len(path)) + path[::-1] + [_TOP]
+
+
+# ---- recodings: a new code, a colon, the old ones
+
+
+class _Recoding:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._labels: dict[str, str] = {}
+        self._groups: list[tuple[int, str, str]] = []
+        self._notes: list[str] = []
+
+    def read(self) -> ArgusHierarchy:
+        """Every line, then the codes of every group."""
+        for number, line in enumerate(lines_of(self._path, "hierarchy"), start=1):
+            text = line.strip()
+            if text.startswith("<"):
+                self._option(text)
+            elif ":" in text:
+                new, _, old = text.partition(":")
+                self._groups.append((number, new.strip(), old.strip()))
+            elif text:
+                raise _fault(self._path, number, f"found `{text[:60]}`, expected `new: old, old`")
+        return self._expanded()
+
+    def _option(self, text: str) -> None:
+        word, _, value = text[1:].partition(">")
+        value = value.strip()
+        if word.strip().upper() == "CODELIST":
+            name = Path(value.strip('"').replace("\\", "/")).name
+            found = find_beside(self._path, name)
+            if found is None:
+                self._notes.append(
+                    f"{self._path.name}: the code list {name} is not beside it, so its groups are "
+                    "called by their codes."
+                )
+            self._labels = {} if found is None else read_code_list(found)
+        elif word.strip().upper() == "MISSING" and value:
+            self._notes.append(
+                f"{self._path.name} declares codes of its groups missing ({value}); this is not "
+                "taken over."
+            )
+
+    def _expanded(self) -> ArgusHierarchy:
+        names = self._names({new for _, new, _ in self._groups})
+        largest = _largest(old for _, _, old in self._groups)
+        rows: dict[str, list[str]] = {}
+        ranged, named = set[str](), set[str]()
+        for number, new, old in self._groups:
+            for code, by_range in _codes(self._path, number, old, largest):
+                row = [code, names[new], _TOP]
+                if rows.setdefault(code, row) != row:
+                    raise _fault(self._path, number, f"the code `{code}` is recoded twice")
+                (ranged if by_range else named).add(code)
+        if not rows:
+            raise _fault(self._path, 1, "found no recoding")
+        return ArgusHierarchy(list(rows.values()), frozenset(ranged - named), tuple(self._notes))
+
+    def _names(self, codes: set[str]) -> dict[str, str]:
+        """How the new codes are called: by their labels, where these tell all of them apart."""
+        labels = {code: label for code, label in self._labels.items() if label}
+        named = {code: labels.get(code, code) for code in codes}
+        lacking = sorted(codes - labels.keys()) if self._labels else []
+        if lacking:
+            listed = ", ".join(f"`{code}`" for code in lacking[:_LISTED])
+            self._notes.append(
+                f"{self._path.name}: the code list has no label for {listed}"
+                f"{', …' if len(lacking) > _LISTED else ''}."
+            )
+        if len(set(named.values())) == len(codes):
+            return named
+        self._notes.append(
+            f"{self._path.name}: two of its groups have the same label, so all of them are called "
+            "by their codes."
+        )
+        return {code: code for code in codes}
+
+
+def _largest(texts: Iterator[str]) -> int:
+    """Where an open range ends: the largest number of as many digits as the longest code has."""
+    digits = [len(found) for text in texts for found in re.findall(r"\d+", text)]
+    return int("9" * max(digits, default=1))
+
+
+def _codes(path: Path, number: int, text: str, largest: int) -> Iterator[tuple[str, bool]]:
+    """The old codes, each with whether it is one of a range."""
+    for part in text.split(","):
+        item = part.strip()
+        found = _RANGE.fullmatch(item)
+        if found is None or item == "-":
+            if item:
+                yield item, False
+            continue
+        low, high = int(found[1] or 0), int(found[2] or largest)
+        if high < low or high - low > _MOST_CODES:
+            raise _fault(path, number, f"found the range `{item}`, expected a smaller number first")
+        yield from ((str(code), True) for code in range(low, high + 1))
+
+
+def _fault(path: Path, number: int, what: str) -> InputError:
+    return InputError(
+        "hierarchy.argus",
+        f"{path}, line {number}: {what}.",
+        hint="Repair the line, or build the hierarchy in another way.",
+        details={"line": number},
+    )
+
 
 DELIMITERS = (";", ",", "\t")
 _FALLBACK = "cp1252"

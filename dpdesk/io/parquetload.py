@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,16 +16,75 @@ from dpdesk.io.database import identifier, in_memory, parquet_source, query
 from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.parquet_look import no_text_type
+from dpdesk.io.formats.process import read_in_process
+from dpdesk.io.formats.request import ReadDone, ReadRequest
 from dpdesk.io.formats.strange import outside_sentence
 from dpdesk.io.formats.table import Notes
 from dpdesk.io.labelwatch import note_unforeseen
 from dpdesk.io.nul import refuse_nul
-from dpdesk.io.parquetfaults import look_at, readable
 from dpdesk.io.reading import Reading
 from dpdesk.io.source import file_sha256
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+
+_FORMAT, _STOPPED = "parquet", "read.stopped"
+
+
+def look_at(path: Path, limit: int | None, token: CancelToken) -> ReadDone:
+    """Columns, rows and notes of a file; see :mod:`dpdesk.io.formats.parquet_look`.
+
+    Raises InputError ``parquet.*``, ``read.*`` and ``encoding.undecodable``, StorageError,
+    Cancelled.
+    """
+    return _asked(ReadRequest(str(path), "", _FORMAT, limit), path, token)
+
+
+@contextmanager
+def readable(
+    path: Path, token: CancelToken, culprit: Callable[[], str] = lambda: ""
+) -> Iterator[None]:
+    """Say what is at fault when the database stops reading ``path``.
+
+    ``culprit()`` names the one column that cannot be read, if there is such a one. Raises
+    InputError ``encoding.undecodable`` for a text that is no UTF-8, ``parquet.value`` for a column,
+    ``parquet.damaged`` for other faults inside of the file; Cancelled.
+    """
+    try:
+        yield
+    except InputError as problem:
+        if problem.code != "read.database":
+            raise
+        _asked(ReadRequest(str(path), "", _FORMAT, faults=True), path, token)
+        column = culprit()
+        if not column:
+            raise damaged_parquet(path) from problem
+        raise InputError(
+            "parquet.value",
+            f"{path.name}, column `{column}`: a value cannot be read as its type says.",
+            hint="Leave the column out, or turn it into text first.",
+            details={"column": column},
+        ) from problem
+
+
+def _asked(request: ReadRequest, path: Path, token: CancelToken) -> ReadDone:
+    try:
+        return read_in_process(request, path.name, token, lambda made: None)
+    except InputError as problem:
+        if problem.code != _STOPPED:
+            raise
+        raise damaged_parquet(path) from problem
+
+
+def damaged_parquet(path: Path) -> InputError:
+    """The error for a file of which no more can be told."""
+    return InputError(
+        "parquet.damaged",
+        f"{path.name}: the file is no Parquet file, or it is damaged.",
+        hint="Write it again with the program it comes from.",
+    )
+
 
 _NO_TEXT = ("STRUCT", "MAP", "LIST", "BLOB", "UNION", "[]", "VARIANT", "GEOMETRY")
 _OUTSIDE = "c{0} <> '' AND (substr(c{0}, 5, 1) <> '-' OR contains(c{0}, '(BC)'))"

@@ -12,19 +12,24 @@ one of its own. No entry holds a value of the data: paths, hashes, settings and 
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import os
 import sqlite3
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
 from dpdesk.core.closing import Closing
-from dpdesk.core.errors import StorageError
+from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
-from dpdesk.io.safewrite import PartialKeeper
+from dpdesk.io.canonical import canonical_json
+from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.audit_chain import (
     FIELDS,
     FIRST,
@@ -285,8 +290,6 @@ class AuditLog(Closing):
         Raises InputError ``audit.format``, StorageError ``audit.unreadable``,
         ``audit-export.unwritable``, and Cancelled.
         """
-        from dpdesk.project.audit_export import write_log
-
         return write_log(self._readable(), path, form, keeper, token)
 
     def _readable(self) -> Iterator[AuditEntry]:
@@ -421,3 +424,77 @@ def _reason(error: sqlite3.Error) -> str:
         "damaged": "the file is damaged",
     }
     return words.get(kind_of(error), str(error))
+
+
+FORMATS = ("csv", "json")
+_AUDIT_EXPORT_PIECE = 200
+
+
+def write_log(
+    entries: Iterator[AuditEntry],
+    path: Path,
+    form: str,
+    keeper: PartialKeeper,
+    token: CancelToken | None,
+) -> int:
+    """Write entries as ``csv`` or ``json``, whole or not at all; how many they were.
+
+    The JSON file is in canonical form. Raises InputError ``audit.format``, StorageError
+    ``audit-export.unwritable``, Cancelled, and what reading ``entries`` raises.
+    """
+    if form not in FORMATS:
+        raise InputError(
+            "audit.format", f'The format "{form}" is unknown, expected `csv` or `json`.'
+        )
+    counted = _Counted(entries, token)
+    pieces = _as_json(counted) if form == "json" else _as_csv(counted)
+    try:
+        with replacing(path, keeper) as fresh, fresh.open("x", encoding="utf-8", newline="") as out:
+            for piece in pieces:
+                out.write(piece)
+    except (StorageError, InputError) as error:
+        if counted.failure is error:
+            raise
+        raise StorageError("audit-export.unwritable", error.sentence, hint=error.hint) from error
+    except ValueError as error:
+        sentence = f"{path}: cannot be written: {error}."
+        raise StorageError("audit-export.unwritable", sentence) from error
+    return counted.count
+
+
+class _Counted:
+    """Entries one after the other, counted; what went wrong with reading them."""
+
+    def __init__(self, entries: Iterator[AuditEntry], token: CancelToken | None) -> None:
+        self._entries, self._token = entries, token
+        self.count, self.head = 0, FIRST
+        self.failure: DpdeskError | None = None
+
+    def __iter__(self) -> Iterator[AuditEntry]:
+        try:
+            for entry in self._entries:
+                if self._token is not None and self.count % _AUDIT_EXPORT_PIECE == 0:
+                    self._token.check()
+                self.count, self.head = self.count + 1, entry.hash
+                yield entry
+        except DpdeskError as error:
+            self.failure = error
+            raise
+
+
+def _as_csv(entries: _Counted) -> Iterator[str]:
+    head: tuple[object, ...] = FIELDS
+    for row in chain((head,), (entry.fields for entry in entries)):
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n").writerow(row)
+        yield text.getvalue()
+
+
+def _as_json(entries: _Counted) -> Iterator[str]:
+    yield '{\n  "entries": ['
+    for entry in entries:
+        row = {**dict(zip(FIELDS, entry.fields, strict=True)), "details": entry.facts}
+        text = canonical_json(row).decode("utf-8").rstrip("\n")
+        yield ("\n    " if entries.count == 1 else ",\n    ") + text.replace("\n", "\n    ")
+    yield ("\n  ]" if entries.count else "]") + ',\n  "format": 1,\n  "head": '
+    yield json.dumps(entries.head, ensure_ascii=False) + "\n}\n"

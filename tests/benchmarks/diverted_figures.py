@@ -27,7 +27,7 @@ from dpdesk.engine.diverted.comparators.experiment import (
     measure,
     value_errors,
 )
-from dpdesk.engine.diverted.comparators.figures import (
+from dpdesk.engine.diverted.comparators.own_data import (
     SELECTIVITY,
     SIZE,
     lines_chart,

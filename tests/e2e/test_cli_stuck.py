@@ -22,7 +22,7 @@ def stuck(context, options, token, report):
     print("ready", flush=True)
     threading.Event().wait()
 commands._COMMANDS = {"run": stuck}
-from dpdesk.launch import main
+from dpdesk.__main__ import main
 sys.exit(main())
 """
 
@@ -67,7 +67,7 @@ def stuck(context, options, token, report):
         threading.Event().wait()
     return commands.Outcome("done")
 actions.show = actions.limit = stuck
-from dpdesk.launch import main
+from dpdesk.__main__ import main
 sys.exit(main())
 """
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dpdesk.project.review.checklist import CLOSING_ITEMS, RELEASE_ITEMS
 from dpdesk.project.review.items_columns import COLUMN_ITEMS
-from dpdesk.project.review.items_release import CLOSING_ITEMS, RELEASE_ITEMS
 from dpdesk.project.review.items_table import TABLE_ITEMS
 from dpdesk.project.review.policy import LIMITS, MODES
 from dpdesk.project.review.policy_file import read_policy

@@ -2,22 +2,359 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, exp, inf, log
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpdesk.core.charts import Axis, ChartTable, Figure, Look, PointSeries, ScatterChart, table_from
+from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Event, Note, Report, StepStarted
+from dpdesk.core.plain import EMPTY
+from dpdesk.core.schema import ValueCount
 from dpdesk.engine.diverted.charts import frequency_chart
 from dpdesk.engine.diverted.combined import Generalised
 from dpdesk.engine.diverted.counted import COUNT, CountedValues
-from dpdesk.engine.diverted.eligibility import Eligibility, refuse
-from dpdesk.engine.diverted.figures import beliefs, headline_figures
+from dpdesk.engine.diverted.eligibility import Eligibility, largest_common_l, refuse
 from dpdesk.engine.diverted.guarantee import diverted_guarantee
-from dpdesk.engine.diverted.reliability import reliability_chart
 from dpdesk.engine.diverted.settings import Settings
 from dpdesk.engine.diverted.told import ColumnsTell
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.randomised_method import Judged
 from dpdesk.engine.telling import TELL
+
+
+def beliefs(found: Sequence[Eligibility]) -> dict[str, object]:
+    """What somebody who knows only the value counts believes, by column; shares of 1."""
+    return {each.attribute: _beliefs(each) for each in found}
+
+
+def _beliefs(found: Eligibility) -> dict[str, object]:
+    rarest, most = found.counts[-1].rows, found.counts[0].rows
+    return {
+        "values": len(found.counts),
+        "rows": found.rows,
+        "most_rows_of_a_value": most,
+        "rows_allowed": found.allowed,
+        "belief_before_rarest": rarest / found.rows,
+        "belief_before_most_frequent": most / found.rows,
+        "belief_after": 1 / found.l,
+    }
+
+
+def headline_figures(
+    settings: Settings, found: Sequence[Eligibility], removed: int, lost: int
+) -> tuple[Figure, ...]:
+    """The chance that a value is true, the error of counts, and the rows that are lost."""
+    figures = [_belief(settings), _deviation(settings), _lost("rows_removed", removed)]
+    if settings.k is not None:
+        figures.append(_lost("rows_suppressed", lost))
+    largest = Figure(
+        "largest_l",
+        "Largest ℓ′ that these columns allow",
+        largest_common_l(found),
+        "count",
+        help="The rows over those of the most frequent value.",
+    )
+    return (*figures, largest)
+
+
+def _belief(settings: Settings) -> Figure:
+    return Figure(
+        "belief",
+        "Chance that a published value is true",
+        1 / settings.l,
+        "share",
+        better="lower",
+        help="For somebody who knows only how often each value occurs.",
+        headline=True,
+        about="risk",
+    )
+
+
+def _deviation(settings: Settings) -> Figure:
+    return Figure(
+        "deviation",
+        "Standard deviation of a count of 1,000",
+        float(Fraction(1000) * (1 - Fraction(1, settings.l))) ** 0.5,
+        "number",
+        unit="rows",
+        better="lower",
+        help="Of one value, over the whole table: √(f·(1 − 1/ℓ′)), whatever the data.",
+        headline=True,
+        about="loss",
+    )
+
+
+_LOST = {
+    "rows_removed": (
+        "Rows removed at random",
+        "So that the number of rows is a multiple of ℓ′.",
+    ),
+    "rows_suppressed": (
+        "Rows suppressed for k",
+        "Rows with rare combinations of quasi-identifiers.",
+    ),
+}
+
+
+def _lost(key: str, rows: int) -> Figure:
+    label, why = _LOST[key]
+    return Figure(key, label, rows, "count", better="lower", help=why, about="loss")
+
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_CHUNK = 50_000
+_MOST = 2_000_000
+
+
+def error_chances(counts: ArrayLike, size: int, share: Fraction, *, beyond: bool = False) -> Floats:
+    """Pr(|f′ − f| ≥ share·f) for each count f, or Pr(|f′ − f| > share·f) with ``beyond``.
+
+    ``counts`` are whole numbers of 1 or more, ``size`` is ℓ′, ``share`` ε > 0. The ends of the
+    tails are found in whole numbers; the tails are regularised incomplete beta functions, exact to
+    about 12 digits for any count.
+    """
+    from scipy.special import betainc
+
+    f = np.asarray(counts, np.int64)
+    trials, p = f * size, 1.0 / size
+    low, high = _ends(f, share, beyond)
+    # Pr(X ≥ k) = I_p(k, n − k + 1), Pr(X ≤ k) = I_{1−p}(n − k, k + 1).
+    above = np.where(high > trials, 0.0, betainc(high, np.maximum(trials - high + 1, 1), p))
+    below = np.where(low < 0, 0.0, betainc(trials - np.maximum(low, 0), low.clip(0) + 1, 1 - p))
+    return np.asarray(above + below, np.float64)
+
+
+def _ends(f: Ints, share: Fraction, beyond: bool) -> tuple[Ints, Ints]:
+    """The largest x below and the smallest above that are wrong by the share (by more)."""
+    top, bottom = share.numerator, share.denominator
+    gap = f * top // bottom + 1 if beyond else -(-f * top // bottom)
+    return f - gap, f + gap
+
+
+def chebyshev(counts: ArrayLike, size: int, share: Fraction) -> Floats:
+    """The valid bound (1−1/ℓ′)/(ε²f) of the chance of a relative error of ε or more; at most 1."""
+    f = np.asarray(counts, np.float64)
+    return np.asarray(np.minimum(1.0, (1 - 1 / size) / (float(share) ** 2 * f)))
+
+
+def paper_bound(counts: ArrayLike, size: int, share: Fraction) -> Floats:
+    """The paper's bound 1/(ℓ′ε²f²), at most 1: it is no bound, and here for comparison alone."""
+    f = np.asarray(counts, np.float64)
+    return np.asarray(np.minimum(1.0, 1 / (size * float(share) ** 2 * f**2)))
+
+
+@lru_cache(maxsize=64)
+def utility_threshold(size: int, share: Fraction, most: Fraction) -> int:
+    """T_f of the (ε, T_E, T_f) guarantee: Pr(|f′−f| ≥ εf) ≤ T_E for every f from it on.
+
+    The least such number: one less does not have the property. Above Chernoff's bound nothing need
+    be looked at. Raises InputError ``threshold.range`` for shares out of range or a search of more
+    than 2 million counts.
+    """
+    _check(size, share, most)
+    for first, last in _chunks_down(_surely_reliable(size, share, most)):
+        counts = np.arange(first, last + 1)
+        failing = np.flatnonzero(error_chances(counts, size, share) > float(most))
+        if len(failing):
+            return int(counts[failing[-1]]) + 1
+    return 1
+
+
+@lru_cache(maxsize=64)
+def privacy_threshold(size: int, share: Fraction, least: Fraction) -> int:
+    """The largest F with Pr(|f′−f| > εf) ≥ T_P for every f from 1 to F; 0 if there is none.
+
+    These are the counts with the (ε, T_P) privacy guarantee. Raises InputError
+    ``threshold.range``.
+    """
+    _check(size, share, least)
+    last = _surely_reliable(size, share, least)
+    for first in range(1, last + 1, _CHUNK):
+        counts = np.arange(first, min(first + _CHUNK, last + 1))
+        failing = np.flatnonzero(error_chances(counts, size, share, beyond=True) < float(least))
+        if len(failing):
+            return int(counts[failing[0]]) - 1
+    return last
+
+
+def _surely_reliable(size: int, share: Fraction, most: Fraction) -> int:
+    """A count from which on Chernoff's bound keeps the chance of an error below ``most``."""
+    rates = [size * _divergence(1 / size * (1 + side * float(share)), 1 / size) for side in (1, -1)]
+    slow = min(rates)
+    bound = inf if slow <= 0 else log(2 / float(most)) / slow
+    if bound > _MOST:
+        raise InputError(
+            "threshold.range",
+            f"With a relative error of {float(share):g} the threshold lies among more than "
+            f"{_MOST:,} counts, expected a larger error or chance.",
+        )
+    found = max(1, ceil(bound))
+    while sum(exp(-rate * found) for rate in rates) > float(most):
+        found += 1
+    return found
+
+
+def _divergence(q: float, p: float) -> float:
+    """Kullback–Leibler divergence of coins; infinite where q is impossible."""
+    if q > 1 or q < 0:
+        return inf
+    first = q * log(q / p) if q > 0 else 0.0
+    return first + ((1 - q) * log((1 - q) / (1 - p)) if q < 1 else 0.0)
+
+
+def _chunks_down(last: int) -> Iterator[tuple[int, int]]:
+    while last >= 1:
+        first = max(1, last - _CHUNK + 1)
+        yield first, last
+        last = first - 1
+
+
+def _check(size: int, share: Fraction, chance: Fraction) -> None:
+    if size < 2 or share <= 0 or not 0 < chance < 1:
+        raise InputError(
+            "threshold.range",
+            f"A threshold was asked for ℓ′ = {size}, a relative error of {float(share):g} and a "
+            f"chance of {float(chance):g}, expected ℓ′ ≥ 2, an error above 0 and a chance between "
+            "0 and 1.",
+        )
+
+
+_POINTS = 120
+_LISTED = 500
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What counts as reliable and as protected.
+
+    An error is a relative one of ``share`` (ε) or more. A count is reliable when errors have a
+    chance of at most ``most`` (T_E), protected when they have at least ``least`` (T_P).
+    """
+
+    share: Fraction = Fraction(1, 5)
+    most: Fraction = Fraction(1, 50)
+    least: Fraction = Fraction(2, 5)
+
+
+def reliability_chart(
+    attribute: str, counts: Sequence[ValueCount], size: int, limits: Limits | None = None
+) -> ScatterChart:
+    """The chance of a relative error of ε by count: exact, with the values of a column in it.
+
+    ``counts`` are values with their rows, at least 1 each. The bound of Chebyshev and the paper's
+    own are drawn beside it, labelled as what they are.
+    """
+    limits = limits or Limits()
+    held = [item for item in counts if item.rows > 0]
+    rows = np.array([item.rows for item in held], np.int64)
+    chances = error_chances(rows, size, limits.share)
+    reliable_from = utility_threshold(size, limits.share, limits.most)
+    protected_to = privacy_threshold(size, limits.share, limits.least)
+    last = max(reliable_from * 2, int(rows.max(initial=1)))
+    return ScatterChart(
+        id=f"reliability-{attribute}",
+        question=f"Which counts of {attribute} will be reliable, and which are protected?",
+        answer=_answer(rows, limits, reliable_from, protected_to),
+        x_axis=Axis("Rows with the value", log=True, whole=True, minimum=1),
+        y_axis=Axis(
+            f"Chance of an error of {_percent(limits.share)} or more",
+            percent=True,
+            minimum=0.0,
+            maximum=1.0,
+        ),
+        series=_series(rows, chances, size, limits, last),
+        table=_table(held, rows, chances, size, limits, (reliable_from, protected_to)),
+        y_limit=float(limits.most),
+        y_limit_label=f"reliable below {_percent(limits.most)}",
+        short="Reliable counts",
+    )
+
+
+def _series(
+    rows: Ints, chances: Floats, size: int, limits: Limits, last: int
+) -> tuple[PointSeries, ...]:
+    grid = np.unique(np.round(np.geomspace(1, last, _POINTS)).astype(np.int64))
+    x = grid.astype(np.float64)
+    curves = (
+        ("Exact", error_chances(grid, size, limits.share), Look.FIRST),
+        ("Chebyshev's bound", chebyshev(grid, size, limits.share), Look.REFERENCE),
+        ("The paper's formula (wrong)", paper_bound(grid, size, limits.share), Look.FAIL),
+    )
+    lines = tuple(PointSeries(name, x, y, look=look, joined=True) for name, y, look in curves)
+    values = PointSeries("Values of the column", rows.astype(np.float64), chances, look=Look.SECOND)
+    return (*lines, values)
+
+
+def _table(
+    held: Sequence[ValueCount],
+    rows: Ints,
+    chances: Floats,
+    size: int,
+    limits: Limits,
+    thresholds: tuple[int, int],
+) -> ChartTable:
+    bound, paper = chebyshev(rows, size, limits.share), paper_bound(rows, size, limits.share)
+    beyond = error_chances(rows, size, limits.share, beyond=True)
+    share = _percent(limits.share)
+    listed = sorted(range(len(held)), key=lambda place: (-rows[place], held[place].value))
+    return table_from(
+        (
+            "Value",
+            "Rows",
+            f"Chance of an error of {share} or more",
+            f"Chance of more than {share}",
+            "Reliable or protected",
+            "Chebyshev's bound",
+            "The paper's formula (wrong)",
+        ),
+        [
+            (
+                held[place].value or EMPTY,
+                int(rows[place]),
+                round(float(chances[place]), 6),
+                round(float(beyond[place]), 6),
+                _verdict(int(rows[place]), thresholds),
+                round(float(bound[place]), 6),
+                round(float(paper[place]), 6),
+            )
+            for place in listed[:_LISTED]
+        ],
+    )
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):.0f} %"
+
+
+def _verdict(rows: int, thresholds: tuple[int, int]) -> str:
+    if rows >= thresholds[0]:
+        return "reliable"
+    return "protected" if rows <= thresholds[1] else "between"
+
+
+def _answer(rows: Ints, limits: Limits, reliable_from: int, protected_to: int) -> str:
+    reliable = int((rows >= reliable_from).sum())
+    protected = int((rows <= protected_to).sum())
+    share = _percent(limits.share)
+    hidden = (
+        f"protected: {protected:,} with {protected_to:,} rows or fewer (wrong by more than "
+        f"{share} with a chance of {_percent(limits.least)} or more)"
+        if protected_to
+        else f"none is protected at a chance of {_percent(limits.least)}"
+    )
+    return (
+        f"Of {len(rows):,} values, reliable: {reliable:,} with {reliable_from:,} rows or more "
+        f"(wrong by {share} or more with a chance of {_percent(limits.most)} at most); {hidden}."
+    )
+
 
 _SEARCH_STEPS = 3
 

@@ -6,18 +6,26 @@ published table, what manifest and evidence say, and the policy. Nothing comes f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from dpdesk.core.capabilities import Content, Protection
+from dpdesk.core.charts import format_figure
+from dpdesk.core.disclosure import TableFacts
+from dpdesk.core.parameters import exact_number
+from dpdesk.core.plain import number_text
+from dpdesk.core.public_fields import LISTED
+from dpdesk.core.published import MADE_AGAIN, ROWS_COMPARED, CheckStatus
+from dpdesk.core.schema import Role
+from dpdesk.project.review.item_words import counted, listed, part, share_of, verb
 from dpdesk.project.review.items_columns import COLUMN_ITEMS
-from dpdesk.project.review.items_diverted import questions_of
-from dpdesk.project.review.items_private import PRIVATE_ITEMS
-from dpdesk.project.review.items_release import ASK_ABOUT, CLOSING_ITEMS, RELEASE_ITEMS
+from dpdesk.project.review.items_private import PRIVATE_ITEMS, spent_epsilon
 from dpdesk.project.review.items_table import TABLE_ITEMS
 from dpdesk.project.review.items_telling import ALONE_ITEM, TELLING_ITEM
-from dpdesk.project.review.payloads import ChecklistItem
+from dpdesk.project.review.payloads import ChecklistItem, Mode
 from dpdesk.project.review.policy import Policy, Standing
+from dpdesk.project.review.protocol import Signature
 from dpdesk.project.review.questions import (
     DEVELOPING,
     Answer,
@@ -31,6 +39,475 @@ from dpdesk.project.review.questions import (
     answered,
 )
 from dpdesk.project.review.votes import ItemStatus as Status
+
+_ABOUT_CLASSES = frozenset(
+    ("smallest-class", "uniques", "average-risk", "suppression", "suppressed-groups", "detail")
+)
+_ABOUT_TABLES = frozenset(("table-size", "missing"))
+_ABOUT_UNCHANGED = frozenset(("own-values", "one-column-more", "raw-contents", "extremes"))
+
+
+def questions_of(case: Case) -> tuple[Question | TableQuestion, ...]:
+    """The questions about a release with drawn values, in reading order.
+
+    Questions about classes are asked where the release claims k; those about columns that are
+    released unchanged leave the drawn ones out.
+    """
+    with_k = _size(case, "k") is not None
+    wanted = _ABOUT_TABLES | (_ABOUT_CLASSES if with_k else frozenset())
+    columns = [
+        _without_drawn(each) if each.id in _ABOUT_UNCHANGED else each
+        for each in COLUMN_ITEMS
+        if with_k or each.id != "one-column-more"
+    ]
+    return (*DIVERTED_ITEMS, *(each for each in TABLE_ITEMS if each.id in wanted), *columns)
+
+
+def _without_drawn(question: TableQuestion) -> TableQuestion:
+    def ask(case: Case, table: TableFacts) -> Answer | None:
+        drawn = _names(case, "diverted")
+        columns = tuple(each for each in table.columns if each.name not in drawn)
+        return question.ask(case, replace(table, columns=columns))
+
+    return replace(question, ask=ask)
+
+
+def _drawn(case: Case) -> Answer:
+    size, names = _size(case, "l"), _names(case, "diverted")
+    if size is None or not names:
+        text = "The guarantee names no ℓ′ or no column."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
+    text = (
+        f"For someone who knows only how often each value occurs, and to whom the other columns "
+        f"tell nothing, a published value of {listed(names)} is the true one with a chance of "
+        f"{share_of(1, size)}."
+    )
+    text += "".join(_rarest(case, name) for name in names)
+    minimum = case.policy.whole("minimum_l")
+    if minimum is not None and size < minimum:
+        text += f" The policy asks for ℓ of {minimum:,} or more."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, f"Set l to {minimum:,} or more.")
+    advice = "Judge whether so large a chance is harmless for the rarest value."
+    return Answer(Status.REVIEW, text, Basis.MANIFEST, advice)
+
+
+def _rarest(case: Case, name: str) -> str:
+    beliefs = case.facts.release.internal_section("risk").get("beliefs")
+    each = beliefs.get(name) if isinstance(beliefs, Mapping) else None
+    share = each.get("belief_before_rarest") if isinstance(each, Mapping) else None
+    if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
+        return ""
+    return f" Before, the rarest value of {listed([name])} had {format_figure(share, 'share')}."
+
+
+def _known_others(case: Case) -> Answer:
+    text = (
+        "Whoever knows most of the other people's values may learn a person's with certainty; the "
+        "guarantee does not cover it."
+    )
+    advice = "Ask who could know them: an employer, a clinic, a village."
+    return Answer(Status.REVIEW, text, Basis.PERSON, advice)
+
+
+def _only_release(case: Case) -> Answer:
+    text = (
+        "Values drawn twice for the same people can be combined, and together tell the true ones; "
+        "no file shows what else was released."
+    )
+    advice = "Ask whether these people's values have been released before, in any form."
+    return Answer(Status.REVIEW, text, Basis.PERSON, advice)
+
+
+def _linkage(case: Case, table: TableFacts) -> Answer:
+    k = _size(case, "k")
+    if k is not None:
+        return _linkage_beside(case, table, k)
+    quasi = [each.name for each in table.with_role(Role.QUASI_IDENTIFIER)]
+    advice = "Where that is a threat, give `k` in the plan: both guarantees then hold at once."
+    if not quasi:
+        others = len(table.columns) - len(_names(case, "diverted"))
+        text = f"{counted(others, 'column')} are released unchanged; none is named as known to "
+        return Answer(Status.REVIEW, f"{text}others.", Basis.TABLE, advice, _alone(case))
+    text = f"{listed(quasi)} {verb(quasi, 'is', 'are')} released unchanged; by them "
+    text += f"{part(table.uniques, table.rows)} can be told from all others."
+    return Answer(Status.REVIEW, text, Basis.TABLE, advice, _alone(case))
+
+
+def _linkage_beside(case: Case, table: TableFacts, k: int) -> Answer:
+    """Rows are alike in the quasi-identifiers; other columns may still tell them apart."""
+    text = f"The release claims k = {k:,}, and the smallest class has {table.smallest:,} rows."
+    if table.smallest < k:
+        return Answer(Status.FAIL, text, Basis.TABLE, "Do not publish it; make the release again.")
+    drawn = _names(case, "diverted")
+    others = [
+        each.name
+        for each in table.columns
+        if each.role is not Role.QUASI_IDENTIFIER and each.name not in drawn
+    ]
+    if not others or _rows_alone(case) == 0:
+        return Answer(Status.PASS, text, Basis.TABLE, more=_alone(case) if others else "")
+    advice = (
+        "Judge whether others may know these columns of a person; if so, make them "
+        "quasi-identifiers as well, or leave them out."
+    )
+    text += f" {listed(others)} {verb(others, 'is', 'are')} released unchanged."
+    return Answer(Status.REVIEW, text, Basis.TABLE, advice, _alone(case))
+
+
+def _rows_alone(case: Case) -> object:
+    return case.facts.release.internal_section("risk").get("rows_alone")
+
+
+def _alone(case: Case) -> str:
+    """How many rows of the source no other row equals in the columns that are not drawn."""
+    evidence = case.facts.release
+    alone = _rows_alone(case)
+    rows = evidence.internal_section("source").get("rows")
+    known = all(isinstance(each, int) and not isinstance(each, bool) for each in (alone, rows))
+    if not known or not isinstance(alone, int) or not isinstance(rows, int) or rows < 1:
+        return ""
+    return (
+        f"By all columns that are not drawn together, {part(alone, rows)} can be told from all "
+        f"others ({Basis.EVIDENCE.value})."
+    )
+
+
+def _removed(case: Case) -> Answer:
+    rows = case.facts.release.section("result").get("rows_removed")
+    if not isinstance(rows, int) or isinstance(rows, bool):
+        text = "The manifest does not say how many rows were removed."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
+    basis = Basis.SOURCE if case.facts.confirmed("rows_removed") else Basis.MANIFEST
+    text = f"{counted(rows, 'row')} {'was' if rows == 1 else 'were'} removed at random, so that "
+    return Answer(Status.PASS, f"{text}ℓ′ divides the rest.", basis)
+
+
+def _size(case: Case, key: str) -> int | None:
+    value = _parameters(case).get(key)
+    whole = isinstance(value, int) and not isinstance(value, bool) and value >= 2
+    return value if whole and isinstance(value, int) else None
+
+
+def _names(case: Case, key: str) -> list[str]:
+    names = _parameters(case).get(key)
+    return [str(name) for name in names] if isinstance(names, list) else []
+
+
+def _parameters(case: Case) -> Mapping[str, object]:
+    found = case.facts.release.section("guarantee").get("parameters")
+    return found if isinstance(found, Mapping) else {}
+
+
+DIVERTED_ITEMS: tuple[Question | TableQuestion, ...] = (
+    Question("drawn-values", "How sure can somebody be of a published value?", _drawn),
+    TELLING_ITEM,
+    Question("known-others", "Could somebody know most of the others' values?", _known_others),
+    Question("only-release", "Is it the only release of these people's values?", _only_release),
+    TableQuestion("linkage", "Can somebody find a person's row?", _linkage),
+    Question("removed", "How many rows were removed at random?", _removed),
+)
+"""Questions that only drawn values raise, in reading order."""
+
+
+_TABLE = "table"
+ASK_ABOUT = "Ask who made the method what a release tells of people, and say why it may pass."
+
+
+def _known(case: Case) -> Answer | None:
+    """Arises only for a method that leaves something out of what it says, or contradicts itself."""
+    unsaid, spent = case.facts.about.unsaid, spent_epsilon(case)
+    if not unsaid and spent is not None and case.facts.about.spends is False:
+        text = (
+            f"The release states ε = {number_text(spent)}, and the method "
+            f"`{case.facts.release.method}` says that it spends nothing of a privacy budget."
+        )
+        return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
+    if not unsaid:
+        return None
+    text = f"The method `{case.facts.release.method}` does not say "
+    text += f"{'; nor '.join(unsaid)}, so questions may be missing from this list."
+    return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
+
+
+def _verified(case: Case) -> Answer:
+    report = case.facts.report
+    if report.failures or not report.ok:
+        first = report.failures[0] if report.failures else None
+        more = f" ({len(report.failures) - 1:,} more)" if len(report.failures) > 1 else ""
+        found = f"{first.path}: {first.reason}{more}" if first else "a claim is not confirmed"
+        text = f"Checking the release failed: {found}."
+        return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
+    confirmed = f"{len(report.confirmed()):,} of {counted(len(report.claims), 'claim')}"
+    unlike = report.not_checked()
+    if unlike:
+        text = (
+            f"{confirmed} are confirmed, but {listed([check.claim for check in unlike])} "
+            "could not be compared with anything."
+        )
+        accepted = case.policy.accept_not_compared
+        advice = "Make the release again with this version, or say why it may stand as it is."
+        return Answer(Status.REVIEW if accepted else Status.FAIL, text, Basis.FILES, advice)
+    if not report.sealed:
+        text = f"{confirmed} are confirmed, but the manifest is not sealed: the internal part "
+        text += "is not at hand."
+        advice = "Check the whole release folder, with its internal part."
+        return Answer(Status.REVIEW, text, Basis.FILES, advice)
+    text = f"All hashes and the seal are right; {confirmed} are confirmed, none failed."
+    return Answer(Status.PASS, text, Basis.FILES)
+
+
+def _source(case: Case) -> Answer:
+    check = case.facts.claim(MADE_AGAIN)
+    if check is not None and check.status is CheckStatus.CONFIRMED:
+        text = "The published table was made again from the source, the same byte for byte."
+        return Answer(Status.PASS, text, Basis.SOURCE)
+    if check is not None and check.status is CheckStatus.FAILED:
+        text = "Made again from the source, the table is another."
+        return Answer(Status.FAIL, text, Basis.SOURCE, "Make the release again from the source.")
+    if case.facts.confirmed(ROWS_COMPARED):
+        text = "The columns that were not drawn were compared with the source, row by row; values "
+        text += "are drawn once, so no table can be made again."
+        return Answer(Status.PASS, text, Basis.SOURCE)
+    if case.facts.about.protection is Protection.NOISE:
+        text = "Noise is drawn once and forgotten, so no table can be made again from the source."
+        return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
+    advice = "Verify the release with its source file."
+    text = "The source was not at hand here; figures that need it are only what was written down"
+    if case.policy.require_source_verification:
+        text += ", and the policy asks for a check with the source."
+        return Answer(Status.FAIL, text, Basis.FILES, advice)
+    return Answer(Status.REVIEW, text + ".", Basis.FILES, advice)
+
+
+def _public_fields(case: Case) -> Answer:
+    check = case.facts.claim(LISTED)
+    if check is not None and check.status is CheckStatus.CONFIRMED:
+        text = "Every field of the public part is one that the program lists with what it can tell "
+        text += "about people who are not in the release."
+        names = _levels_tell(case)
+        if not names:
+            return Answer(Status.PASS, text, Basis.FILES)
+        text = f"The levels of {listed(names)} follow from values of suppressed rows as well: made "
+        text += "from the released rows alone, they would be others."
+        return Answer(Status.REVIEW, text, Basis.EVIDENCE, _WRITE_OUT)
+    if check is None or check.status is not CheckStatus.NOT_CHECKABLE:
+        text = "It was not found that every public field is a listed one."
+        return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
+    text = "A public number is computed from the original values of all rows, as earlier versions "
+    text += "did it"
+    advice = "Make the release again with this version; tell those who have the old one."
+    if case.facts.release.section("result").get("rows_suppressed") == 0:
+        return Answer(Status.REVIEW, f"{text}; no row was suppressed.", Basis.FILES, advice)
+    text += ", so that values of suppressed rows can be computed back."
+    return Answer(Status.FAIL, text, Basis.FILES, advice)
+
+
+_WRITE_OUT = (
+    "Write out in the plan what makes the levels (widths, steps, a form), or use a hierarchy from "
+    "a file."
+)
+
+
+def _levels_tell(case: Case) -> list[str]:
+    """Columns whose released labels tell of values that only suppressed rows have."""
+    found = case.facts.release.internal_section("risk").get("levels_tell")
+    return [str(name) for name in found] if isinstance(found, list) else []
+
+
+def _policy(case: Case) -> Answer:
+    short = case.policy.sha256[:16]
+    named = f"“{case.policy.title}”, " if case.policy.title else ""
+    text = f"{named}hash {short}…, {counted(case.policy.reviewers, 'reviewer')}: "
+    text += f"{case.standing.value}."
+    if case.standing is Standing.OWN:
+        return Answer(Status.PASS, text, Basis.POLICY)
+    if case.standing is Standing.OTHER:
+        advice = "Submit again under the agency's policy, or ask who changed it."
+        return Answer(Status.FAIL, text, Basis.POLICY, advice)
+    advice = "Put the agency's policy in its place on this computer, then check again."
+    return Answer(Status.REVIEW, text, Basis.POLICY, advice)
+
+
+def _method(case: Case) -> Answer | None:
+    allowed, method = case.policy.methods, case.facts.release.method
+    if allowed is None:
+        return None
+    text = f"The release was made by {listed([method])}; the policy allows {listed(allowed)}."
+    if method in allowed:
+        return Answer(Status.PASS, text, Basis.MANIFEST)
+    return Answer(Status.FAIL, text, Basis.MANIFEST, "Use a method that the policy allows.")
+
+
+def _mode(case: Case) -> Answer:
+    mode, protocol = case.passage.mode, case.passage.protocol
+    if mode not in case.policy.modes:
+        allowed = listed([each.value for each in case.policy.modes])
+        text = f"The mode is `{mode.value}`; the policy allows {allowed}."
+        return Answer(Status.FAIL, text, Basis.POLICY, "Submit it in an allowed mode.")
+    if mode is not Mode.APPLY:
+        text = "A protocol is being developed: every setting is open to review."
+        return Answer(Status.PASS, text, Basis.POLICY)
+    if protocol is None:
+        text = "A locked protocol was to be applied, but it is not at hand."
+        return Answer(Status.FAIL, text, Basis.FILES, "Give the file of the protocol.")
+    name = f"the locked protocol {protocol.id[:16]}…"
+    if protocol.signature in (Signature.BAD, Signature.REVOKED):
+        text = f"The signature of {name} {protocol.signature.value}."
+        if protocol.signature is Signature.REVOKED:
+            text = f"The signature of {name}, by {protocol.signer}, is {protocol.signature.value}."
+        return Answer(Status.FAIL, text, Basis.FILES, "Ask for a protocol that is signed afresh.")
+    if protocol.differences:
+        more = len(protocol.differences) - 1
+        also = f" ({more:,} more)" if more else ""
+        text = f"The release departs from {name}: {protocol.differences[0]}{also}."
+        advice = "Apply the protocol as it is, or submit the change as a new protocol."
+        return Answer(Status.FAIL, text, Basis.EVIDENCE, advice)
+    text = f"The plan is {name}, signed by {protocol.signer}, but for source and title."
+    if protocol.signature is not Signature.TRUSTED:
+        advice = "Check the signer's key, and add it to the trust list if it is right."
+        return Answer(Status.REVIEW, f"{text} Its key is not trusted here.", Basis.FILES, advice)
+    return Answer(Status.PASS, text, Basis.EVIDENCE)
+
+
+def _optimum(case: Case) -> Answer | None:
+    if not case.policy.require_proven_optimal:
+        return None
+    result = case.facts.release.section("result")
+    if case.facts.about.protection is Protection.DRAWN and "node" not in result:
+        text = "Values are drawn; nothing is searched for."
+        return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
+    value = result.get("proven_optimal")
+    if value is True:
+        text = "The search proved that no other choice within the limits is better."
+        return Answer(Status.PASS, text, Basis.MANIFEST)
+    text = "The release does not claim to be the proven best; the policy asks for that."
+    advice = "Use an exact search, or levels that it found."
+    return Answer(Status.FAIL, text, Basis.MANIFEST, advice)
+
+
+def _epsilon(case: Case) -> Answer | None:
+    limit = case.policy.share("maximum_epsilon")
+    if limit is None:
+        return None
+    release = case.facts.release
+    spent = spent_epsilon(case)
+    if case.facts.about.spends is False and spent is None:
+        text = f"The method `{release.method}` spends no ε."
+        return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
+    if case.facts.about.spends is None:
+        text = f"The method `{release.method}` does not say what it spends of a privacy budget."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
+    if spent is None:
+        text = "The manifest states no ε, so it cannot be checked against the limit."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, "State ε in the plan.")
+    text = f"The release spends ε = {number_text(spent)}; the policy allows {number_text(limit)}."
+    status = Status.PASS if spent <= limit else Status.FAIL
+    return Answer(status, text, Basis.MANIFEST, "Choose a smaller ε and release again.")
+
+
+def _threshold(case: Case) -> Answer | None:
+    limit = case.policy.whole("threshold")
+    if limit is None:
+        return None
+    values = [rule.get("n") for rule in _rules(case, "threshold")]
+    least = [number for value in values if (number := exact_number(value)) is not None]
+    asked = f"n = {limit:,} or more"
+    return _table_rule(case, max(least, default=None), lambda n: n >= limit, "threshold", asked)
+
+
+def _dominance(case: Case) -> Answer | None:
+    limit = case.policy.limits.get("dominance")
+    if not isinstance(limit, Mapping):
+        return None
+    n, k = exact_number(limit["n"]), _as_percent(exact_number(limit["k"]))
+    asked = f"n = {n}, k = {number_text(k or Fraction(0))} % or stricter"
+    shares = [
+        share
+        for rule in _rules(case, "dominance")
+        if (share := _as_percent(exact_number(rule.get("k")))) is not None
+        and (count := exact_number(rule.get("n"))) is not None
+        and n is not None
+        and count >= n
+    ]
+    strictest = min(shares, default=None)
+    fits = (lambda share: share <= k) if k is not None else (lambda share: False)
+    return _table_rule(case, strictest, fits, "dominance", asked)
+
+
+def _as_percent(value: Fraction | None) -> Fraction | None:
+    """A share of 1 or less is one of 100 percent."""
+    return value if value is None or value > 1 else value * 100
+
+
+def _table_rule(
+    case: Case, found: Fraction | None, fits: Callable[[Fraction], bool], rule: str, asked: str
+) -> Answer:
+    method = case.facts.release.method
+    if method != _TABLE and case.facts.about.content is None:
+        text = f"The method `{method}` does not say what it releases."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
+    if method != _TABLE:
+        text = f"The method `{method}` publishes no table of cells."
+        return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
+    shown = "no such rule" if found is None else number_text(found)
+    text = f"The plan's {rule} rule: {shown}; the policy asks for {asked}."
+    passes = found is not None and fits(found)
+    status = Status.PASS if passes else Status.FAIL
+    return Answer(status, text, Basis.EVIDENCE, f"Make the {rule} rule of the plan stricter.")
+
+
+def _rules(case: Case, name: str) -> list[Mapping[str, object]]:
+    plan = case.facts.release.internal_section("plan").get("protection")
+    rules = plan.get("rule") if isinstance(plan, Mapping) else None
+    if not isinstance(rules, list):
+        return []
+    return [rule for rule in rules if isinstance(rule, Mapping) and rule.get("rule") == name]
+
+
+def _assumptions(case: Case) -> Answer:
+    found = case.facts.release.section("guarantee").get("assumes")
+    sentences = [s for s in found if isinstance(s, str)] if isinstance(found, list) else []
+    if not sentences:
+        text = "The guarantee names no assumptions."
+        return Answer(Status.REVIEW, text, Basis.MANIFEST, "Read the guarantee itself.")
+    text = "The guarantee holds only under these assumptions: " + " ".join(sentences)
+    advice = "Judge them for these people and for what else is published about them."
+    return Answer(Status.REVIEW, text, Basis.PERSON, advice, _noise_paid(case))
+
+
+def _noise_paid(case: Case) -> str:
+    """Releases with noise about the same people, as the evidence of rows names them."""
+    paid = case.facts.release.evidence.get("noise_paid")
+    costs = [str(one) for one in paid] if isinstance(paid, list) else []
+    if not costs:
+        return ""
+    return (
+        f"Releases with noise about the same people were paid for: {', '.join(costs)} "
+        f"({Basis.EVIDENCE.value})."
+    )
+
+
+RELEASE_ITEMS = (
+    Question("verified", "Is the release whole, and does every claim hold?", _verified),
+    Question("known-method", "Do these questions fit the method?", _known),
+    Question("source", "Was the table made again from its source?", _source),
+    Question(
+        "public-fields", "Do public numbers keep quiet about people left out?", _public_fields
+    ),
+    Question("policy", "Is this the agency's own policy?", _policy),
+    Question("method", "Is the method allowed?", _method),
+    Question("mode", "Did the release come about in an allowed way?", _mode),
+    Question("optimum", "Is the release the proven best of its kind?", _optimum),
+    Question("epsilon", "Is ε small enough?", _epsilon),
+    Question("threshold", "Are cells of few contributors protected?", _threshold),
+    Question("dominance", "Are cells that few contributors dominate protected?", _dominance),
+)
+"""Questions about files, making and policy, in reading order."""
+
+CLOSING_ITEMS = (
+    Question("assumptions", "Do the assumptions of the guarantee hold here?", _assumptions),
+)
+"""Questions that come after the table."""
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,323 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
+from dpdesk.project.review.ballots import opens, problems_of
 from dpdesk.project.review.events import Event, Fault
 from dpdesk.project.review.graph import ReviewGraph
-from dpdesk.project.review.payloads import EventType, Reveal, Submission
-from dpdesk.project.review.rounds import Reading, RoundFacts
-from dpdesk.project.review.standing import standings
+from dpdesk.project.review.payloads import Ballot, EventType, Reveal, Submission, Supersede
+from dpdesk.project.review.standing import Standing, standings
+from dpdesk.project.review.texts import CLOCK_TOLERANCE, time_text
 from dpdesk.project.review.trust import TrustList
 from dpdesk.project.review.votes import Outcome, Vote
+
+_AFTER_RELEASE = (EventType.SUPERSEDE, EventType.MERGE)
+
+
+@dataclass
+class RoundFacts:
+    """A round while it is read: its submission and the events of it that count, in order."""
+
+    number: int
+    submission: Event
+    payload: Submission
+    counted: dict[EventType, list[Event]] = field(default_factory=dict)
+    ballots_seen: list[Event] = field(default_factory=list)
+    reveals_seen: list[Event] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+    def of(self, kind: EventType) -> list[Event]:
+        """The events of a type that count."""
+        return self.counted.get(kind, [])
+
+
+class Reading:
+    """A graph read by the rules; :meth:`read` fills ``rounds``, ``void`` and ``notes``.
+
+    ``void`` are the events that do not count, by id; each has a fault in its round.
+    """
+
+    def __init__(self, graph: ReviewGraph, standing: Mapping[str, Standing], now: datetime) -> None:
+        self.graph = graph
+        self.rounds: list[RoundFacts] = []
+        self.void: set[str] = set()
+        self.notes: list[Fault] = []
+        self._standing = standing
+        self._now = now
+        self._rules: Mapping[EventType, Callable[[Event, RoundFacts], tuple[str, str]]] = {
+            EventType.START: self._by_reviewer,
+            EventType.BALLOT: self._by_reviewer,
+            EventType.REVEAL: self._reveal,
+            EventType.MERGE: lambda event, current: ("", ""),
+            EventType.RELEASE: self._release,
+            EventType.WITHDRAW: self._withdraw,
+            EventType.SUPERSEDE: self._supersede,
+        }
+
+    def read(self) -> None:
+        """Read all events in order."""
+        for event in self.graph.events:
+            if isinstance(event.payload, Submission):
+                self._read_submission(event, event.payload)
+            else:
+                self._read_other(event)
+
+    def person(self, event: Event) -> str:
+        """The folded name of who signed."""
+        return self._standing[event.id].person
+
+    def author(self) -> str:
+        """The folded name of the author."""
+        return self.person(self.rounds[0].submission)
+
+    def conflicts(
+        self, current: RoundFacts, within: Callable[[Event], bool] = lambda event: True
+    ) -> list[Fault]:
+        """What events of a round, each in order by itself, do to each other."""
+
+        def of(*kinds: EventType) -> list[Event]:
+            return [event for kind in kinds for event in current.of(kind) if within(event)]
+
+        found = _pairs(
+            of(EventType.BALLOT), self.person, "ballot.twice", "both are ballots of one person"
+        )
+        words = "one ballot is a copy of the other's commitment"
+        found += _pairs(of(EventType.BALLOT), _commitment, "ballot.copied", words)
+        words = "they close the round with different ballots"
+        found += _different(of(EventType.REVEAL), _closes, "reveal.conflict", words)
+        words = "one releases what the other withdraws"
+        ends = of(EventType.RELEASE, EventType.WITHDRAW)
+        found += _different(ends, lambda event: event.type, "end.conflict", words)
+        words = "they name different releases"
+        found += _different(of(EventType.SUPERSEDE), _replacement, "supersede.conflict", words)
+        for item in self.rounds[: current.number - 1]:
+            if item.payload.previous == current.payload.previous and within(item.submission):
+                words = "both follow the same round: the author went two ways"
+                pair = item.submission, current.submission
+                found.append(_pair_fault("submit.twice", *pair, words))
+        return [_in_round(fault, current) for fault in found]
+
+    def outcome(
+        self, current: RoundFacts, within: Callable[[Event], bool] = lambda event: True
+    ) -> Outcome | None:
+        """What the votes of a round come to; None while it is open.
+
+        The worst vote decides. Whatever is wrong in a round keeps it from being approved, not from
+        being refused; with two closings it stays open.
+        """
+        reveals = [event for event in current.of(EventType.REVEAL) if within(event)]
+        votes = {_reveal_of(event).ballot: _reveal_of(event).vote for event in reveals}
+        closings = {_reveal_of(event).closes for event in reveals}
+        if len(closings) != 1 or any(ballot not in votes for ballot in min(closings)):
+            return None
+        outcomes = {vote.outcome for vote in votes.values()}
+        for worst in (Outcome.REJECT, Outcome.CHANGES):
+            if worst in outcomes:
+                return worst
+        by_id = self.graph.by_id
+        spoiled = any(within(by_id[fault.event]) for fault in current.faults)
+        return None if spoiled or self.conflicts(current, within) else Outcome.APPROVE
+
+    def _read_submission(self, event: Event, payload: Submission) -> None:
+        code, reason = self._signer(event)
+        if self.rounds and not code:
+            code, reason = self._submission(event, payload)
+        if code and self.rounds:
+            self._add(event, self._latest_before(event), code, reason)
+            return
+        current = RoundFacts(len(self.rounds) + 1, event, payload)
+        self.rounds.append(current)
+        self._add(event, current, code, reason)
+
+    def _read_other(self, event: Event) -> None:
+        named = next((item for item in self.rounds if item.submission.id == event.submission), None)
+        code, reason = self._signer(event)
+        latest = self._latest_before(event)
+        current = named or latest
+        if not code:
+            code, reason = self._place(event, named, latest)
+        if not code:
+            code, reason = self._rules[event.type](event, current)
+        if event.type is EventType.BALLOT:
+            current.ballots_seen.append(event)
+        elif event.type is EventType.REVEAL:
+            current.reveals_seen.append(event)
+        self._add(event, current, code, reason)
+
+    def _add(self, event: Event, current: RoundFacts, code: str, reason: str) -> None:
+        """Count an event or note why not, with what its time says."""
+        if code:
+            self.void.add(event.id)
+            current.faults.append(self._fault(code, event, current, reason))
+        else:
+            current.counted.setdefault(event.type, []).append(event)
+        if note := self._standing[event.id].note:
+            self.notes.append(self._fault("signer.old-key", event, current, note))
+        for clock, words in self._clock(event):
+            current.faults.append(self._fault(clock, event, current, words))
+
+    def _signer(self, event: Event) -> tuple[str, str]:
+        return self._standing[event.id].code, self._standing[event.id].reason
+
+    def _latest_before(self, event: Event) -> RoundFacts:
+        """The last round that an event could know of."""
+        for current in reversed(self.rounds):
+            if self.graph.is_before(current.submission.id, event.id):
+                return current
+        return self.rounds[0]
+
+    def _clock(self, event: Event) -> Iterable[tuple[str, str]]:
+        before = max((self.graph.by_id[p].time for p in event.parents), default=event.time)
+        if event.time < before - CLOCK_TOLERANCE:
+            yield "clock.back", f"it comes after an event of {time_text(before)}: a clock was wrong"
+        if event.time > self._now + CLOCK_TOLERANCE:
+            yield "clock.ahead", f"this computer's clock shows {time_text(self._now)} only"
+
+    def _submission(self, event: Event, payload: Submission) -> tuple[str, str]:
+        latest = self._latest_before(event)
+        if self.person(event) != self.author():
+            return "submit.author", "only the author of the first submission may submit again"
+        if payload.previous != latest.submission.id:
+            return "submit.previous", "it does not name the submission before it"
+        if self._known(event, latest, EventType.RELEASE):
+            return "submit.after-release", "what was released is final and can only be replaced"
+        return "", ""
+
+    def _place(self, event: Event, named: RoundFacts | None, latest: RoundFacts) -> tuple[str, str]:
+        """Whether an event may stand where it stands: after its submission, before the end."""
+        if named is None:
+            return "event.no-round", "the submission that it names does not count"
+        if named is not latest:
+            return "event.old-round", "its signer knew a later submission"
+        if self._known(event, named, EventType.RELEASE) and event.type not in _AFTER_RELEASE:
+            return "event.after-release", "what was released is final and can only be replaced"
+        if self._known(event, named, EventType.WITHDRAW) and event.type is not EventType.MERGE:
+            return "event.after-withdrawal", "the submission was withdrawn before"
+        return "", ""
+
+    def _known(self, event: Event, current: RoundFacts, kind: EventType) -> list[Event]:
+        """The events of a type that count in a round and come before an event."""
+        return [item for item in current.of(kind) if self.graph.is_before(item.id, event.id)]
+
+    def _by_reviewer(self, event: Event, current: RoundFacts) -> tuple[str, str]:
+        if self.person(event) == self.author():
+            return "review.author", "the author cannot review the own release"
+        return "", ""
+
+    def _reveal(self, event: Event, current: RoundFacts) -> tuple[str, str]:
+        payload = _reveal_of(event)
+        ballots = {item.id: item for item in self._known(event, current, EventType.BALLOT)}
+        ballot = ballots.get(payload.ballot)
+        if ballot is None or ballot.signer != event.signer:
+            return "reveal.ballot", "there is no ballot of the same key before it that counts"
+        if payload.vote.reviewer != event.signer.fingerprint:
+            return "reveal.vote", "the vote is that of another reviewer"
+        if not _opens(ballot, payload):
+            return "reveal.commitment", "the vote is not the one that the ballot committed to"
+        if problems := problems_of(payload.vote, current.submission):
+            where = problems[0].item or problems[0].path
+            return "reveal.vote", f"the vote breaks the rules: {where} {problems[0].reason}"
+        return self._closing(event, payload, current, ballots)
+
+    def _closing(
+        self, event: Event, payload: Reveal, current: RoundFacts, ballots: Mapping[str, Event]
+    ) -> tuple[str, str]:
+        """Whether a reveal closes the round with the ballots with which it must."""
+        if payload.ballot not in payload.closes:
+            return "reveal.late", "the round was closed without its ballot"
+        voters = {self.person(ballots[key]) for key in payload.closes if key in ballots}
+        if len(voters) < current.payload.reviewers:
+            found, wanted = len(voters), current.payload.reviewers
+            return "reveal.early", f"{found} of {wanted} reviewers had voted: others could read it"
+        allowed = {
+            _reveal_of(item).closes for item in self._known(event, current, EventType.REVEAL)
+        }
+        if not allowed:
+            before = current.ballots_seen
+            known = (item.id for item in before if self.graph.is_before(item.id, event.id))
+            allowed = {tuple(sorted(known))}
+        if payload.closes not in allowed:
+            return "reveal.closes", "it does not close the round with all ballots before it"
+        return "", ""
+
+    def _release(self, event: Event, current: RoundFacts) -> tuple[str, str]:
+        outcome = self.outcome(current, lambda item: self.graph.is_before(item.id, event.id))
+        if outcome is not Outcome.APPROVE:
+            return "release.early", "the reviewers had not approved it"
+        return "", ""
+
+    def _withdraw(self, event: Event, current: RoundFacts) -> tuple[str, str]:
+        if self.person(event) != self.author():
+            return "withdraw.author", "only the author may withdraw"
+        return "", ""
+
+    def _supersede(self, event: Event, current: RoundFacts) -> tuple[str, str]:
+        if not self._known(event, current, EventType.RELEASE):
+            return "supersede.early", "nothing was released that it could replace"
+        if _replacement(event) == current.submission.release:
+            return "supersede.itself", "a release cannot replace itself"
+        return "", ""
+
+    def _fault(self, code: str, event: Event, current: RoundFacts, reason: str) -> Fault:
+        place = self.graph.place(event.id)
+        words = f"event {place} ({event.words}): {reason}"
+        return Fault(code, words, event.id, place, current.number)
+
+
+def _opens(ballot: Event, payload: Reveal) -> bool:
+    return isinstance(ballot.payload, Ballot) and opens(ballot.payload, payload.nonce, payload.vote)
+
+
+def _reveal_of(event: Event) -> Reveal:
+    assert isinstance(event.payload, Reveal)
+    return event.payload
+
+
+def _commitment(event: Event) -> str:
+    return event.payload.commitment if isinstance(event.payload, Ballot) else event.id
+
+
+def _replacement(event: Event) -> str:
+    return event.payload.replacement if isinstance(event.payload, Supersede) else ""
+
+
+def _closes(event: Event) -> str:
+    return " ".join(_reveal_of(event).closes)
+
+
+def _pairs(events: list[Event], key: Callable[[Event], str], code: str, reason: str) -> list[Fault]:
+    """A fault for each event whose key an earlier one has."""
+    first: dict[str, Event] = {}
+    found = []
+    for event in events:
+        other = first.setdefault(key(event), event)
+        if other is not event:
+            found.append(_pair_fault(code, other, event, reason))
+    return found
+
+
+def _different(
+    events: list[Event], key: Callable[[Event], str], code: str, reason: str
+) -> list[Fault]:
+    """A fault for the first event that says something else than the first one does."""
+    for event in events:
+        if key(event) != key(events[0]):
+            return [_pair_fault(code, events[0], event, reason)]
+    return []
+
+
+def _pair_fault(code: str, one: Event, other: Event, reason: str) -> Fault:
+    return Fault(code, f"{one.words} and {other.words}: {reason}", other.id)
+
+
+def _in_round(fault: Fault, current: RoundFacts) -> Fault:
+    return replace(fault, round=current.number)
+
 
 _NOTHING_SEEN: Mapping[str, datetime] = MappingProxyType({})
 

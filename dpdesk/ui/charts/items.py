@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -27,7 +27,32 @@ from PySide6.QtGui import (
 )
 
 from dpdesk.core.charts import Look
-from dpdesk.ui.charts.whiskers import draw_whisker
+
+CAP = 4.0
+
+
+def draw_whisker(
+    painter: QPainter,
+    colours: tuple[QColor, QColor],
+    across: float,
+    ends: tuple[float, float],
+    transform: QTransform,
+    *,
+    lying: bool,
+) -> None:
+    """A line with caps from one value to the other, on a ground that parts it from its bar.
+
+    ``across`` is where the bar's middle stands; colours are those of the line and of the ground.
+    """
+    first, last = (
+        transform.map(QPointF(end, across) if lying else QPointF(across, end)) for end in ends
+    )
+    cap = QPointF(0, CAP) if lying else QPointF(CAP, 0)
+    lines = [QLineF(first, last), *(QLineF(end - cap, end + cap) for end in (first, last))]
+    for colour, width in ((colours[1], 4.0), (colours[0], 2.0)):
+        painter.setPen(QPen(colour, width))
+        painter.drawLines(lines)
+
 
 Floats = NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
+    QCheckBox,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -36,12 +37,50 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.field import Field, TextField, start_of
-from dpdesk.ui.forms.flags import FlagField
 from dpdesk.ui.forms.lists import LinesField, OutlineField, ValueField
 from dpdesk.ui.forms.spin import NarrowDoubleSpin, NarrowSpin
 from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.wheel import leave_wheel
 from dpdesk.ui.words.spoken import inside
+
+
+class FlagField(Field):
+    """A check box; its help stands below."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        self._box = QCheckBox(self.tr("yes"))
+        self._name(self._box)
+        explained = QLabel(parameter.help)
+        explained.setWordWrap(True)
+        set_look(explained, "note")
+        layout = column(self)
+        layout.addWidget(self._box)
+        layout.addWidget(explained)
+        self._box.toggled.connect(self._on_toggled)
+        self.set_plain(None)
+
+    @property
+    def control(self) -> QWidget:
+        """The check box."""
+        return self._box
+
+    def plain(self) -> object:
+        """See :meth:`Field.plain`."""
+        return self._box.isChecked()
+
+    def set_plain(self, value: object) -> None:
+        """See :meth:`Field.set_plain`; None shows the default."""
+        given = self.parameter.default_value() if value is None else value
+        with QSignalBlocker(self._box):
+            self._box.setChecked(given is True)
+
+    @Slot(bool)
+    def _on_toggled(self, on: bool) -> None:
+        self.edited.emit()
+        self.left.emit()
+
 
 LARGEST = 2_147_483_647
 SLIDER_STEPS = 1_000

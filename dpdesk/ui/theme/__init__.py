@@ -11,8 +11,7 @@ frames ``card``, ``sunken``, ``band-*``; buttons ``primary``, ``quiet``, ``link`
 
 from dpdesk.ui.theme.icons import ICON_NAMES, icon, pixmap
 from dpdesk.ui.theme.look import Theme
-from dpdesk.ui.theme.manager import ThemeManager
-from dpdesk.ui.theme.qss import set_look
+from dpdesk.ui.theme.manager import ThemeManager, set_look
 from dpdesk.ui.theme.tokens import DARK, LIGHT, SPACE, Tokens, look_colour, mix
 
 __all__ = [

@@ -13,9 +13,9 @@
 """
 
 from dpdesk.ui.widgets.activity import ActivityList, time_left_text
-from dpdesk.ui.widgets.band import MessageBand
 from dpdesk.ui.widgets.layouts import card, column, row, splitter
 from dpdesk.ui.widgets.mnemonics import Mnemonics
+from dpdesk.ui.widgets.placing import MessageBand
 from dpdesk.ui.widgets.states import Badge, EmptyState, FigureTile, GuaranteeCard, StepHeader
 from dpdesk.ui.widgets.wheel import leave_wheel
 

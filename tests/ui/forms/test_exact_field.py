@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.core.cube_parameters import ExactParameter
 from dpdesk.engine.cubes.parameters import PARAMETERS
-from dpdesk.ui.forms.cubes.exact import ExactField, exact_lines, read_exact_lines
+from dpdesk.ui.forms.cubes.form import ExactField, exact_lines, read_exact_lines
 
 EXACT = next(each for each in PARAMETERS if isinstance(each, ExactParameter))
 

@@ -26,8 +26,7 @@ from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind, shown
 from dpdesk.ui.panels.hierarchies.pictures import level_chart, level_table, share_text
 from dpdesk.ui.panels.hierarchies.presenter import State
 from dpdesk.ui.panels.hierarchies.reasons import reason
-from dpdesk.ui.panels.hierarchies.shape import TreeShape
-from dpdesk.ui.panels.hierarchies.tasks import Look, look_at
+from dpdesk.ui.panels.hierarchies.tasks import Look, TreeShape, look_at
 from dpdesk.ui.panels.hierarchies.tree_model import HierarchyModel
 from dpdesk.ui.panels.hierarchies.tree_view import HierarchyTree
 from dpdesk.ui.shell import Mark

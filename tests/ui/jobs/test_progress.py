@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpdesk.core.jobs import StepProgress, StepStarted
 from dpdesk.ui.jobs import JobState
-from dpdesk.ui.jobs.progress import ProgressFold
+from dpdesk.ui.jobs.hub import ProgressFold
 
 
 class Clock:

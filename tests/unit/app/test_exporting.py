@@ -20,8 +20,7 @@ from dpdesk.core.export_formats import FORMATS, OF_ROWS
 from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
 from dpdesk.io import tablewriters
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.sheetrows import rows_xml
-from dpdesk.io.tablewriters import Sheet
+from dpdesk.io.tablewriters import Sheet, rows_xml
 from tests.helpers import releases as town
 from tests.helpers.ddi_structure import faults
 

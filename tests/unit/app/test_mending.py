@@ -10,8 +10,8 @@ import pytest
 from dpdesk.app.context import AppContext
 from dpdesk.app.examining import examine
 from dpdesk.app.inspecting import fit_file
-from dpdesk.app.mending import Mend, MendKind, mended, mends_of
 from dpdesk.app.recipes import FitReport, Recipe, adopt
+from dpdesk.app.types import Mend, MendKind, mended, mends_of
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import Role

@@ -50,7 +50,7 @@ def test_every_command_stands_in_the_help(capsys: pytest.CaptureFixture[str]) ->
 
 def test_the_start_is_light_and_knows_no_toolkit() -> None:
     code = (
-        "import sys; from dpdesk.cli import early; from dpdesk.launch import main;"
+        "import sys; from dpdesk.cli import early; from dpdesk.__main__ import main;"
         "early.leave = lambda code: None; sys.argv = ['dpdesk', '--version']; main();"
         "print([name for name in sys.modules if name.split('.')[0] in"
         " ('PySide6', 'pyqtgraph', 'numpy', 'numba', 'duckdb', 'pyarrow', 'jinja2')])"

@@ -113,7 +113,7 @@ def test_group_sizes_do_not_depend_on_blocks_or_on_collapsing(
     table = opened(tmp_path, written(["x", "y"], rows))
     whole = table.group_sizes(["x", "y"], CancelToken())
     monkeypatch.setattr("dpdesk.io.published._BLOCK", 128)
-    monkeypatch.setattr("dpdesk.io.tallies._COLLAPSE_ROWS", 50)
+    monkeypatch.setattr("dpdesk.io.published._COLLAPSE_ROWS", 50)
     assert table.group_sizes(["x", "y"], CancelToken()) == whole
     assert whole.groups == 77
     assert whole.sum_of_squares == sum(n**2 for n in Counter(rows).values())

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.io import scan
-from dpdesk.io.head import head_records
+from dpdesk.io.sniff import head_records
 from dpdesk.io.transcode import rewritten
 
 FIELDS = st.text(alphabet='a é"\n\r,;\t😀', max_size=6)

@@ -22,7 +22,7 @@ from dpdesk.core.plain import thaw
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes import declaring
+from dpdesk.engine.cubes import design as declaring
 from dpdesk.engine.cubes.method import DpCube
 from dpdesk.engine.graphs import counting as graph_counting
 from dpdesk.engine.graphs import design as graph_design

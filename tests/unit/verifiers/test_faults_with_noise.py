@@ -20,7 +20,8 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes import channels, design, guarantee, processing
+from dpdesk.engine.cubes import channels, design, guarantee
+from dpdesk.engine.cubes import design as processing
 from dpdesk.engine.cubes.exact import planned
 from dpdesk.engine.cubes.exact.sensitivity import GenericSensitivity, Origin
 from dpdesk.engine.cubes.mechanism import RowEffect

@@ -6,31 +6,311 @@ planners, whose optimum for sums is share_S proportional to sqrt(c_S * prod(1 - 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from math import inf
+from math import ceil, inf, log2
 from random import Random
+from statistics import median
 
 import numpy as np
 
-from dpdesk.core.jobs import CancelToken, Report, silent
+from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.engine.cubes.lattice import Floats
-from dpdesk.engine.cubes.optimal.bounds import Bound, lower_bound
-from dpdesk.engine.cubes.optimal.descent import Descent
+from dpdesk.engine.cubes.optimal import kernels
+from dpdesk.engine.cubes.optimal.descent import Descent, Point
 from dpdesk.engine.cubes.optimal.objectives import (
     Goal,
     Objective,
     Weight,
     candidates_of,
     objective_of,
+    residual_costs,
 )
-from dpdesk.engine.cubes.optimal.search import Search
-from dpdesk.engine.cubes.optimal.shares import exact_shares
 from dpdesk.engine.cubes.optimal.terms import Shares, Terms, shares_of
 from dpdesk.engine.cubes.planners.bmax import plan_bmax
 from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
 from dpdesk.engine.cubes.stopping import Ints, stop_flag
 from dpdesk.engine.private.kinds import Noise
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """No plan with the objective's sources has a figure below ``value`` (for rho = 1).
+
+    ``worth`` holds what a unit of budget would gain in each place, as a part of what it gains in
+    the mean: at the optimum 1 where there is a share, and at most 1 elsewhere.
+    """
+
+    value: float
+    worth: Floats
+
+
+def lower_bound(objective: Objective, shares: Floats, power: float) -> Bound:
+    """The better bound that the multipliers of the p-norm at these shares give.
+
+    For the sum (power 0) the multipliers are the weights.
+    """
+    known = objective.known(shares)
+    needed = objective.needed
+    parts = np.zeros_like(known)
+    parts[needed] = 1.0 / known[needed]
+    variances = parts.copy()
+    kernels.build_up(variances, objective.inverse)
+    below = np.zeros_like(known)
+    kernels.figure(variances, below, objective.weights, power)
+    if objective.goal is Goal.MAXIMUM:
+        counted = objective.weights > 0
+        below /= (below[counted] / objective.weights[counted]).sum()
+    value = float((below * variances)[objective.weights > 0].sum())
+    kernels.build_up_adjoint(below, objective.inverse)
+    costs = objective.costs if len(objective.costs) else residual_costs(objective.domain.shape)
+    bound = float(np.sqrt(below * costs)[needed].sum() ** 2 / 2)
+    slopes = below * parts * parts
+    if len(objective.costs):
+        return Bound(
+            bound, np.where(costs > 0, 2 * slopes / (np.where(costs > 0, costs, 1) * value), 0)
+        )
+    kernels.gather_down_adjoint(slopes, objective.inverse)
+    return Bound(
+        max(bound, value**2 / (2 * float(slopes[objective.allowed].max()))), 2 * slopes / value
+    )
+
+
+_TINY = 1e-9
+
+Anywhere = Callable[[Random], int]
+"""Draws any cuboid that might be of use."""
+
+
+def neighbour(shares: Shares, dimensions: int, random: Random, anywhere: Anywhere) -> Shares:
+    """Shares after one to three random moves; half of the time with a sprinkle of small shares.
+
+    The sum is not kept at 1, and the result may leave a published cuboid without a source.
+    """
+    changed = dict(shares)
+    for _ in range(random.choice((1, 1, 1, 2, 3))):
+        random.choice(_MOVES)(changed, dimensions, random, anywhere)
+        changed = {mask: share for mask, share in sorted(changed.items()) if share > _TINY}
+        if not changed:
+            return dict(shares)
+    if random.random() < 0.5:
+        middle = median(changed.values())
+        for _ in range(random.choice((4, 8, 16))):
+            _give(changed, anywhere(random), random.uniform(0.1, 0.5) * middle)
+    return changed
+
+
+def crossing(one: Shares, other: Shares, random: Random) -> Shares:
+    """Each cuboid with the share that it has in one of the two, or in the mean of both."""
+    found: Shares = {}
+    for mask in sorted({*one, *other}):
+        weight = random.choice((0.0, 0.5, 1.0))
+        share = weight * one.get(mask, 0.0) + (1.0 - weight) * other.get(mask, 0.0)
+        if share > _TINY:
+            found[mask] = share
+    return found
+
+
+def _give(shares: Shares, mask: int, amount: float) -> None:
+    shares[mask] = shares.get(mask, 0.0) + amount
+
+
+def _pick(shares: Shares, random: Random) -> int:
+    return random.choice(sorted(shares))
+
+
+def _shift(shares: Shares, source: int, targets: tuple[int, ...], random: Random) -> None:
+    amount = shares[source] * random.choice((0.5, 1.0))
+    shares[source] -= amount
+    for target in targets:
+        _give(shares, target, amount / len(targets))
+
+
+def _flip(shares: Shares, dimensions: int, random: Random, anywhere: Anywhere) -> None:
+    """A cuboid gives its share, or half of it, to one with a dimension more or less."""
+    source = _pick(shares, random)
+    _shift(shares, source, (source ^ 1 << random.randrange(dimensions),), random)
+
+
+def _exchange(shares: Shares, dimensions: int, random: Random, anywhere: Anywhere) -> None:
+    """... to one with another dimension in place of one of its own."""
+    source = _pick(shares, random)
+    inside = [i for i in range(dimensions) if source >> i & 1]
+    outside = [i for i in range(dimensions) if not source >> i & 1]
+    if inside and outside:
+        swap = 1 << random.choice(inside) | 1 << random.choice(outside)
+        _shift(shares, source, (source ^ swap,), random)
+
+
+def _split(shares: Shares, dimensions: int, random: Random, anywhere: Anywhere) -> None:
+    """... to two cuboids below it."""
+    source = _pick(shares, random)
+    first, second = (source & ~(1 << random.randrange(dimensions)) for _ in range(2))
+    _shift(shares, source, (first, second), random)
+
+
+def _merge(shares: Shares, dimensions: int, random: Random, anywhere: Anywhere) -> None:
+    """Two cuboids become one: that of all their dimensions, or of their common ones."""
+    first, second = _pick(shares, random), _pick(shares, random)
+    amount = max(shares[first], shares[second])
+    shares[first] = shares[second] = 0.0
+    _give(shares, first | second if random.random() < 0.5 else first & second, amount)
+
+
+def _add(shares: Shares, dimensions: int, random: Random, anywhere: Anywhere) -> None:
+    """Any cuboid gets a share like that of the others."""
+    _give(shares, anywhere(random), random.choice((0.5, 1.0, 2.0)) * median(shares.values()))
+
+
+def _shake(shares: Shares, dimensions: int, random: Random, anywhere: Anywhere) -> None:
+    """All shares change a little."""
+    for mask in sorted(shares):
+        shares[mask] *= random.lognormvariate(0.0, 0.5)
+
+
+def _drop(shares: Shares, dimensions: int, random: Random, anywhere: Anywhere) -> None:
+    """Some cuboids lose all or most of their share."""
+    count = min(len(shares) - 1, random.choice((1, 2, 3)))
+    for mask in random.sample(sorted(shares), max(count, 0)):
+        shares[mask] *= random.choice((0.0, 0.1))
+
+
+_MOVES = (_flip, _flip, _exchange, _split, _merge, _add, _shake, _drop)
+
+
+POWER = 32.0
+"""The p-norm that chains minimise in place of the maximum."""
+
+SHARP = 128.0
+"""The p-norm of the last chain."""
+
+_CHAINS = 8
+_MOST_STARTS = 24
+_SOFTENED = 6  # descents that one softening takes
+_CROSSED, _JOINED = 0.1, 0.3
+_FEW = 10
+_STEP = "noise shares"
+
+
+@dataclass(eq=False)
+class Search:
+    """One search of about ``effort`` descents; ``candidates`` are cuboids to begin with.
+
+    Progress counts on from the descents ``before``.
+    """
+
+    descent: Descent
+    effort: int
+    candidates: Sequence[int]
+    token: CancelToken
+    report: Report = silent
+    random: Random = field(default_factory=lambda: Random(20261121))
+    before: int = 0
+    power: float = field(init=False)
+    done: int = 0
+
+    def __post_init__(self) -> None:
+        self.power = POWER if self.descent.objective.goal is Goal.MAXIMUM else 0.0
+
+    def best(self, given: Sequence[Shares]) -> Shares:
+        """The best shares that starts (these and softened ones) and chains lead to."""
+        points = [self._settled(shares, inf) for shares in given]
+        for number in range(min(_MOST_STARTS, self.effort // (8 * _SOFTENED))):
+            softened = self.descent.soften(self._start(number), self.power)
+            self.done += _SOFTENED
+            points.append(self._settled(softened, inf))
+        points = sorted(points, key=lambda point: point.value)[:_CHAINS]
+        rounds = ceil(log2(len(points))) + (2 if self.power else 1)
+        each = max(self.effort - self.done, 0) // rounds
+        while True:
+            steps = each // len(points)
+            points = sorted(
+                (self._chain(point, steps, points) for point in points),
+                key=lambda point: point.value,
+            )
+            if len(points) == 1:
+                return self._finished([self._sharpened(points[0])])
+            points = points[: ceil(len(points) / 2)] if len(points) > 2 else points[:1]
+
+    def joined(self, given: Sequence[Shares]) -> Shares:
+        """The best shares that crossing these plans, and chains from the best of them, lead to."""
+        points = sorted(
+            (self._settled(shares, inf) for shares in given), key=lambda point: point.value
+        )
+        point = self._chain(points[0], max(self.effort - self.done, 0) // 2, points, _JOINED)
+        return self._finished([self._sharpened(point)])
+
+    def _sharpened(self, point: Point) -> Point:
+        """A last chain at a norm nearer to the maximum, with what is left of the effort."""
+        if not self.power:
+            return point
+        self.power = SHARP
+        start = self._settled(point.shares, inf)
+        return self._chain(start, max(self.effort - self.done, 0), [start])
+
+    def _finished(self, points: Sequence[Point]) -> Shares:
+        ends = [self.descent.finish(point.shares) for point in points]
+        self.token.check()
+        return min(ends, key=self.descent.terms.figure)
+
+    def _settled(self, shares: Shares, limit: float) -> Point:
+        self.token.check()
+        self.done += 1
+        if self.done % 50 == 0:
+            self.report(StepProgress(_STEP, self.before + self.done, None, "descents"))
+        return self.descent.settle(shares, self.power, limit)
+
+    def _start(self, number: int) -> Shares:
+        """All candidates with nearly equal shares; the first ones with equal ones."""
+        width = 0.3 if number else 0.0
+        return {mask: self.random.lognormvariate(0.0, width) for mask in self.candidates}
+
+    def _anywhere(self, random: Random) -> int:
+        dimensions = self.descent.objective.dimensions
+        if dimensions <= _FEW:
+            return random.randrange(1 << dimensions)
+        return random.choice(self.candidates)
+
+    def _chain(
+        self, point: Point, steps: int, others: Sequence[Point], crossed: float = _CROSSED
+    ) -> Point:
+        goal, random = self.descent.objective, self.random
+        for _ in range(steps):
+            if len(others) > 1 and random.random() < crossed:
+                shares = crossing(point.shares, random.choice(others).shares, random)
+            else:
+                shares = neighbour(point.shares, goal.dimensions, random, self._anywhere)
+            shares = {mask: share for mask, share in shares.items() if goal.allowed[mask]}
+            if shares and self.descent.terms.reaches(shares):
+                found = self._settled(shares, point.value)
+                if found.value < point.value - 1e-9:
+                    point = found
+            else:
+                self.done += 1
+        return point
+
+
+DENOMINATOR = 10_000_000
+"""Shares are whole multiples of one ten-millionth of the budget, so a plan shows them exactly."""
+
+
+def exact_shares(shares: Floats) -> dict[int, Fraction]:
+    """Shares proportional to these up to rounding, that sum to exactly 1, by place; none is 0.
+
+    Largest remainders: every share is rounded down, then the units that are left go to those that
+    lost most (the first ones of equals).
+    """
+    wanted = shares / shares.sum() * DENOMINATOR
+    units = np.floor(wanted).astype(np.int64)
+    left = DENOMINATOR - int(units.sum())
+    order = np.argsort(units - wanted, kind="stable")
+    if left >= 0:
+        units[order[:left]] += 1
+    else:  # the floating-point sum was a little below 1
+        units[np.argmax(units)] += left
+    return {int(c): Fraction(int(units[c]), DENOMINATOR) for c in np.flatnonzero(units > 0)}
+
 
 PROVEN_WITHIN = 0.002
 """A Gaussian plan counts as proven when no plan can be better by more than this part."""

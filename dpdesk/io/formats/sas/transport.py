@@ -12,17 +12,90 @@ import numpy as np
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.formats.choosing import chosen
+from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import clock_of, coded_labels, kind_of, moments, rounded
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest, iconv_name
 from dpdesk.io.formats.sas.catalogs import labels_of_columns
 from dpdesk.io.formats.sas.ibm import odd_zeros, to_ieee, words_of
 from dpdesk.io.formats.sas.transport_layout import CARD, Field, Member, read_members
-from dpdesk.io.formats.sas.transport_words import Words
-from dpdesk.io.formats.stat_faults import check_names, no_rows, note_cut
+from dpdesk.io.formats.stat_faults import (
+    check_names,
+    label_breaks_off,
+    no_rows,
+    no_text,
+    note_cut,
+    note_cut_label,
+    note_guess,
+    note_nul,
+    nul_in_label,
+)
 from dpdesk.io.formats.strange import note_rounded, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
 from dpdesk.io.formats.unkept import note_file_label
+
+_NAMES, _LABELS = (8, 32), (40, 256)
+"""Bytes at which a program cuts names and labels off."""
+
+
+class Words:
+    """How the texts of a table are read: as the plan says, as UTF-8, or else as cp1252.
+
+    They are UTF-8 unless a name or a label is none; one that was cut off inside its last character
+    is.
+    """
+
+    def __init__(self, member: Member, named: str | None) -> None:
+        self.encoding = named or ("utf-8" if _are_utf8(member) else "cp1252")
+        self.endings = Endings(self.encoding, by_plan=named is not None)
+        self._guessed = named is None and self.encoding != "utf-8"
+
+    def of(self, member: Member, file: str, notes: Notes) -> Iterator[tuple[str, str]]:
+        """Name and label of each column.
+
+        Raises InputError ``encoding.undecodable`` and ``read.nul``; noted is a guessed encoding,
+        and what was cut off.
+        """
+        for field in member.fields:
+            column = field.name.decode(self.encoding, "replace")
+            texts = (("its name", field.name, _NAMES), ("its label", field.label, _LABELS))
+            name, label = (self._text(*text, column, file, notes) for text in texts)
+            yield name, label
+
+    def _text(
+        self, what: str, raw: bytes, ends: tuple[int, ...], column: str, file: str, notes: Notes
+    ) -> str:
+        if b"\0" in raw and ends is _NAMES:
+            raise nul_in_label(file, column, what)
+        if b"\0" in raw:
+            note_nul(notes, column, what)
+            raw = raw.partition(b"\0")[0].rstrip(b" ")
+        if self._guessed and not raw.isascii():
+            note_guess(notes, self.encoding, raw.decode(self.encoding, "replace"))
+        try:
+            return raw.decode(self.encoding)
+        except UnicodeDecodeError as error:
+            text = self.endings.cut(raw)
+            if text is None:
+                raise no_text(file, column, what, self.encoding) from error
+            if self.endings.is_foreign(raw) and len(raw) not in ends:
+                raise label_breaks_off(file, column, what, self.encoding) from error
+        note_cut_label(notes, column, what)
+        return text
+
+
+def _are_utf8(member: Member) -> bool:
+    endings = Endings("utf-8")
+    for field in member.fields:
+        for raw, ends in ((field.name, _NAMES), (field.label, _LABELS)):
+            try:
+                raw.decode("utf-8")
+            except UnicodeDecodeError:
+                foreign = endings.is_foreign(raw) and len(raw) not in ends
+                if endings.cut(raw) is None or foreign:
+                    return False
+    return True
+
 
 _BYTES = 32 << 20
 _WIDE = 5

@@ -10,23 +10,247 @@ refused or noted, see :mod:`dpdesk.io.formats.endings`.
 
 from __future__ import annotations
 
+import math
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
-from dpdesk.io.formats.endings import Endings
+from dpdesk.io.formats.endings import Endings, codec_name, is_known
 from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.spss.labels import check_labels
-from dpdesk.io.formats.spss.layout import PLAIN, SLOT, ZLIB, Cells, SavLayout, read_layout
-from dpdesk.io.formats.spss.words import Words, words_of
-from dpdesk.io.formats.stat_faults import breaks_off, check_names, note_cut, nul_in_text
+from dpdesk.io.formats.spss.layout import (
+    BYTECODE,
+    PLAIN,
+    SLOT,
+    ZLIB,
+    Cells,
+    Label,
+    SavLayout,
+    read_layout,
+)
+from dpdesk.io.formats.stat_faults import (
+    breaks_off,
+    check_names,
+    label_breaks_off,
+    note_cut,
+    note_cut_label,
+    note_nul,
+    nul_in_text,
+)
 from dpdesk.io.formats.table import Notes, damaged
+
+
+def check_labels(
+    file: str, layout: SavLayout, names: Sequence[str], encoding: str, notes: Notes
+) -> None:
+    """Raise InputError ``encoding.undecodable`` for a label that ends inside a character.
+
+    One that holds a NUL is noted.
+    Two labels of one value, of which the last is taken, and a label of the missing value are noted.
+    """
+    endings = Endings(encoding)
+    codec = codec_name(encoding) if is_known(encoding) else "latin-1"
+    given: dict[tuple[str, bytes | str], bytes] = {}
+    for label in layout.labels:
+        column = _column(label, names, codec)
+        value = _value(label, layout, codec)
+        what = "its label" if value is None else f"the label of the value {value}"
+        if any(b"\0" in text.rstrip(b" \0") for text in _texts(label, layout)):
+            note_nul(notes, column, what)
+        broken = [text for text in _texts(label, layout) if endings.breaks_off(text)]
+        if any(endings.is_foreign(text) for text in broken):
+            raise label_breaks_off(file, column, what, encoding)
+        if broken:
+            note_cut_label(notes, column, what)
+        if value is None:
+            continue
+        text = label.text.rstrip(b" \0")
+        known = value if value == "nan" or not _is_text(label, layout) else _bare(label.code)
+        before = given.setdefault((column, known), text)
+        if value == "nan":
+            notes.add(
+                f"label nan {column}",
+                f"Column `{column}`: the missing value has a label; it is left out.",
+            )
+        elif before != text:
+            first, last = (one.decode(codec, "replace") for one in (before, text))
+            notes.add(
+                f"labels {column}",
+                f"Column `{column}`: the value {value} has two labels, `{first}` and "
+                f"`{last}`; the last one is taken.",
+            )
+
+
+def _texts(label: Label, layout: SavLayout) -> Iterator[bytes]:
+    """The label, and the value that it is of if that is a text."""
+    yield label.text
+    if label.code is not None and _is_text(label, layout):
+        yield label.code
+
+
+def _bare(code: bytes | None) -> bytes:
+    return (code or b"").rstrip(b" \0")
+
+
+def _column(label: Label, names: Sequence[str], codec: str) -> str:
+    if isinstance(label.column, int):
+        return names[label.column]
+    named = label.column.decode(codec, "replace")
+    return next((name for name in names if name.casefold() == named.casefold()), named)
+
+
+def _is_text(label: Label, layout: SavLayout) -> bool:
+    return isinstance(label.column, bytes) or not layout.columns[label.column].numeric
+
+
+def _value(label: Label, layout: SavLayout, codec: str) -> str | None:
+    """The value that a label is of, ``nan`` for one that is missing; None for a column's own."""
+    if label.code is None:
+        return None
+    if _is_text(label, layout):
+        text = _bare(label.code).decode(codec, "replace")
+        return f"`{text}`"
+    (number,) = struct.unpack(f"{layout.order}d", label.code)
+    (bits,) = struct.unpack(f"{layout.order}Q", label.code)
+    return "nan" if math.isnan(number) or bits == layout.sysmis else number_text(number)
+
+
+Words = NDArray[np.uint64]
+
+_PIECE = 1 << 20
+_END, _AS_IT_STANDS, _BLANKS, _SYSMIS = 252, 253, 254, 255
+_LOW, _ONES = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x0101010101010101)
+_TRAILER, _BLOCK = 24, 24
+
+
+def words_of(file: IO[bytes], layout: SavLayout) -> Iterator[Words]:
+    """Words of the rows, in the byte order of the file, in pieces of about a megabyte.
+
+    Ends where the file ends or says so; raises ValueError, zlib.error or struct.error where it
+    cannot be followed.
+    """
+    file.seek(layout.start)
+    if layout.compression == PLAIN:
+        yield from _whole_words(_read(file))
+    elif layout.compression == BYTECODE:
+        yield from _expanded(_whole_words(_read(file)), layout)
+    elif layout.compression == ZLIB:
+        yield from _expanded(_whole_words(_inflated(file, layout)), layout)
+    else:
+        raise ValueError("an unknown compression")
+
+
+def _read(file: IO[bytes]) -> Iterator[bytes]:
+    while piece := file.read(_PIECE):
+        yield piece
+
+
+def _whole_words(pieces: Iterator[bytes]) -> Iterator[Words]:
+    rest = b""
+    for piece in pieces:
+        data = rest + piece if rest else piece
+        whole = len(data) // SLOT
+        rest = data[whole * SLOT :]
+        yield np.frombuffer(data, np.uint64, whole)
+
+
+def _inflated(file: IO[bytes], layout: SavLayout) -> Iterator[bytes]:
+    """The blocks of a file with zlib, in the order of their list."""
+    order = layout.order
+    _, place, size = struct.unpack(f"{order}3q", file.read(24))
+    end = file.seek(0, 2)
+    if not 0 <= place <= end or size < _TRAILER:
+        raise ValueError("no list of blocks")
+    file.seek(place)
+    trailer = file.read(min(size, end - place))
+    (count,) = struct.unpack_from(f"{order}i", trailer, 20)
+    for number in range(count):
+        _, start, _, packed = struct.unpack_from(
+            f"{order}qqii", trailer, _TRAILER + _BLOCK * number
+        )
+        if not 0 <= start <= end:
+            raise ValueError("a block outside of the file")
+        file.seek(start)
+        yield from _inflated_block(file, packed)
+
+
+def _inflated_block(file: IO[bytes], packed: int) -> Iterator[bytes]:
+    """One block in pieces, however far it unfolds."""
+    block = zlib.decompressobj()
+    for first in range(0, packed, _PIECE):
+        data = file.read(min(_PIECE, packed - first))
+        while data:
+            yield block.decompress(data, _PIECE)
+            data = block.unconsumed_tail
+    yield block.flush()
+    if not block.eof:
+        raise ValueError("a block breaks off")
+
+
+def _expanded(pieces: Iterator[Words], layout: SavLayout) -> Iterator[Words]:
+    """The words that commands stand for."""
+    table, rest = _table(layout), np.empty(0, np.uint64)
+    for piece in pieces:
+        words = np.concatenate([rest, piece]) if len(rest) else piece
+        places, done = _command_places(words)
+        rest = words[done:]
+        made, ended = _made(words[:done], places, table)
+        yield made
+        if ended:
+            return
+    if len(rest) and layout.rows is None:
+        raise ValueError("a command without its words")
+
+
+def _command_places(words: Words) -> tuple[NDArray[np.int64], int]:
+    """Places of the command words whose words are all there, and where the next one stands."""
+    steps = (_count_as_it_stands(words) + 1).tobytes()
+    places: list[int] = []
+    at, total = 0, len(words)
+    while at < total:
+        places.append(at)
+        at += steps[at]
+    if at > total:
+        at = places.pop()
+    return np.array(places, np.int64), at
+
+
+def _count_as_it_stands(words: Words) -> NDArray[np.uint8]:
+    """How many bytes of each word are the command 253."""
+    other = words ^ np.uint64(_AS_IT_STANDS * int(_ONES))
+    nonzero = (((other & _LOW) + _LOW) | other) & ~_LOW
+    found: NDArray[np.uint8] = np.uint8(8) - np.bitwise_count(nonzero)
+    return found
+
+
+def _made(words: Words, places: NDArray[np.int64], table: Words) -> tuple[Words, bool]:
+    taken = np.ones(len(words), np.bool_)
+    taken[places] = False
+    commands = words[places].view(np.uint8)
+    ends = np.flatnonzero(commands == _END)
+    if len(ends):
+        commands = commands[: ends[0]]
+    commands = commands[commands != 0]
+    made = table[commands]
+    as_it_stands = commands == _AS_IT_STANDS
+    made[as_it_stands] = words[taken][: np.count_nonzero(as_it_stands)]
+    return made, bool(len(ends))
+
+
+def _table(layout: SavLayout) -> Words:
+    """What each command stands for, in the byte order of the file."""
+    numbers = np.arange(256, dtype=np.float64) - layout.bias
+    table: Words = numbers.astype(f"{layout.order}f8").view(np.uint64)
+    table[_BLANKS] = np.frombuffer(b" " * SLOT, np.uint64)[0]
+    table[_SYSMIS] = np.array([layout.sysmis], f"{layout.order}u8").view(np.uint64)[0]
+    return table
+
 
 _LOWER, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 _NUL, _BLANK = 0, 32

@@ -5,26 +5,189 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QWidget,
+)
 
 from dpdesk.app.types import ExplorationView
-from dpdesk.core.charts import Cell, Figure
+from dpdesk.core.charts import Cell, Figure, ScatterChart
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import Note
-from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.charts import ChartView
+from dpdesk.ui.forms.combo import NarrowCombo
+from dpdesk.ui.jobs import JobHub, JobState
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.panels.protect.deck import ChartDeck
-from dpdesk.ui.panels.protect.example_page import ExamplePage
 from dpdesk.ui.panels.protect.presenter import headline_figures
-from dpdesk.ui.panels.protect.search_strip import SearchStrip
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
+from dpdesk.ui.widgets.activity import state_text
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.wheel import leave_wheel
 from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.lacking import HIERARCHIES, place_of, place_words
-from dpdesk.ui.words.numbers import figure_words
+from dpdesk.ui.words.numbers import figure_words, typed_exact
 from dpdesk.ui.words.spoken import said, spoken_figures, spoken_guarantee
+
+REST_MS = 250
+
+
+class ExamplePage(QWidget):
+    """``asked()`` when another example is wanted."""
+
+    asked = Signal()
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = column(self, gap=SPACE.s)
+        line = FlowBox(gap=SPACE.s)
+        before, middle = QLabel(self.tr("If a cell truly held")), QLabel(self.tr("in the table"))
+        self.size_ = QLineEdit("100")
+        self.size_.setAccessibleName(self.tr("Example size of a cell"))
+        self.size_.setToolTip(self.tr("Any size you like: an example, never a count of the data"))
+        self.size_.setMaximumWidth(theme.theme.ems(14))
+        self.size_.textEdited.connect(self._on_edited)
+        self.table = NarrowCombo()
+        self.table.setAccessibleName(self.tr("Table of the example cell"))
+        self.table.set_help(self.tr("The published table to which the example cell belongs"))
+        leave_wheel(self.table)
+        self.table.currentIndexChanged.connect(self._on_chosen)
+        for widget in (before, self.size_, middle, self.table):
+            line.add(widget)
+        layout.addWidget(line)
+        self._wrong = QLabel(self.tr("✕ Expected a number of 0 or more, such as 100."))
+        self._wrong.setWordWrap(True)
+        set_look(self._wrong, "fail")
+        self._wrong.hide()
+        layout.addWidget(self._wrong)
+        self.view = ChartView(theme)
+        self.view.set_placeholder(self.tr("Give the settings first."))
+        layout.addWidget(self.view, 1)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self.asked)
+
+    @property
+    def size_wanted(self) -> float | None:
+        """The example; None while it is no number of 0 or more."""
+        number = typed_exact(self.size_.text())
+        return float(number) if number is not None and number >= 0 else None
+
+    @property
+    def place(self) -> int:
+        """The place of the chosen table; -1 for the last one."""
+        return self.table.currentIndex()
+
+    def show_tables(self, names: Sequence[str]) -> None:
+        """Offer these tables, silently; the one that was chosen stays, else the last one."""
+        if [self.table.itemText(place) for place in range(self.table.count())] == list(names):
+            return
+        chosen = self.table.currentText()
+        with QSignalBlocker(self.table):
+            self.table.clear()
+            self.table.addItems(list(names))
+            place = self.table.findText(chosen) if chosen else -1
+            self.table.setCurrentIndex(place if place >= 0 else len(names) - 1)
+
+    def show_example(self, chart: ScatterChart | None) -> None:
+        """Show what the cell could be released as."""
+        self.view.set_chart(chart)
+
+    @Slot(str)
+    def _on_edited(self, text: str) -> None:
+        wrong = self.size_wanted is None
+        self._wrong.setVisible(wrong)
+        if not wrong:
+            self._rest.start()
+
+    @Slot(int)
+    def _on_chosen(self, place: int) -> None:
+        if place >= 0 and self.size_wanted is not None:
+            self.asked.emit()
+
+
+SHOW_AFTER_MS = 200
+
+
+class SearchStrip(QFrame):
+    """One line about one job: step n of N, units, time left. Appears after 0.2 s."""
+
+    cancelAsked = Signal()
+
+    def __init__(self, hub: JobHub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._job = 0
+        self._doing = ""
+        set_look(self, "sunken")
+        line = row(self, gap=SPACE.m)
+        line.setContentsMargins(SPACE.m, SPACE.s, SPACE.s, SPACE.s)
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(120)
+        self._cancel = QPushButton(self.tr("&Cancel"))
+        self._cancel.setAccessibleName(self.tr("Cancel the search"))
+        self._cancel.setToolTip(self.tr("Stop searching; the last result stays (Esc)"))
+        self._cancel.clicked.connect(self._on_cancel)
+        line.addWidget(self._text, 1)
+        line.addWidget(self._bar)
+        line.addWidget(self._cancel)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.show)
+        hub.progressed.connect(self._on_progress)
+        self.hide()
+
+    def follow(self, job: int, doing: str = "") -> None:
+        """Show the progress of this job; 0: of none. ``doing`` says what it does, in one word."""
+        if job == self._job:
+            return
+        self._job = job
+        self._doing = doing or self.tr("Searching")
+        self._cancel.setEnabled(True)
+        if job:
+            self._say(f"{self._doing}…", None)
+            self._timer.start(SHOW_AFTER_MS)
+        else:
+            self._timer.stop()
+            self.hide()
+
+    @property
+    def text(self) -> str:
+        """The line."""
+        return self._text.text()
+
+    def _say(self, text: str, share: float | None) -> None:
+        self._text.setText(text)
+        self._bar.setRange(0, 0 if share is None else 1_000)
+        self._bar.setValue(0 if share is None else round(1_000 * min(1.0, share)))
+        self._bar.setAccessibleName(text)
+        self.setAccessibleName(text)
+
+    @Slot(object)
+    def _on_progress(self, state: JobState) -> None:
+        if state.job != self._job:
+            return
+        text = self.tr("Stopping…") if state.cancelling else state_text(state)
+        share = state.done / state.total if state.total else None
+        self._say(f"{self._doing}: {text}", share)
+        self._cancel.setEnabled(not state.cancelling)
+
+    @Slot()
+    def _on_cancel(self) -> None:
+        self._cancel.setEnabled(False)
+        self._say(self.tr("Stopping…"), None)
+        self.cancelAsked.emit()
+
 
 GUARANTEE, FIGURES, EXAMPLE = "guarantee", "figures", "example"
 

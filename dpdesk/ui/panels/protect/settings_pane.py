@@ -4,23 +4,389 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
+from PySide6.QtCore import QCoreApplication, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QButtonGroup,
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QScrollArea,
+    QWidget,
+)
 
 from dpdesk.app.private.levels import LevelChoice
-from dpdesk.app.types import Method, WorkState
+from dpdesk.app.private.trial import Trial
+from dpdesk.app.types import Method, Outlook, WorkState
+from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.forms import ParameterForm
+from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.around import Around
 from dpdesk.ui.forms.graphs import GraphForm
-from dpdesk.ui.panels.protect.accuracy_box import AccuracyBox
-from dpdesk.ui.panels.protect.budget_box import BudgetBox
-from dpdesk.ui.panels.protect.goals import GoalCards
 from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters
-from dpdesk.ui.panels.protect.trial_box import TrialBox
 from dpdesk.ui.theme import SPACE, set_look
-from dpdesk.ui.widgets import Mnemonics, column, row
+from dpdesk.ui.widgets import Badge, Mnemonics, column, row
+from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.words.budget import outlook_words
+from dpdesk.ui.words.numbers import marked, typed_exact
 from dpdesk.ui.words.settings import levels_words
+from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.trial import trial_lines
+
+SIGNS = {"epsilon": "ε", "rho": "ρ"}
+
+
+class AccuracyBox(QFrame):
+    """``asked()`` when another answer is wanted; ``taken(str, str)`` carries a key and a budget."""
+
+    asked = Signal()
+    taken = Signal(str, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        self._answer: tuple[str, str] | None = None
+        layout = column(self, margin=SPACE.m, gap=SPACE.s)
+        head = QLabel(self.tr("How exact must it be?"))
+        head.setWordWrap(True)
+        set_look(head, "section")
+        layout.addWidget(head)
+        line = row()
+        sign, rest = QLabel("±"), QLabel(self.tr("in the cells of"))
+        self.width_ = QLineEdit()
+        self.width_.setAccessibleName(self.tr("Wanted error of a cell"))
+        self.width_.setToolTip(
+            self.tr(
+                "Cells may err by this much in 95 of 100 cases, in units of the measure; before "
+                "negative numbers are removed, and as if tables agreed by least squares"
+            )
+        )
+        self.width_.setPlaceholderText("50")
+        self.width_.textEdited.connect(self._on_changed)
+        self.table = NarrowCombo()
+        self.table.setAccessibleName(self.tr("Table that must be this exact"))
+        self.table.set_help(self.tr("The table whose cells may err by at most this much"))
+        leave_wheel(self.table)
+        self.table.currentIndexChanged.connect(self._on_changed)
+        for widget in (sign, self.width_, rest):
+            line.addWidget(widget)
+        line.addStretch(1)
+        layout.addLayout(line)
+        layout.addWidget(self.table)
+        self.words = QLabel()
+        self.words.setWordWrap(True)
+        set_look(self.words, "note")
+        layout.addWidget(self.words)
+        self.take = QPushButton()
+        self.take.setToolTip(self.tr("Plan with the least budget that reaches this accuracy"))
+        self.take.clicked.connect(self._on_take)
+        layout.addWidget(self.take)
+        self.show_answer(None)
+
+    @property
+    def wanted(self) -> float | None:
+        """The error that cells may have; None while it is no number above 0."""
+        number = typed_exact(self.width_.text())
+        return float(number) if number is not None and number > 0 else None
+
+    @property
+    def place(self) -> int:
+        """The place of the chosen table among those that are published; -1 for none."""
+        return self.table.currentIndex()
+
+    def show_tables(self, names: Sequence[str]) -> None:
+        """Offer these tables, silently; the one that was chosen stays."""
+        known = [self.table.itemText(place) for place in range(self.table.count())]
+        if known == list(names):
+            return
+        chosen = self.table.currentText()
+        with QSignalBlocker(self.table):
+            self.table.clear()
+            self.table.addItems(list(names))
+            place = self.table.findText(chosen) if chosen else len(names) - 1
+            self.table.setCurrentIndex(max(0, place) if names else -1)
+
+    def show_answer(self, answer: tuple[str, str] | None, problem: str = "") -> None:
+        """The key and the least budget; None while there is nothing to say, or with a problem."""
+        self._answer = answer
+        self.take.setVisible(answer is not None)
+        if problem:
+            self.words.setText(f"✕ {said(problem)}")
+            return
+        if answer is None:
+            typed = bool(self.width_.text().strip())
+            self.words.setText(
+                self.tr("✕ Expected a number above 0, such as 50.")
+                if typed and self.wanted is None
+                else self.tr("Type an error, and see the budget that it needs.")
+            )
+            return
+        sign = SIGNS.get(answer[0], answer[0])
+        text = self.tr("Set {sign} to {budget}").format(sign=sign, budget=answer[1])
+        self.words.setText(
+            self.tr("This needs {sign} {budget}, rounded up.").format(sign=sign, budget=answer[1])
+        )
+        self.take.setText(text)
+        self.take.setAccessibleName(text)
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self.show_answer(None)
+        if self.wanted is not None:
+            self.asked.emit()
+
+    @Slot()
+    def _on_take(self) -> None:
+        if self._answer is not None:
+            self.taken.emit(*self._answer)
+
+
+class BudgetBox(QFrame):
+    """``edited(dict)`` carries changed keys of the plan's budget; None takes a key away."""
+
+    edited = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        self._given: Mapping[str, object] = {}
+        layout = column(self, margin=SPACE.m, gap=SPACE.s)
+        head = QLabel(self.tr("From which budget?"))
+        head.setWordWrap(True)
+        set_look(head, "section")
+        layout.addWidget(head)
+        grid = QGridLayout()
+        grid.setColumnStretch(1, 1)
+        self.population = self._line(
+            grid,
+            0,
+            self.tr("People"),
+            self.tr("for instance residents 2024"),
+            self.tr("Whom the data are about: what is spent adds up by this name"),
+        )
+        self.limit = self._line(
+            grid,
+            1,
+            self.tr("Limit"),
+            self.tr("no limit"),
+            self.tr(
+                "With the release it becomes the limit of these people: it binds every plan, and "
+                "is raised with a reason only (View › Budget ledger)"
+            ),
+        )
+        layout.addLayout(grid)
+        self._error, self._words = QLabel(), QLabel()
+        for label, look in ((self._error, "fail"), (self._words, "note")):
+            label.setWordWrap(True)
+            set_look(label, look)
+            layout.addWidget(label)
+        self.population.textEdited.connect(self._on_population)
+        self.limit.textEdited.connect(self._on_limit)
+        self.limit.editingFinished.connect(self._check)
+        self._error.hide()
+        self.show_outlook(None, "")
+
+    def show_budget(self, budget: Mapping[str, object] | None) -> None:
+        """Show the plan's budget, silently."""
+        self._given = budget or {}
+        population = str(self._given.get("population", ""))
+        if self.population.text().strip() != population:
+            self.population.setText(population)
+            self.population.setCursorPosition(0)
+        limit = self._given.get("limit")
+        if typed_exact(self.limit.text()) != exact_number(limit):
+            typed = self.limit.text() and self.limit.hasFocus() and limit is None
+            if not typed:
+                self.limit.setText("" if limit is None else marked(str(limit)))
+
+    def show_outlook(self, outlook: Outlook | None, problem: str) -> None:
+        """Say what the ledger says, or why it says nothing."""
+        text = f"✕ {problem}" if problem else ""
+        if outlook is not None:
+            text = "\n".join(
+                (outlook_words(outlook), *(f"△ {in_window(one)}" for one in outlook.notes))
+            )
+        self._words.setText(text or self.tr("Nothing is spent before the release."))
+        self.setAccessibleDescription(self._words.text())
+
+    @property
+    def words(self) -> str:
+        """What is said."""
+        return self._words.text()
+
+    def _line(self, grid: QGridLayout, place: int, name: str, example: str, tip: str) -> QLineEdit:
+        label, line = QLabel(name), QLineEdit()
+        label.setBuddy(line)
+        line.setAccessibleName(self.tr("Budget: {name}").format(name=name))
+        line.setPlaceholderText(example)
+        line.setToolTip(tip)
+        grid.addWidget(label, place, 0)
+        grid.addWidget(line, place, 1)
+        return line
+
+    @Slot(str)
+    def _on_population(self, text: str) -> None:
+        self.edited.emit({"population": text.strip() or None})
+
+    @Slot(str)
+    def _on_limit(self, text: str) -> None:
+        number = typed_exact(text)
+        good = number is not None and number >= 0
+        if good or not text.strip():
+            self._error.hide()
+            self.edited.emit({"limit": plain_number(number) if good else None})
+
+    @Slot()
+    def _check(self) -> None:
+        text = self.limit.text().strip()
+        number = typed_exact(text)
+        wrong = bool(text) and (number is None or number < 0)
+        words = self.tr("✕ The limit is “{text}”, expected a number such as 2.0.")
+        self._error.setText(words.format(text=text))
+        self._error.setVisible(wrong)
+
+
+class GoalCard(QFrame):
+    """A method that can be chosen: by its button, or by a click anywhere on the card.
+
+    What it does and promises stands on the card of the chosen one; the others say it when they are
+    pointed at, so that there is room for the settings.
+    """
+
+    def __init__(self, method: Method) -> None:
+        super().__init__()
+        self.method_id = method.id
+        layout = column(self, margin=SPACE.s, gap=SPACE.xs)
+        title, summary, promise = map(said, (method.title, method.summary, method.promise))
+        self.button = QRadioButton(title.replace("&", "&&"))
+        self.button.setProperty("method-id", method.id)
+        self.button.setAccessibleName(title)
+        self.button.setAccessibleDescription(f"{summary} {promise}")
+        self.button.setToolTip(f"{summary} {promise}")
+        self._words: list[QLabel] = []
+        layout.addWidget(self.button)
+        for text, look in ((summary, "answer"), (promise, "note")):
+            label = QLabel(text)
+            label.setWordWrap(True)
+            set_look(label, look)
+            layout.addWidget(label)
+            self._words.append(label)
+        self.show_chosen(chosen=False)
+
+    def show_chosen(self, *, chosen: bool) -> None:
+        """Look chosen or not."""
+        self.button.setChecked(chosen)
+        set_look(self, "chosen" if chosen else "choice")
+        for label in self._words:
+            label.setVisible(chosen)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click anywhere chooses."""
+        if event.button() is Qt.MouseButton.LeftButton and self.isEnabled():
+            self.button.click()
+        event.accept()
+
+
+class GoalCards(QWidget):
+    """All methods; ``chosen(str)`` carries the id of the one that the user takes."""
+
+    chosen = Signal(str)
+
+    def __init__(self, methods: Sequence[Method], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Goal"))
+        layout = column(self, gap=SPACE.s)
+        self._group = QButtonGroup(self)
+        self._cards: dict[str, GoalCard] = {}
+        for method in methods:
+            card = GoalCard(method)
+            self._cards[method.id] = card
+            self._group.addButton(card.button)
+            layout.addWidget(card)
+        self._group.buttonClicked.connect(self._on_clicked)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Ids of all methods, in order."""
+        return tuple(self._cards)
+
+    def card(self, identifier: str) -> GoalCard:
+        """The card of a method; KeyError when there is none."""
+        return self._cards[identifier]
+
+    def show_method(self, identifier: str) -> None:
+        """Show which method is chosen, silently."""
+        for key, card in self._cards.items():
+            card.show_chosen(chosen=key == identifier)
+
+    @Slot(QAbstractButton)
+    def _on_clicked(self, button: QAbstractButton) -> None:
+        identifier = str(button.property("method-id"))
+        self.show_method(identifier)
+        self.chosen.emit(identifier)
+
+
+class TrialBox(QFrame):
+    """``asked()`` when the categories are to be tried on the data."""
+
+    asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        layout = column(self, margin=SPACE.m, gap=SPACE.s)
+        head = QLabel(self.tr("Do the categories hold the rows?"))
+        head.setWordWrap(True)
+        set_look(head, "section")
+        layout.addWidget(head)
+        line = row()
+        self.button = QPushButton(self.tr("Try them on the data"))
+        self.button.setToolTip(
+            self.tr(
+                "Counts the rows outside the declared categories. It looks at the data and is "
+                "entered in the audit log; nothing is spent."
+            )
+        )
+        self.button.clicked.connect(self.asked)
+        line.addWidget(self.button)
+        line.addStretch(1)
+        why = self.tr("What a trial finds depends on single rows: it must not leave the agency")
+        self._badge = Badge(self.tr("CONFIDENTIAL"), why)
+        line.addWidget(self._badge, 0, Qt.AlignmentFlag.AlignVCenter)
+        layout.addLayout(line)
+        self._words = QLabel()
+        self._words.setTextFormat(Qt.TextFormat.PlainText)
+        self._words.setWordWrap(True)
+        layout.addWidget(self._words)
+        self.show_trial(None)
+
+    @property
+    def words(self) -> str:
+        """What is said."""
+        return self._words.text()
+
+    def show_trial(self, trial: Trial | None, problem: str = "") -> None:
+        """Say what was found, or why nothing was; None: not tried with these settings."""
+        look, text = "note", self.tr("Not tried with these settings yet.")
+        if problem:
+            look, text = "fail", f"✕ {problem}"
+        elif trial is not None:
+            look = "ok" if trial.ok else "fail"
+            closing = self.tr(
+                "What you decide after this, also not to publish, is not covered by ε."
+            )
+            text = "\n".join((*trial_lines(trial), closing))
+        set_look(self._words, look)
+        self._words.setText(text)
+        self._badge.setVisible(trial is not None)
+        self.setAccessibleName(self.tr("Do the categories hold the rows?"))
+        self.setAccessibleDescription(text)
 
 
 def reserved_letters() -> str:

@@ -4,31 +4,339 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QItemSelection, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtGui import QBrush, QColor, QFont
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QFrame,
+    QGridLayout,
+    QHeaderView,
     QLabel,
     QPushButton,
+    QScrollArea,
     QStackedWidget,
     QWidget,
 )
 
 from dpdesk.core.charts import Chart
+from dpdesk.core.export_formats import FORMATS
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.panels.review.check_list import CheckList
-from dpdesk.ui.panels.review.checks import CheckRow, Verdict
-from dpdesk.ui.panels.review.exports_page import ExportsPage
-from dpdesk.ui.panels.review.file_cards import FileCards
-from dpdesk.ui.panels.review.files import FileLists
+from dpdesk.ui.models import DataGrid, ListModel
+from dpdesk.ui.models.guard import guarded
+from dpdesk.ui.panels.review.checks import CheckRow, State, Verdict
+from dpdesk.ui.panels.review.files import FileLine, FileLists, size_text
 from dpdesk.ui.panels.review.job_line import JobLine
 from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
 from dpdesk.ui.panels.review.tables_page import TablesPage
-from dpdesk.ui.theme import SPACE, ThemeManager, set_look
-from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
+from dpdesk.ui.widgets import Badge, GuaranteeCard, MessageBand, column, row, splitter
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.words.numbers import grouped
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class CheckModel(ListModel):
+    """Shape and word of the state, then the claim; failed lines in their colour."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._theme = theme
+        self._checks: tuple[CheckRow, ...] = ()
+
+    def set_checks(self, rows: Sequence[CheckRow]) -> None:
+        """Show these checks."""
+        self._checks = tuple(rows)
+        cells = [(row.mark, row.claim) for row in rows]
+        self.set_table((self.tr("How it went"), self.tr("What was checked")), cells)
+
+    def check(self, number: int) -> CheckRow | None:
+        """The check in a line."""
+        return self._checks[number] if 0 <= number < len(self._checks) else None
+
+    @guarded
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """See ListModel; the state has a colour beside its shape and word."""
+        check = self.check(index.row()) if index.isValid() else None
+        if check is not None and role == Qt.ItemDataRole.ForegroundRole and index.column() == 0:
+            tokens = self._theme.tokens
+            colours = {State.FAILED: tokens.fail, State.CONFIRMED: tokens.accent}
+            return QBrush(QColor(colours.get(check.state, tokens.muted)))
+        if check is not None and role == Qt.ItemDataRole.FontRole and check.state is State.FAILED:
+            font = QFont(self._theme.theme.font())
+            font.setBold(True)
+            return font
+        if check is not None and role == Qt.ItemDataRole.ToolTipRole:
+            return f"{check.claim}: {check.found}"
+        return super().data(index, role)
+
+
+class CheckList(QWidget):
+    """The checklist above, the evidence of the chosen line below."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.model = CheckModel(theme, self)
+        self.grid = DataGrid(theme, self.tr("Checks of this release"))
+        self.grid.setToolTip(self.tr("Arrow keys choose a check; its evidence stands below"))
+        self.grid.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.grid.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.grid.setModel(self.model)
+        self.grid.verticalHeader().hide()
+        self.grid.setShowGrid(False)
+        self._set_widths()
+        self.grid.selectionModel().selectionChanged.connect(self._on_selected)
+        layout = column(self, gap=0)
+        self._split = splitter(
+            "review-checks", (self.grid, self._build_evidence()), (2, 1), Qt.Orientation.Vertical
+        )
+        layout.addWidget(self._split)
+        theme.changed.connect(self._on_theme)
+
+    def show_checks(self, rows: Sequence[CheckRow]) -> None:
+        """Show these checks, the first one chosen (a failed one stands first)."""
+        self.model.set_checks(rows)
+        self._set_widths()
+        if rows:
+            self.grid.selectRow(0)
+            self._show(rows[0])
+
+    @property
+    def evidence(self) -> str:
+        """The evidence on show, as text."""
+        labels = (self._claim, self._state, self._found, self._file)
+        return "\n".join(label.text() for label in labels if label.text())
+
+    def _build_evidence(self) -> QScrollArea:
+        frame = QFrame()
+        set_look(frame, "card")
+        layout = column(frame, margin=SPACE.m, gap=SPACE.xs)
+        self._claim, self._state = QLabel(), QLabel()
+        self._found, self._file = QLabel(), QLabel()
+        set_look(self._claim, "strong")
+        set_look(self._state, "note")
+        set_look(self._file, "note")
+        for label in (self._claim, self._state, self._found, self._file):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            layout.addWidget(label)
+        layout.addStretch(1)
+        return scrolled(frame, self.tr("Evidence of the chosen check"))
+
+    def _set_widths(self) -> None:
+        header = self.grid.horizontalHeader()
+        if self.model.columnCount():
+            header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+            header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+
+    @Slot(QItemSelection, QItemSelection)
+    def _on_selected(self, chosen: QItemSelection, left: QItemSelection) -> None:
+        rows = self.grid.selectionModel().selectedRows()
+        check = self.model.check(rows[0].row()) if rows else None
+        if check is not None:
+            self._show(check)
+
+    def _show(self, check: CheckRow) -> None:
+        self._claim.setText(check.claim)
+        self._state.setText(f"{check.state.value} {check.word}")
+        looks = {State.FAILED: "fail", State.CONFIRMED: "ok"}
+        set_look(self._state, looks.get(check.state, "note"))
+        self._found.setText(check.found)
+        place = check.path
+        if check.digest:
+            parts = [check.digest[n : n + 8] for n in range(0, len(check.digest), 8)]
+            place = self.tr("{file}, SHA-256 {hash}").format(file=place, hash=" ".join(parts))
+        if check.key:
+            text = self.tr("{place} · in the manifest: {key}") if place else "{key}"
+            place = text.format(place=place, key=check.key)
+        self._file.setText(place)
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._set_widths()
+
+
+class ExportsPage(QWidget):
+    """A button and a sentence for each format; ``exportAsked(str)`` is emitted with a format."""
+
+    exportAsked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._layout = column(self, margin=SPACE.s, gap=SPACE.m)
+        self.buttons: dict[str, QPushButton] = {}
+        self._rows: dict[str, QWidget] = {}
+        names, sentences = self._names(), self._keeps()
+        for form in FORMATS[1:]:
+            self._add(form, names[form], sentences[form])
+        self._layout.addStretch(1)
+
+    def show_fitting(self, exports: frozenset[str] | None) -> None:
+        """Offer the formats that the method of a release says it fits; none where it does not."""
+        for form, line in self._rows.items():
+            line.setVisible(exports is not None and form in exports)
+
+    def set_enabled(self, can: bool, excel: bool) -> None:
+        """Whether anything can be written, and an Excel sheet."""
+        for form, button in self.buttons.items():
+            button.setEnabled(can and (excel or form != "xlsx"))
+
+    def _add(self, form: str, name: str, sentence: str) -> None:
+        button, words = QPushButton(f"{name}…"), QLabel(sentence)
+        button.setProperty("format", form)
+        button.setAccessibleName(self.tr("Export as {what}").format(what=name))
+        button.setAccessibleDescription(sentence)
+        button.setToolTip(sentence)
+        button.clicked.connect(self._on_clicked)
+        words.setWordWrap(True)
+        set_look(words, "note")
+        line = QWidget()
+        inner = column(line, gap=SPACE.xs)
+        inner.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        inner.addWidget(words)
+        self._layout.addWidget(line)
+        self.buttons[form], self._rows[form] = button, line
+
+    def _names(self) -> dict[str, str]:
+        return {
+            "parquet": self.tr("Parquet"),
+            "xlsx": self.tr("Excel"),
+            "sav": self.tr("SPSS"),
+            "dta": self.tr("Stata"),
+            "xpt": self.tr("SAS"),
+            "csvw": self.tr("CSV on the Web"),
+            "ddi": self.tr("DDI Codebook"),
+            "sdmx-csv": self.tr("SDMX-CSV"),
+            "sdmx-structure": self.tr("SDMX structure"),
+        }
+
+    def _keeps(self) -> dict[str, str]:
+        return {
+            "parquet": self.tr(
+                "Keeps every value as text; manifest, guarantee and labels are in its metadata."
+            ),
+            "xlsx": self.tr(
+                "Keeps every value as text; the guarantee is on the sheet About, labels and "
+                "missing codes on the sheets Variables and Codes."
+            ),
+            "sav": self.tr(
+                "Keeps variable labels, value labels, user-missing values, measurement levels and "
+                "the guarantee; names that SPSS refuses are changed."
+            ),
+            "dta": self.tr(
+                "Keeps variable labels, labels of whole numbers, lettered missing values and the "
+                "guarantee; loses labels of texts, measurement levels and which other codes mean "
+                "missing."
+            ),
+            "xpt": self.tr(
+                "Keeps variable labels and lettered missing values; loses value labels, "
+                "measurement levels, which codes mean missing, and the guarantee."
+            ),
+            "csvw": self.tr(
+                "Describes microdata.csv for programs: columns, labels, missing codes and "
+                "measurement levels; holds no data."
+            ),
+            "ddi": self.tr(
+                "Describes the release for an archive: study, variables with labels, what was "
+                "done; holds no data."
+            ),
+            "sdmx-csv": self.tr(
+                "Keeps all tables in one file, each cell with status and standard error; names of "
+                "categories are in the SDMX structure."
+            ),
+            "sdmx-structure": self.tr(
+                "Describes the SDMX-CSV: code lists, concepts and data flow; holds no data."
+            ),
+        }
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.exportAsked.emit(str(sender.property("format")))
+
+
+class FileCard(QFrame):
+    """Files of one folder with size and purpose."""
+
+    def __init__(self, head: str, badge: str, why: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._head = head
+        set_look(self, "card")
+        layout = column(self, margin=SPACE.l, gap=SPACE.s)
+        line = row()
+        title = QLabel(head)
+        title.setWordWrap(True)
+        title.setMinimumWidth(1)
+        set_look(title, "section")
+        line.addWidget(title, 1)
+        if badge:
+            line.addWidget(Badge(badge, why))
+        layout.addLayout(line)
+        self._place = QWidget()
+        self._grid = QGridLayout(self._place)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(SPACE.m)
+        self._grid.setVerticalSpacing(0)
+        self._grid.setColumnStretch(0, 1)
+        layout.addWidget(self._place)
+
+    def show_files(self, files: Sequence[FileLine]) -> None:
+        """Show these files."""
+        while self._grid.count():
+            item = self._grid.takeAt(0)
+            widget = item.widget() if item is not None else None
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for number, one in enumerate(files):
+            name, size, text = QLabel(one.name), QLabel(size_text(one.size)), QLabel(one.sentence)
+            set_look(name, "strong")
+            set_look(text, "note")
+            text.setWordWrap(True)
+            text.setContentsMargins(0, 0, 0, SPACE.s)
+            if one.size is not None:
+                size.setToolTip(self.tr("{n} bytes").format(n=grouped(one.size)))
+            self._grid.addWidget(name, 2 * number, 0)
+            self._grid.addWidget(size, 2 * number, 1, Qt.AlignmentFlag.AlignRight)
+            self._grid.addWidget(text, 2 * number + 1, 0, 1, 2)
+        said = "; ".join(f"{one.name}, {size_text(one.size)}: {one.sentence}" for one in files)
+        self.setAccessibleName(f"{self._head}: {said}")
+
+
+class FileCards(QWidget):
+    """Both parts, one below the other."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = column(self, gap=SPACE.m)
+        self._public = FileCard(self.tr("public/ is what leaves"), "", "")
+        self._internal = FileCard(
+            self.tr("internal/ stays with you"),
+            self.tr("CONFIDENTIAL"),
+            self.tr("It tells facts about the raw data; never pass it on with the public part."),
+        )
+        self._absent = QLabel(
+            self.tr("The internal part is not here: only the public part was opened.")
+        )
+        self._absent.setWordWrap(True)
+        set_look(self._absent, "note")
+        for widget in (self._public, self._internal, self._absent):
+            layout.addWidget(widget)
+        layout.addStretch(1)
+
+    def show_lists(self, lists: FileLists) -> None:
+        """Show the files of a release."""
+        self._public.show_files(lists.public)
+        self._internal.show_files(lists.internal or ())
+        self._internal.setVisible(lists.internal is not None)
+        self._absent.setVisible(lists.internal is None)
+
 
 PROMISE, FILES, PICTURE, TABLES = "promise", "files", "picture", "tables"
 EXPORTS = "exports"

@@ -20,8 +20,7 @@ from dpdesk.engine.accounting import (
 )
 from dpdesk.engine.accounting.losses import Losses, _by_fourier, convolved
 from dpdesk.engine.accounting.noise import grouped, one_draw
-from dpdesk.engine.accounting.renyi import curve, renyi_bound
-from dpdesk.engine.accounting.tight import Known, tight_delta, tight_epsilon
+from dpdesk.engine.accounting.tight import Known, curve, renyi_bound, tight_delta, tight_epsilon
 from tests.reference import accounting as reference
 
 MILLIONTH = Fraction(1, 10**6)

@@ -9,11 +9,11 @@ from hypothesis import given as generated
 from hypothesis import settings as generation
 from hypothesis import strategies as st
 
-import dpdesk.engine.anonymity.details as module
+import dpdesk.engine.anonymity.exploration as module
 from dpdesk.core.charts import BarChart, ChartTable
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
-from dpdesk.engine.anonymity.details import EMPTY
+from dpdesk.engine.anonymity.exploration import EMPTY
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.anonymity.settings import PARAMETERS
 from dpdesk.engine.method import Detail, DetailedExploration, ExplorationView

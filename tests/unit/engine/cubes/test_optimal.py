@@ -16,7 +16,7 @@ from dpdesk.core.jobs import CancelToken, Event, StepProgress
 from dpdesk.engine.cubes.lattice import Floats, cells, lattice_sizes, members
 from dpdesk.engine.cubes.mechanism import RowEffect, scaled_residual
 from dpdesk.engine.cubes.optimal import kernels
-from dpdesk.engine.cubes.optimal.curves import noise_quantiles
+from dpdesk.engine.cubes.optimal.curves import noise_quantiles, plan_information, plan_variances
 from dpdesk.engine.cubes.optimal.objectives import (
     MOST_BELOW,
     Goal,
@@ -24,10 +24,8 @@ from dpdesk.engine.cubes.optimal.objectives import (
     objective_of,
     residual_costs,
 )
-from dpdesk.engine.cubes.optimal.planner import plan_optimal
-from dpdesk.engine.cubes.optimal.shares import exact_shares
+from dpdesk.engine.cubes.optimal.planner import exact_shares, plan_optimal
 from dpdesk.engine.cubes.optimal.terms import Terms
-from dpdesk.engine.cubes.optimal.variances import plan_information, plan_variances
 from dpdesk.engine.cubes.planners.bmax import plan_bmax
 from dpdesk.engine.cubes.planners.simple import plan_all, plan_base
 from dpdesk.engine.cubes.plans import CubePlan, NoiseSource

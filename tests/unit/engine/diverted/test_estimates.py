@@ -13,13 +13,13 @@ from dpdesk.engine.diverted.estimation.estimate import (
     Estimator,
     Tables,
     estimate,
+    interval,
     iterative_bayes,
     possible_counts,
 )
 from dpdesk.engine.diverted.estimation.groups import group_model
 from dpdesk.engine.diverted.estimation.solving import bayes_step, fixed_point, nonnegative_counts
 from dpdesk.engine.diverted.estimation.transition import FullTransition, TwoStates
-from dpdesk.engine.diverted.estimation.variance import interval
 from tests.helpers.diverted_coverage import cells_held
 from tests.helpers.diverted_releases import published, skewed_codes
 from tests.reference.diverted_estimation import bayes

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.schema import ValueCount
-from dpdesk.engine.diverted.reliability import Limits, reliability_chart
-from dpdesk.engine.diverted.thresholds import (
+from dpdesk.engine.diverted.judging import (
+    Limits,
     chebyshev,
     error_chances,
     paper_bound,
     privacy_threshold,
+    reliability_chart,
     utility_threshold,
 )
 from tests.reference.diverted_estimation import error_chance

@@ -12,7 +12,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.method import DpCube
-from dpdesk.engine.graphs.sensitivity import directed_sensitivity, undirected_sensitivity
+from dpdesk.engine.graphs.known import directed_sensitivity, undirected_sensitivity
 from dpdesk.engine.private.method import PrivateInput
 from tests.reference.exact_cuboids import constraints, degree_constraints, longest_minimal
 

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import Cancelled, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.noise import DiscreteGaussian, SystemRandomness
-from dpdesk.engine.noise.gaussian import MAX_VARIANCE
-from dpdesk.engine.noise.gaussian_sampler import DIRECT_VARIANCE
+from dpdesk.engine.noise.gaussian import DIRECT_VARIANCE, MAX_VARIANCE
 from dpdesk.engine.noise.laplace_sampler import CHUNK
 from tests.helpers.known_bits import ListedBits, SeededBits
 from tests.helpers.statistics import chi_square_limit, stray

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.noise.gaussian_sampler import (
+from dpdesk.engine.noise.gaussian import (
     GaussianLayout,
     GaussianSampler,
     GaussianThresholds,

@@ -6,8 +6,7 @@ import pytest
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.plan import HierarchyBuilder
-from dpdesk.engine.private.declared import DeclaredDomain, declare
-from dpdesk.engine.private.rollups import nested_fault
+from dpdesk.engine.private.declared import DeclaredDomain, declare, nested_fault
 
 ROWS = [
     ["Old Quarter", "Capital", "Coast", "*"],

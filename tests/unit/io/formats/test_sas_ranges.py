@@ -8,8 +8,7 @@ from pathlib import Path
 import pyreadstat
 import pytest
 
-from dpdesk.io.formats.sas.catalogs import labels_of_columns
-from dpdesk.io.formats.sas.ranges import Format, read_formats
+from dpdesk.io.formats.sas.catalogs import Format, labels_of_columns, read_formats
 from dpdesk.io.formats.table import Notes
 from tests.helpers.sas_bytes import Form
 from tests.helpers.sas_catalog_bytes import Formats, write_catalog

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
-from dpdesk.io.formats.spss import words as sav_words
+from dpdesk.io.formats.spss import losses as sav_words
 from dpdesk.io.formats.spss.layout import read_layout
 from dpdesk.io.formats.spss.losses import refuse_losses
 from dpdesk.io.formats.table import Notes

@@ -16,7 +16,7 @@ import xlsxwriter
 
 from dpdesk.core.errors import InputError
 from dpdesk.io.formats.excel import parts as workbook_parts
-from dpdesk.io.formats.excel.dates import duration_text, moment_text
+from dpdesk.io.formats.excel.cells import duration_text, moment_text
 from tests.helpers.stat_files import head
 
 TEXTS = (

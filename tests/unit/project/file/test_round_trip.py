@@ -21,7 +21,9 @@ from dpdesk.project.file import (
     SourceRecord,
 )
 from dpdesk.project.file.codec import decode, encode
-from dpdesk.project.file.documents import (
+from dpdesk.project.file.free_values import CodecError, decode_free, encode_free
+from dpdesk.project.file.parts import PartError, PartSink, PartSource
+from dpdesk.project.file.rows import (
     STATE_KEYS,
     STATE_OPTIONAL,
     from_text,
@@ -29,8 +31,6 @@ from dpdesk.project.file.documents import (
     state_from,
     to_text,
 )
-from dpdesk.project.file.free_values import CodecError, decode_free, encode_free
-from dpdesk.project.file.parts import PartError, PartSink, PartSource
 from dpdesk.project.history import History
 from dpdesk.project.work import SetTitle, WorkState
 from tests.helpers.projects import AGE, Desk, candidate, history, plain, save, shelf, work

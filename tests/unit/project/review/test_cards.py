@@ -15,12 +15,12 @@ from dpdesk.project.review.cards import (
     Card,
     Purpose,
     fingerprint_of,
+    is_honest_key,
     key_fault,
     parse_card,
     read_card,
     signature_holds,
 )
-from dpdesk.project.review.points import is_honest_key
 from tests.helpers.reviewing import BEN, CLARA
 
 ORDER = 2**252 + 27742317777372353535851937790883648493
@@ -58,7 +58,7 @@ def test_weak_keys_are_no_keys(key: str) -> None:
 
 
 def test_a_key_with_a_part_of_small_order_is_refused() -> None:
-    from dpdesk.project.review import points
+    from dpdesk.project.review import cards as points
 
     honest, small = (
         points._decoded(bytes.fromhex(BEN.card.key)),

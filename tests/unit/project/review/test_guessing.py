@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpdesk.core.errors import InputError
-from dpdesk.project.review.guessing import guesses_log10
-from dpdesk.project.review.keys import checked_passphrase
+from dpdesk.project.review.keys import checked_passphrase, guesses_log10
 
 TYPICAL = """
     Sommer2024Sommer password1234 Passwort1234 passwort12345 Sommer2024!!!

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.project.review.cards import Purpose
+from dpdesk.project.review.cards import Purpose, is_honest_key
 from dpdesk.project.review.graph import parse_review
 from dpdesk.project.review.payloads import EventType
-from dpdesk.project.review.points import is_honest_key
 from tests.helpers.reviewing import BEN, NOON, Play, signer
 from tests.reference import outside_verifier as outside
 from tests.reference import review_state
