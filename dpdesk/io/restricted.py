@@ -21,7 +21,9 @@ _PIECE = 10_000
 
 
 class RestrictedRows:
-    """A FrequencySource of the rows that count by a rule; ``columns`` are those of the store."""
+    """A FrequencySource of the rows that count by a rule; ``columns`` are those that the store
+    has read.
+    """
 
     def __init__(
         self,

@@ -195,10 +195,10 @@ class DataStore:
         """
         from dpdesk.io.restricted import RestrictedRows
 
-        found = {name: self._column(name) for name in self.columns}
         for name in (*rule.lost, *rule.order, *([rule.person] if rule.person else [])):
             self._column(name)
-        return RestrictedRows(self._con, found, self.reading.missing, self.path, rule, token)
+        columns = self._columns  # for a private method, those that its plan declares
+        return RestrictedRows(self._con, columns, self.reading.missing, self.path, rule, token)
 
     def write_recoded(
         self,

@@ -19,6 +19,7 @@ from dpdesk.app.evidence_checks import (
 from dpdesk.app.payment_checks import draws_faults
 from dpdesk.app.private.labelling import dimension_faults, read_dimension_labels
 from dpdesk.app.private.pages import public_page, read_tables
+from dpdesk.app.private.pinning import read_pinned
 from dpdesk.app.private.preparing import builders, design_notes
 from dpdesk.app.restating import (
     about_page,
@@ -124,9 +125,11 @@ def checks_with_source(
     plan = Plan.from_plain(as_table(evidence["plan"]), given.where)
     spec = replace(plan.source, path=str(source.resolve()))
     # Releases of earlier versions were made of data that were read like those of other methods.
+    place = source.parent, workspace, token, report
     pinned = not unnamed(spec, source_format(spec))
-    store = DataStore.open(spec, source.parent, workspace, token, report, private=pinned)
-    with closing(store) as data:
+    with closing(
+        read_pinned(plan, spec, *place) if pinned else DataStore.open(spec, *place)
+    ) as data:
         complete = same_texts(manifest)
         faults = source_faults(evidence, data, plan.source, complete=complete)
         if faults:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.io.reading import Reading
     from dpdesk.io.store import DataStore
+    from dpdesk.io.workspace import Workspace
 
 _TYPES = {ColumnType.INTEGER: NUMBER, ColumnType.DECIMAL: NUMBER, ColumnType.DATE: DATE}
 _ISO = "ymd"
@@ -45,7 +46,6 @@ def open_pinned(
     """
     from dpdesk.io.private.row_filter import read_filter
     from dpdesk.io.reading import format_of, resolve_source
-    from dpdesk.io.store import DataStore
 
     spec = plan.source
     tree = read_filter(spec, f"{where}, [source]")
@@ -53,13 +53,28 @@ def open_pinned(
     keys = unnamed(spec, format_of(spec, resolve_source(spec, base)))
     if keys:
         raise _unpinned(context, spec, base, keys, where, token)
-    store = DataStore.open(
-        spec, base, context.workspace, token, report, private=True, person=_person(plan)
-    )
+    store = read_pinned(plan, spec, base, context.workspace, token, report)
     if not untyped(spec, used_columns(plan, store.columns, named)):
         return store
     store.close()
     raise _unpinned(context, spec, base, ("types",), where, token)
+
+
+def read_pinned(
+    plan: Plan,
+    spec: SourceSpec,
+    base: Path,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+) -> DataStore:
+    """The source ``spec``, which names all that is needed, as a method of this plan reads it.
+
+    A run and a check of its release read it alike. Raises what opening a store raises.
+    """
+    from dpdesk.io.store import DataStore
+
+    return DataStore.open(spec, base, workspace, token, report, private=True, person=_person(plan))
 
 
 def _person(plan: Plan) -> str | None:

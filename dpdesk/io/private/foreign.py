@@ -51,7 +51,7 @@ def load_typed(
         rows = _take_over(con, path, target, spec, names, wanted, token)
     reading = Reading(
         format_of(spec, path), encoding=done.encoding, missing=spec.missing,
-        header=spec.header is not False,
+        header=spec.header is not False, skip=spec.skip or 0,
     )  # fmt: skip
     facts = lost_values(con, path, wanted.names, token)
     book = book_of(wanted, Codebook(done.variables))

@@ -124,6 +124,8 @@ def _load_text(
         quote=spec.quote or "",
         header=spec.header is not False,
         missing=spec.missing,
+        skip=spec.skip or 0,
+        escape=spec.escape or "",
     )
     facts = {"unreadable_lines": lost, **lost_values(con, path, wanted.names, token)}
     return Loaded(wanted.names, rows, reading, lines.sha256, NO_BOOK, names, facts)
