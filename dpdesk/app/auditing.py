@@ -90,13 +90,13 @@ def check_audit(
     """
     known = _signed_heads(context)
     with AuditLog.open_home(context.home, looking=True) as log:
-        return log.verify(known | _ledger_heads(context, log.first()), token, report)
+        return log.verify(known | _ledger_heads(context, log), token, report)
 
 
 def look_at_audit(context: AppContext) -> AuditPicture:
     """Read and check the whole log; see :func:`check_audit`."""
     with AuditLog.open_home(context.home) as log:
-        check = log.verify(_signed_heads(context) | _ledger_heads(context, log.first()))
+        check = log.verify(_signed_heads(context) | _ledger_heads(context, log))
         return AuditPicture(log.entries(), check)
 
 
@@ -130,22 +130,20 @@ def export_audit(
         return log.export(out, out.suffix.lower().removeprefix("."), context.workspace, token)
 
 
-def _ledger_heads(context: AppContext, first: str) -> frozenset[str]:
-    """The ends of this log, named by its first entry, that debits of the home's ledger name."""
+def _ledger_heads(context: AppContext, log: AuditLog) -> frozenset[str]:
+    """The ends of this home folder's log that debits of its ledger name."""
+    from dpdesk.app.witnessing import audit_ties
     from dpdesk.project.ledger import FILE as LEDGER
     from dpdesk.project.ledger import Ledger
-    from dpdesk.project.ledger.records import Debited
 
     path = context.home / LEDGER
     if not path.is_file():
         return frozenset()
     try:
         with closing(Ledger.open(path, create=False)) as ledger:
-            contents = [entry.content for entry in ledger.entries() if entry.kind == "debit"]
-    except DpdeskError:  # what is wrong with a ledger is told by checking it
+            return frozenset(audit_ties(context, log, ledger.identity, ledger.entries()).ends)
+    except (DpdeskError, ValueError):  # what is wrong with a ledger is told by checking it
         return frozenset()
-    ends = [one.audit for one in contents if isinstance(one, Debited) and one.audit is not None]
-    return frozenset(end.head for end in ends if end.log == first)
 
 
 def _signed_heads(context: AppContext) -> frozenset[str]:

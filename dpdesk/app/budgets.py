@@ -20,6 +20,7 @@ from dpdesk.app.recording import enter
 from dpdesk.app.witnessing import (
     LIMITED,
     PEOPLE,
+    audit_note,
     check_not_lost,
     check_witnessed,
     debits_elsewhere,
@@ -118,7 +119,10 @@ def look_at_ledger(
     with closing(Ledger.open(path, create=False, token=token, witness=witness)) as ledger:
         ledger.require(known_entries(context, ledger.identity))
         book, entries = ledger.book, ledger.entries()
-        doubts = unwitnessed_reason(context, ledger)
+        doubts, gaps = (
+            unwitnessed_reason(context, ledger),
+            audit_note(context, ledger.identity, entries),
+        )
         identity, unwitnessed = ledger.identity, ledger.tell_witness()
     keys = book.accounts() if population is None else (find_account(book, population, path),)
     accounts: list[AccountPicture] = []
@@ -129,7 +133,7 @@ def look_at_ledger(
     notes = [*_doubts(book, keys), *([elsewhere_note(tuple(found)).sentence] if found else [])]
     if unwitnessed:
         notes.append(unwitnessed_note(unwitnessed).sentence)
-    notes += [note.sentence for note in witness_notes(context)]
+    notes += [note.sentence for note in (*gaps, *witness_notes(context))]
     return LedgerPicture(
         path, identity, tuple(accounts), len(entries), entries[-1].hash, tuple(notes), doubts
     )
@@ -282,7 +286,9 @@ def check_ledger(context: AppContext, path: Path) -> LedgerCheck:
     if found.ok:
         with closing(Ledger.open(path, create=False, witness=Witness.here())) as ledger:
             lost, doubts = ledger.lost(), unwitnessed_reason(context, ledger)
-        found = replace(found, notes=(*found.notes, *doubts))
+            gaps = audit_note(context, ledger.identity, ledger.entries())
+        gap = "".join(note.sentence for note in gaps)
+        found = replace(found, notes=(*found.notes, *doubts), audit=gap or _audit_fault(context))
         if lost:
             reason = f"entry {lost[0].n:,}, which this computer knows, is missing or is another"
             return replace(found, fault=LedgerFault(lost[0].n, reason))
@@ -311,6 +317,20 @@ def export_ledger(context: AppContext, path: Path, out: Path) -> int:
     text = _as_json(entries, identity) if out.suffix.lower() == ".json" else _as_csv(entries)
     write_text(out, text, "ledger-export", context.workspace)
     return len(entries)
+
+
+def _audit_fault(context: AppContext) -> str:
+    """Where the chain of the audit log is broken; empty where it holds."""
+    from dpdesk.project.audit import FILE, AuditLog
+
+    with AuditLog.open_home(context.home, looking=True) as log:
+        fault = log.verify().fault
+    where = context.home / FILE
+    return (
+        ""
+        if fault is None
+        else f"{where}: the audit log is broken at entry {fault.n:,}: {fault.reason}."
+    )
 
 
 def _as_json(entries: tuple[LedgerEntry, ...], identity: str) -> str:

@@ -30,6 +30,7 @@ from dpdesk.app.witnessing import (
     DEBITED,
     LIMITED,
     audit_end,
+    audit_note,
     check_not_lost,
     check_witnessed,
     debits_elsewhere,
@@ -222,13 +223,14 @@ class LedgerDesk:
                 report(note)
             ledger.require(known_entries(self.context, ledger.identity))
             check_witnessed(self.context, ledger)
+            gaps = audit_note(self.context, ledger.identity, ledger.entries())
             known, end = known_entries(self.context, ledger.identity), audit_end(self.context)
             debit = ledger.debit(request, self.limit, known, end)
             limits = ledger.book.history(AccountKey.of(request))
             facts = _facts(debit, ledger)
             if ledger.unwitnessed:
                 report(unwitnessed_note(ledger.unwitnessed))
-            for note in witness_notes(self.context):
+            for note in (*gaps, *witness_notes(self.context)):
                 report(note)
         mention(self.context, DEBITED, self.path, report, facts)
         if limits and limits[-1].n == debit.row + 1:
@@ -348,7 +350,8 @@ def begin_ledger(context: AppContext, path: Path, reason: str) -> str:
         raise InputError(
             "ledger.exists", f"{path}: there is a file already.", hint="Name another one."
         )
+    witness = Witness.here()
     enter(context, BEGUN, path, {"reason": reason})
-    with closing(Ledger.open(path, witness=Witness.here())) as ledger:
+    with closing(Ledger.open(path, witness=witness)) as ledger:
         ledger.tell_witness()  # that this one lies here now, and not the lost one
         return ledger.identity

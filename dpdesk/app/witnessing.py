@@ -7,6 +7,7 @@ spent, and what a ledger has lost is entered again from them and from the eviden
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -18,9 +19,10 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.recording import enter
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note
+from dpdesk.project.people import whoever
 
 if TYPE_CHECKING:
-    from dpdesk.project.audit import AuditEntry
+    from dpdesk.project.audit import AuditEntry, AuditLog
     from dpdesk.project.ledger import AuditEnd, Ledger, LedgerEntry
 
 DEBITED, BEGUN, LIMITED = "debited", "began a ledger", "set a budget limit"
@@ -28,6 +30,7 @@ RESTORED, PEOPLE = "restored a ledger", "declared who people are"
 ACCEPTED = "accepted a lost witness"
 _SHOWN = 5
 _MOST_COSTS = 5
+_PRINT = 16
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,8 @@ def known_entries(context: AppContext, ledger: str) -> dict[int, str]:
     return found
 
 
-def audit_end(context: AppContext) -> AuditEnd | None:
-    """Where the audit log of the home folder ends now; None while it is empty.
+def audit_end(context: AppContext) -> AuditEnd:
+    """Where the audit log of the home folder ends now.
 
     Raises StorageError ``audit.*``.
     """
@@ -83,7 +86,79 @@ def audit_end(context: AppContext) -> AuditEnd | None:
 
     with AuditLog.open_home(context.home) as log:
         first, last = log.first(), log.head()
-    return AuditEnd(first, last) if first and last else None
+    return AuditEnd(first, last, _print_of(context.home))
+
+
+def _print_of(home: Path) -> str:
+    """What tells this home folder of this user on this computer from others."""
+    place = f"{whoever()}\n{os.path.realpath(home)}"
+    return hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:_PRINT]
+
+
+@dataclass(frozen=True)
+class AuditTies:
+    """What the audit log of this home folder should have, as debits of a ledger name it.
+
+    ``ends`` are hashes of its entries with the number of the debit that names each; ``told`` the
+    debits that must be entered in it. Those from before the last act that went on without some of
+    them (restored, accepted) are not asked for.
+    """
+
+    ends: Mapping[str, int]
+    told: Mapping[str, int]
+
+
+def audit_ties(
+    context: AppContext, log: AuditLog, ledger: str, entries: Iterable[LedgerEntry]
+) -> AuditTies:
+    """What ``log`` should have of the ledger with this id. Raises StorageError ``audit.*``."""
+    from dpdesk.project.ledger.records import Debited, Settled
+
+    first, own = log.first(), _print_of(context.home)
+    acts = [one.facts for one in log.entries_of(RESTORED, ACCEPTED)]
+    last = [one.get("last") for one in acts if one.get("ledger") == ledger]
+    before = max((number for number in last if isinstance(number, int)), default=0)
+    ends, debits, settled = dict[str, int](), dict[int, str](), set[int]()
+    for entry in entries:
+        content = entry.content
+        if isinstance(content, Settled):
+            settled.add(content.debit)
+        elif entry.n > before and isinstance(content, Debited):
+            end = content.audit
+            if end is not None and (own == end.home or first == end.log):
+                debits[entry.n] = entry.hash
+                if end.head:
+                    ends.setdefault(end.head, entry.n)
+    # A kill may have come between the ledger and the log; who settled a debit has come past both.
+    return AuditTies(ends, {one: number for number, one in debits.items() if number in settled})
+
+
+def audit_note(
+    context: AppContext, ledger: str, entries: Iterable[LedgerEntry]
+) -> tuple[Note, ...]:
+    """What to say where the audit log does not have what a ledger's debits name; else nothing.
+
+    Raises StorageError ``audit.*``.
+    """
+    from dpdesk.project.audit import FILE, AuditLog
+
+    place = context.home / FILE
+    with AuditLog.open_home(context.home, looking=True) as log:
+        ties = audit_ties(context, log, ledger, entries)
+        told = {one.facts.get("entry") for one in log.entries_of(DEBITED)}
+        gone = [ties.ends[one] for one in log.lacking(ties.ends)]
+    gone += [number for one, number in ties.told.items() if one not in told]
+    if not gone:
+        return ()
+    return (
+        Note(
+            "ledger.audit-gap",
+            f"{place}: the audit log does not have what the ledger's debits name, the first of "
+            f"them entry {min(gone):,}: it was emptied, replaced or put back from an old copy, or "
+            "could not be written then. Put the newest copy of it back, or go on without these "
+            "entries (`dpdesk ledger accept --reason TEXT`).",
+        ),
+    )
 
 
 def noise_paid(home: Path, population: str, source_sha256: str) -> tuple[str, ...]:
@@ -309,7 +384,9 @@ def accept_witness(
     check_not_lost(context, path)
     with closing(Ledger.open(path, create=False, token=token, witness=Witness.here())) as ledger:
         ledger.require(known_entries(context, ledger.identity))
-        enter(context, ACCEPTED, path, {"ledger": ledger.identity, "reason": reason})
+        held = ledger.entries()[-1].n
+        facts = {"ledger": ledger.identity, "last": held, "reason": reason}
+        enter(context, ACCEPTED, path, facts)
         ledger.accept(reason)
         return ledger.identity
 
@@ -355,6 +432,7 @@ def restore_ledger(
                 "ledger": ledger.identity,
                 "entries": len(lost),
                 "first": lost[0].n,
+                "last": ledger.entries()[-1].n + len(lost),
                 "reason": reason,
             }
             enter(context, RESTORED, path, facts)

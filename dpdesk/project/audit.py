@@ -18,7 +18,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import chain
@@ -185,6 +185,14 @@ class AuditLog(Closing):
             row = self._connection.execute("SELECT hash FROM audit ORDER BY n LIMIT 1").fetchone()
         return "" if row is None else str(row[0])
 
+    def lacking(self, hashes: Iterable[str]) -> tuple[str, ...]:
+        """Those of these hashes that no entry has. Raises StorageError ``audit.unreadable``."""
+        asked = "SELECT 1 FROM audit WHERE hash = ?"
+        with self._reading():
+            return tuple(
+                one for one in hashes if self._connection.execute(asked, (one,)).fetchone() is None
+            )
+
     def newest(self) -> AuditEntry | None:
         """The newest entry; None when there is none. Raises StorageError ``audit.unreadable``."""
         with self._reading():
@@ -237,7 +245,7 @@ class AuditLog(Closing):
             reason = "an entry that was seen in this log before is missing"
             if chain.count == 0:
                 reason = (
-                    "the log was removed: it is empty, and signatures made here name its entries"
+                    "the log was removed: it is empty, and signatures or debits name its entries"
                 )
             return AuditFault(chain.count + 1, reason)
         changed = changed_object(self._connection, SCHEMA, "audit")

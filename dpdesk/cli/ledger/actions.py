@@ -100,12 +100,14 @@ def check(context: AppContext, options: Namespace, token: CancelToken, report: R
     mention(context, "viewed", path, report)
     lines = [paragraph(f"Note: {note}") for note in found.notes]
     complaints: tuple[str, ...] = ()
-    if found.fault is None:
+    if found.ok:
         lines.append(
             f"{path}: {found.entries:,} entries; each has its own hash and that of the one before, "
             f"the file's tables and indexes agree (SQLite), and no entry that the audit log or the "
             f"witness of this computer knows is missing; end: {found.head}"
         )
+    elif found.fault is None:
+        complaints = (found.audit,)
     else:
         complaints = (
             f"{path}: the ledger is broken at entry {found.fault.n:,}: {found.fault.reason}.",
@@ -115,7 +117,7 @@ def check(context: AppContext, options: Namespace, token: CancelToken, report: R
         "ledger": str(path),
         "entries": found.entries,
         "head": found.head,
-        "fault": None if found.fault is None else found.fault.reason,
+        "fault": (found.audit or None) if found.fault is None else found.fault.reason,
         "notes": list(found.notes),
     }
     text = "".join(f"{line}\n" for line in lines)

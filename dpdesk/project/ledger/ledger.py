@@ -77,17 +77,21 @@ class LedgerFault:
 
 @dataclass(frozen=True)
 class LedgerCheck:
-    """What checking a ledger showed; ``notes`` are sentences about what is odd but possible."""
+    """What checking a ledger showed; ``notes`` are sentences about what is odd but possible.
+
+    ``audit`` says what is wrong with the audit log that goes with it; empty where nothing is.
+    """
 
     entries: int
     head: str
     fault: LedgerFault | None
     notes: tuple[str, ...] = ()
+    audit: str = ""
 
     @property
     def ok(self) -> bool:
-        """Whether the whole chain holds."""
-        return self.fault is None
+        """Whether the whole chain holds, and the audit log has what it names."""
+        return self.fault is None and not self.audit
 
 
 class Ledger(Closing):

@@ -108,10 +108,14 @@ class Begun:
 
 @dataclass(frozen=True)
 class AuditEnd:
-    """Where an audit log ended: the hash of its first entry, which names it, and of its last."""
+    """Where an audit log ended: the hash of its first entry, which names it, and of its last.
+
+    ``home`` is a print of the home folder that it lay in; empty in entries of earlier versions.
+    """
 
     log: str
     head: str
+    home: str = ""
 
 
 @dataclass(frozen=True)
@@ -302,7 +306,7 @@ def _debited(plain: dict[str, object]) -> Debited:
     audit = plain.get("audit")
     end = None
     if isinstance(audit, dict):
-        end = AuditEnd(_text(audit["log"]), _text(audit["head"]))
+        end = AuditEnd(_text(audit["log"]), _text(audit["head"]), _text(audit.get("home", "")))
     return Debited(request, _text(plain["dpdesk"]), end)
 
 

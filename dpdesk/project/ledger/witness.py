@@ -77,11 +77,14 @@ class Witness:
         """The one that ``DPDESK_WITNESS`` names (a file, or a folder for it), or the usual one.
 
         The usual place is the folder of the user for states of programs, which is not the one of
-        DPDESK_HOME.
+        DPDESK_HOME. Raises StorageError ``witness.relative`` for a name that means another place
+        in every folder from which DPDesk is started.
         """
         named = os.environ.get(VARIABLE)
         if named:
-            path = expanded(named).absolute()
+            path = expanded(named)
+            if not path.is_absolute():
+                raise _relative(named)
             return cls(path / FILE if path.is_dir() else path, named=True)
         import platformdirs
 
@@ -302,6 +305,15 @@ def read_entry(plain: Mapping[str, object]) -> LedgerEntry | None:
     except ValueError:
         return None
     return entry if whole else None
+
+
+def _relative(named: str) -> StorageError:
+    return StorageError(
+        "witness.relative",
+        f"{VARIABLE} is “{named}”, expected a whole path: a relative one means another witness in "
+        "every folder from which DPDesk is started.",
+        hint="Name the file or its folder from the root of the disk; nothing is spent before.",
+    )
 
 
 def _unreadable(path: Path, error: OSError) -> StorageError:

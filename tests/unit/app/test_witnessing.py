@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from dpdesk.app import auditing, budgets, witnessing
+from dpdesk.app import auditing, budgets, recording, witnessing
 from dpdesk.app.context import AppContext
 from dpdesk.app.ledgers import LedgerDesk, begin_ledger, open_ledger
 from dpdesk.core.budget import Debit, PureEpsilon
@@ -19,7 +20,7 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, silent
 from dpdesk.io.canonical import canonical_json
 from dpdesk.project.audit import AuditLog
-from dpdesk.project.ledger import Witness
+from dpdesk.project.ledger import Outcome, Witness
 from tests.helpers.debits import OTHER, SOURCE
 
 BUDGET = {"population": "residents", "limit": Decimal("1.0")}
@@ -141,6 +142,132 @@ def test_an_audit_log_that_was_put_back_alone_is_noticed_by_the_ledger(tmp_path:
         assert "seen in this log before" in found.fault.reason
 
 
+def settled(desk: LedgerDesk) -> Debit:
+    debit = spend(desk, "0.1")
+    desk.settle(debit, Outcome.RELEASED, manifest="a" * 64)
+    return debit
+
+
+def emptied(home: Path) -> None:
+    (home / "audit.sqlite").write_bytes(b"")
+
+
+def removed(home: Path) -> None:
+    (home / "audit.sqlite").unlink()
+
+
+def anothers(home: Path) -> None:
+    with desk_of(home.with_name("second"), {"population": "foxes"}) as desk:
+        settled(desk)
+        shutil.copy(desk.context.home / "audit.sqlite", home / "audit.sqlite")
+
+
+def one_debit_older(home: Path) -> None:
+    shutil.copy(home.with_name("old"), home / "audit.sqlite")
+
+
+def entries_deleted(home: Path) -> None:
+    with closing(sqlite3.connect(home / "audit.sqlite", isolation_level=None)) as log:
+        (guard,) = log.execute("SELECT sql FROM sqlite_master WHERE name = 'audit_no_removal'")
+        log.execute("DROP TRIGGER audit_no_removal")
+        log.execute("DELETE FROM audit")
+        log.execute("DELETE FROM sqlite_sequence")
+        log.execute(guard[0])
+
+
+def entries_changed(home: Path) -> None:
+    with closing(sqlite3.connect(home / "audit.sqlite", isolation_level=None)) as log:
+        (guard,) = log.execute("SELECT sql FROM sqlite_master WHERE name = 'audit_no_change'")
+        log.execute("DROP TRIGGER audit_no_change")
+        log.execute("UPDATE audit SET who = 'another'")
+        log.execute(guard[0])
+
+
+@pytest.mark.parametrize(
+    "spoil", [emptied, removed, anothers, one_debit_older, entries_deleted, entries_changed]
+)
+@pytest.mark.parametrize("debits", [1, 2])
+def test_a_ledger_of_which_the_audit_log_has_lost_something_passes_no_check(
+    tmp_path: Path, spoil: Callable[[Path], None], debits: int
+) -> None:
+    home = tmp_path / "home"
+    with desk_of(home) as desk:
+        recording.enter(desk.context, "opened", "a file")
+        for _ in range(debits):
+            shutil.copy(home / "audit.sqlite", tmp_path / "old")
+            settled(desk)
+        assert budgets.check_ledger(desk.context, desk.path).ok
+        spoil(home)
+        found = budgets.check_ledger(desk.context, desk.path)
+        assert not found.ok
+        assert found.fault is None
+        assert "audit log" in found.audit
+        assert spoil is one_debit_older or not auditing.check_audit(desk.context).ok
+
+
+def test_a_lost_audit_log_is_told_with_each_debit_until_that_was_accepted(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    said: list[Event] = []
+    with desk_of(home) as desk:
+        settled(desk)
+        settled(desk)
+        removed(home)
+        request = desk.request(PureEpsilon(Fraction("0.1")), SOURCE, ["age"], "cube")
+        desk.settle(desk.debit(request, said.append), Outcome.RELEASED)
+        assert "ledger.audit-gap" in [getattr(event, "code", "") for event in said]
+        look = budgets.look_at_ledger(desk.context, desk.path, MILLIONTH, CancelToken(), silent)
+        assert "the audit log does not have" in look.notes[0]
+        assert not budgets.check_ledger(desk.context, desk.path).ok
+        witnessing.accept_witness(desk.context, desk.path, "the disk broke")
+        assert budgets.check_ledger(desk.context, desk.path).ok
+        assert auditing.check_audit(desk.context).ok
+        settled(desk)
+        assert budgets.check_ledger(desk.context, desk.path).ok
+        removed(home)
+        assert not budgets.check_ledger(desk.context, desk.path).ok
+
+
+def test_a_home_that_was_put_back_and_whose_debits_were_entered_again_is_whole(
+    tmp_path: Path,
+) -> None:
+    home, _, _ = backed_up(tmp_path)
+    with desk_of(home) as desk:
+        witnessing.restore_ledger(desk.context, desk.path, "backup of 3 May")
+        assert budgets.check_ledger(desk.context, desk.path).ok
+        assert auditing.check_audit(desk.context).ok
+
+
+def test_the_audit_log_of_another_home_folder_is_not_asked_for(tmp_path: Path) -> None:
+    shared = str(tmp_path / "shared.sqlite")
+    for home in ("first", "second"):
+        with desk_of(tmp_path / home, {**BUDGET, "ledger": shared}) as desk:
+            settled(desk)
+            settled(desk)
+    for home in ("first", "second"):
+        with desk_of(tmp_path / home, {**BUDGET, "ledger": shared}) as desk:
+            assert budgets.check_ledger(desk.context, desk.path).ok
+    emptied(tmp_path / "first")
+    with desk_of(tmp_path / "second", {**BUDGET, "ledger": shared}) as desk:
+        assert budgets.check_ledger(desk.context, desk.path).ok
+    with desk_of(tmp_path / "first", {**BUDGET, "ledger": shared}) as desk:
+        assert not budgets.check_ledger(desk.context, desk.path).ok
+
+
+@pytest.mark.parametrize("named", ["witness.jsonl", "folder/witness.jsonl", ".", "  ", "~no-such-user/w"])
+def test_a_witness_that_is_another_one_in_every_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPDESK_WITNESS", named)
+    with desk_of(tmp_path / "home") as desk:
+        with pytest.raises(StorageError, match="expected a whole path") as error:
+            spend(desk)
+        assert error.value.code == "witness.relative"
+        with pytest.raises(StorageError, match="expected a whole path"):
+            begin_ledger(desk.context, desk.path, "the disk broke")
+        assert not desk.path.exists()
+
+
 def test_another_ledger_for_the_same_people_is_a_warning_and_never_a_stop(tmp_path: Path) -> None:
     with desk_of(tmp_path / "first") as desk:
         spend(desk, "0.3")
@@ -235,7 +362,11 @@ def test_files_put_back_from_any_days_spend_nothing_before_the_newest_is_known_e
         assert spent(desk) == Fraction(newest, 10)
         spend(desk, "0.1")
         assert spent(desk) == Fraction(newest + 1, 10)
-        assert budgets.check_ledger(desk.context, desk.path).ok
+        checked = budgets.check_ledger(desk.context, desk.path)
+        # Each debit names the log's end before it, so the loss of the last entry alone is not seen
+        # while the outcome of its debit is not known.
+        alone = ledger == newest and log < newest - 1
+        assert (checked.fault, bool(checked.audit)) == (None, alone)
 
 
 def test_a_ledger_that_is_gone_is_made_again_from_the_witness(tmp_path: Path) -> None:
