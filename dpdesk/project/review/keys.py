@@ -65,6 +65,74 @@ your his her our this that what who how
 """
 _COMMON = frozenset(_WORDS.split())
 _KNOWN, _AGAIN = 1.5, 0.3  # log10 of guesses: a common word, and where a part stands again
+_SAYING = 4.0
+"""The same of a saying: lists of verses, songs and examples of passphrases are tried early."""
+_SAYINGS = tuple(
+    re.sub(r"\W", "", line)
+    for line in """
+correct horse battery staple
+to be or not to be that is the question
+the quick brown fox jumps over the lazy dog
+the quick brown fox
+jumps over the lazy dog
+may the force be with you
+all your base are belong to us
+four score and seven years ago
+in the beginning was the word
+in the beginning god created
+once upon a time
+happily ever after
+lorem ipsum dolor sit amet
+happy birthday to you
+never gonna give you up
+our father who art in heaven
+i love you forever
+let me in please
+open sesame
+you shall not pass
+winter is coming
+houston we have a problem
+i have a dream
+we the people
+god save the king
+god save the queen
+all you need is love
+let it be
+the answer is forty two
+live long and prosper
+elementary my dear watson
+knowledge is power
+time is money
+practice makes perfect
+an apple a day keeps the doctor away
+sein oder nicht sein das ist hier die frage
+franz jagt im komplett verwahrlosten taxi quer durch bayern
+einigkeit und recht und freiheit
+freude schoener goetterfunken
+vater unser im himmel
+vater unser der du bist im himmel
+am anfang war das wort
+es war einmal
+und wenn sie nicht gestorben sind
+dann leben sie noch heute
+alle meine entchen
+haenschen klein ging allein
+fuchs du hast die gans gestohlen
+zum geburtstag viel glueck
+wer reitet so spaet durch nacht und wind
+ich denke also bin ich
+wissen ist macht
+zeit ist geld
+morgenstund hat gold im mund
+aller guten dinge sind drei
+ende gut alles gut
+uebung macht den meister
+ich bin ein berliner
+deutschland einig vaterland
+""".splitlines()
+    if line
+)
+_SPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
 def guesses_log10(text: str, person: str = "") -> float:
@@ -74,7 +142,18 @@ def guesses_log10(text: str, person: str = "") -> float:
     text = text[:_WEIGHED]
     found = zxcvbn(text, user_inputs=["dpdesk", *person.split()])
     own = {name.casefold() for name in re.findall(r"[^\W\d_]+", person)}
-    return min(float(found["guesses_log10"]), by_rules(text, _COMMON | own))
+    known = _COMMON | own
+    return min(float(found["guesses_log10"]), by_rules(text, known), by_sayings(text, known))
+
+
+def by_sayings(text: str, known: Collection[str]) -> float:
+    """The same, where sayings stand in it, in whatever case and with whatever between the words."""
+    rest = re.sub(r"[\W_]", "", text.lower().translate(_SPELLED))
+    found = 0
+    for saying in _SAYINGS:
+        if saying in rest:
+            rest, found = rest.replace(saying, " "), found + 1
+    return found * _SAYING + by_rules(rest, known) if found else math.inf
 
 
 def by_rules(text: str, known: Collection[str]) -> float:

@@ -253,7 +253,9 @@ def test_the_audit_log_of_another_home_folder_is_not_asked_for(tmp_path: Path) -
         assert not budgets.check_ledger(desk.context, desk.path).ok
 
 
-@pytest.mark.parametrize("named", ["witness.jsonl", "folder/witness.jsonl", ".", "  ", "~no-such-user/w"])
+@pytest.mark.parametrize(
+    "named", ["witness.jsonl", "folder/witness.jsonl", ".", "  ", "~no-such-user/w"]
+)
 def test_a_witness_that_is_another_one_in_every_folder_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:

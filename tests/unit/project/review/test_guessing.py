@@ -38,6 +38,31 @@ def test_sayings_of_the_words_that_every_sentence_has_are_refused(saying: str) -
         checked_passphrase(saying)
 
 
+@pytest.mark.parametrize(
+    "saying",
+    [
+        "correct horse battery staple",
+        "CorrectHorseBatteryStaple",
+        "correct-horse-battery-staple-1",
+        "2024_correct_horse_battery_staple!",
+        "The quick brown fox jumps over the lazy dog",
+        "may the force be with you",
+        "Sein oder Nichtsein, das ist hier die Frage",
+        "Freude, schöner Götterfunken",
+        "Vater unser im Himmel",
+        "Zeit ist Geld, Ende gut, alles gut",
+    ],
+)
+def test_sayings_that_everyone_knows_are_refused(saying: str) -> None:
+    with pytest.raises(InputError, match="guesses"):
+        checked_passphrase(saying)
+
+
+def test_a_saying_does_not_spoil_what_is_good_without_it() -> None:
+    assert checked_passphrase("let it be copper otter meadow lantern")
+    assert checked_passphrase("Letitia Oberhofen Pumpernickel Karusell")
+
+
 @pytest.mark.parametrize("typical", ["Xantippe1999!", "Xantippe-Quendel", "quendel2024quendel"])
 def test_a_passphrase_made_of_the_own_name_is_refused(typical: str) -> None:
     with pytest.raises(InputError):
@@ -47,7 +72,7 @@ def test_a_passphrase_made_of_the_own_name_is_refused(typical: str) -> None:
 @pytest.mark.parametrize(
     "good",
     [
-        "correct horse battery staple",
+        "copper otter meadow lantern",
         "vier pferde laufen quer",
         "Lampe Igel Wolke Tinte",
         "blau-Tisch-Regen-Uhr-42",
