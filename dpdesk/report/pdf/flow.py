@@ -207,6 +207,7 @@ def _ruled(paragraph: Paragraph, width: float) -> Table:
     made.setStyle(
         TableStyle(
             [
+                ("VALIGN", (0, 0), (-1, -1), "TOP"),  # else what goes on never gets shorter
                 ("LINEBEFORE", (0, 0), (0, -1), 3, ACCENT),
                 ("LEFTPADDING", (0, 0), (-1, -1), 0),
                 ("TOPPADDING", (0, 0), (-1, -1), 0),
