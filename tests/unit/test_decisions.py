@@ -1,0 +1,123 @@
+"""What the pages in ``resources/docs/decisions`` say that ours finds and a library does not.
+
+Each test asks the library, too: where it has learnt it, the test fails, and the page says when to
+think again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from contextlib import closing
+from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyreadstat
+import pytest
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.source_spec import SourceSpec
+from dpdesk.io.canonical import UnreadableJsonError, parse_canonical
+from dpdesk.io.planfile import read_plan
+from dpdesk.io.store import DataStore
+from dpdesk.io.workspace import Workspace
+from tests.helpers.sav_bytes import write_sav_bytes
+from tests.helpers.stat_files import head
+
+DECISIONS = sorted((Path(__file__).parents[2] / "resources/docs/decisions").glob("*.md"))
+PARTS = ("Context", "Decision", "What ours catches", "Consequences", "When to reconsider")
+
+
+def refusal(path: Path, folder: Path) -> InputError:
+    """With what the program refuses to read a file."""
+    with closing(Workspace.open(folder / "home")) as workspace, pytest.raises(InputError) as caught:
+        DataStore.open(SourceSpec(path.name), path.parent, workspace, CancelToken(), silent)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "code"),
+    [
+        ("a,b,c\n1,2,3\n4,5\n6,7,8\n", 1, "csv.ragged"),
+        ('a,b\n1,"x\n2,y\n', 2, "csv.unterminated-quote"),
+        ("a,a\n1,2\n", 2, "csv.duplicate-names"),
+        ("a,b\n1,x\0y\n", 2, "csv.nul"),
+    ],
+)
+def test_a_broken_text_that_duckdb_reads_is_refused(
+    tmp_path: Path, text: str, columns: int, code: str
+) -> None:
+    path = tmp_path / "people.csv"
+    path.write_bytes(text.encode())
+    with duckdb.connect() as connection:
+        found = connection.sql(f"SELECT * FROM read_csv('{path}', all_varchar = true)")
+        assert len(found.columns) == columns
+        assert found.fetchall()
+    assert refusal(path, tmp_path).code == code
+
+
+def test_a_text_of_spss_that_the_library_changes_is_refused(tmp_path: Path) -> None:
+    rows: list[list[bytes | float]] = [[1.0, b"Ulm"], [2.0, b"Aach\0Ulm"]]
+    path = write_sav_bytes(tmp_path / "towns.sav", [("NUM", 0), ("TOWN", 11)], rows, "<", 0)
+    frame, _ = pyreadstat.read_sav(path)
+    assert list(frame["TOWN"]) == ["Ulm", "AachUlm"]
+    with pytest.raises(InputError) as caught:
+        head(path)
+    assert caught.value.sentence == "towns.sav, row 2, column `TOWN`: found a NUL character, " + (
+        "expected text."
+    )
+
+
+@pytest.mark.parametrize("text", ['{\n  "a": 1,\n  "a": 2\n}\n', '{\n  "a": NaN\n}\n', '{"a": 1}'])
+def test_json_that_can_be_read_in_two_ways_or_was_written_by_another_is_refused(text: str) -> None:
+    assert "a" in json.loads(text)
+    with pytest.raises(UnreadableJsonError):
+        parse_canonical(text.encode())
+
+
+def test_ten_tenths_of_a_budget_are_one(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'version = 1\nsource.path = "a"\nprotection = { method = "m", epsilon = 0.1 }\n'
+    )
+    written = tomllib.loads(plan.read_text())["protection"]["epsilon"]
+    exact = read_plan(plan).protection.parameters["epsilon"]
+    assert sum([written] * 10) != 1
+    assert sum([Fraction(str(exact))] * 10) == 1
+
+
+def test_codes_stay_as_they_are_written(tmp_path: Path) -> None:
+    text = "code,answer,number\n007,NA,9007199254740993\n,none,\n"
+    frame = pd.read_csv(StringIO(text))
+    assert frame["code"][0] == 7
+    assert frame["answer"].isna()[0]
+    assert int(frame["number"][0]) == 9007199254740992
+    (tmp_path / "a.csv").write_text(text)
+    with (
+        closing(Workspace.open(tmp_path / "home")) as workspace,
+        closing(
+            DataStore.open(SourceSpec("a.csv"), tmp_path, workspace, CancelToken(), silent)
+        ) as data,
+    ):
+        assert data.page(0, 1)[0] == ("007", "NA", "9007199254740993")
+
+
+def test_noise_made_from_floats_tells_the_true_value() -> None:
+    """Results near 0 of the true value 1 lie on the grid of floats near 1; those of 0 seldom do."""
+    draws = np.random.default_rng(1).laplace(size=2_000_000)
+    of_zero, of_one = (found[(found > 0) & (found < 2**-6)] for found in (draws, draws + 1))
+    assert min(len(of_zero), len(of_one)) > 1_000
+    assert np.all(of_one % 2.0**-53 == 0)
+    assert np.mean(of_zero % 2.0**-53 == 0) < 0.05
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_every_decision_says_what_a_newcomer_asks(page: Path) -> None:
+    heads = re.findall(r"^## (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    assert heads == list(PARTS) or page.stem == "README"
