@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.manifests import manifest_hash
-from dpdesk.app.private.preparing import PreparedDesign
-from dpdesk.app.private.releasing import debit_request, write_private_release
+from dpdesk.app.prepared import PreparedTables
 from dpdesk.app.querying import open_listed, told
+from dpdesk.app.running import debit_request, write_release
 from dpdesk.app.shops import Shop, check_same_source
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import InputError
@@ -161,7 +161,7 @@ def buy(
 ) -> tuple[Offer, ReleaseSummary]:
     """Pay for a table, draw its noise, and write it as a release of its own to ``out``.
 
-    Raises what :func:`make_offer` and :func:`write_private_release` raise; the debit is on the disk
+    Raises what :func:`make_offer` and :func:`write_release` raise; the debit is on the disk
     before any noise exists.
     """
     from dpdesk.io.release_folder import check_out
@@ -170,7 +170,7 @@ def buy(
     ready = _prepared(context, shop, wish, releases, token, report, spending=True)
     with ready as (prepared, known):
         offer = _offer(context, prepared, known, token)
-        return offer, write_private_release(context, prepared, out, token, report)
+        return offer, write_release(context, prepared, out, token, report)
 
 
 def described(context: AppContext, shop: Shop, name: str, token: CancelToken) -> ReleasedCube:
@@ -194,7 +194,7 @@ def _prepared(
     report: Report,
     *,
     spending: bool = False,
-) -> Iterator[tuple[PreparedDesign, CombinedReleases | None]]:
+) -> Iterator[tuple[PreparedTables, CombinedReleases | None]]:
     known, hashes = _known(context, releases, token)
     plan = _plan_for(context, shop.plan, wish, hashes, shop.where)
     with shop.prepare(context, plan, token, report, spending=spending) as prepared:
@@ -292,7 +292,7 @@ def _plan_for(
     return replace(plan, protection=Protection(plan.protection.method, protection), title=title)
 
 
-def _offered(prepared: PreparedDesign) -> ReleasedCube:
+def _offered(prepared: PreparedTables) -> ReleasedCube:
     """The cube that the release of a design would hold."""
     from dpdesk.core.parameters import effective_parameters
     from dpdesk.engine.cubes.olap.cube import ReleasedCube
@@ -307,7 +307,7 @@ def _offered(prepared: PreparedDesign) -> ReleasedCube:
 
 def _offer(
     context: AppContext,
-    prepared: PreparedDesign,
+    prepared: PreparedTables,
     known: CombinedReleases | None,
     token: CancelToken,
 ) -> Offer:

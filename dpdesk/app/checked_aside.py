@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpdesk.core.aside import AsideError, KeptAside
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.frequency import FrequencySource, FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import ClaimCheck, RowDifference
-from dpdesk.engine.method import Method, MethodInput
+from dpdesk.engine.method import Method, MethodInput, RowsMethod
+
+if TYPE_CHECKING:
+    from dpdesk.io.published import PublishedCsv
+    from dpdesk.io.store import DataStore
 
 _CHECKER = KeptAside("dpdesk.app.checking_worker:answer")
 _MOST_ASKED = 1000
@@ -124,6 +129,33 @@ def checked_rows(
         table = source.frequency_table(found.columns, token)
         handed = replace(handed, tables={**handed.tables, found.columns: table})
     raise failed("it asked for counts without end")
+
+
+def row_difference(
+    method: RowsMethod,
+    manifest: Mapping[str, object],
+    published: PublishedCsv,
+    given: MethodInput,
+    data: DataStore,
+    token: CancelToken,
+) -> RowDifference | None:
+    """The rows of table and source compared, on the columns whose values were not drawn.
+
+    None where no values are drawn: then the table is made again.
+    """
+    if not method.draws:
+        return None
+    from dpdesk.io.prints import apart, fresh_print_key, published_prints
+
+    drawn = method.drawn_columns(manifest)
+    names = [name for name in published.columns if name in data.columns and name not in drawn]
+    recoding = method.claimed_recoding(manifest, given, token)
+    mapping = recoding.mapping if recoding is not None else {}
+    key = fresh_print_key()
+    there = data.row_prints(names, mapping, key, token)
+    token.check()
+    extra, missing = apart(published_prints(published, names, key, token), there)
+    return RowDifference(extra, missing)
 
 
 def failed(found: str) -> RefusedError:

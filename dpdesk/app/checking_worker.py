@@ -28,7 +28,7 @@ from dpdesk.core.graver import use_tool
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.shapes import as_table
-from dpdesk.engine.kinds import draws_of, noise_of, recoding_of
+from dpdesk.engine.kinds import noise_of, rows_of
 from dpdesk.io.canonical import parse_canonical
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.four_ti_two import NAMES, VARIABLE, FourTiTwo
@@ -54,15 +54,13 @@ def answer(question: object) -> tuple[ClaimCheck, ...] | Fault | Wanted:
 
 
 def _rows(question: RowsQuestion) -> tuple[ClaimCheck, ...]:
-    token, method, given = CancelToken(), question.method, question.given
+    token, given = CancelToken(), question.given
     manifest = as_table(parse_canonical((question.public / MANIFEST).read_bytes()))
     published = PublishedCsv(question.public / MICRODATA, token)
-    recoding, draws = recoding_of(method), draws_of(method)
-    if recoding is not None:
-        return recoding.verify_with_source(manifest, published, given, token)
-    if draws is None or question.difference is None:
-        raise TypeError("a method releases rows that were compared with its source")
-    return draws.verify_with_source(manifest, published, given, question.difference, token)
+    method = rows_of(question.method)
+    if method is None:
+        raise TypeError("the method releases no rows")
+    return method.verify_with_source(manifest, published, given, question.difference, token)
 
 
 def _tables(question: TablesQuestion) -> tuple[ClaimCheck, ...]:

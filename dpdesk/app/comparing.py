@@ -13,7 +13,7 @@ __all__ = ["Comparison", "compare_plan", "compare_work", "true_answer_of_work"]
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.app.planning import PreparedRun
+    from dpdesk.app.prepared import PreparedRows
     from dpdesk.core.query import Answer, Query
     from dpdesk.engine.diverted.comparators.own_data import Comparison
     from dpdesk.engine.querying import ComparedMethod
@@ -30,9 +30,9 @@ def compare_work(
     the work, RefusedError ``compare.method`` for methods without comparators, ``compare.columns``,
     ``diverted.not-eligible``; Cancelled.
     """
-    from dpdesk.app.exploring import ready
+    from dpdesk.app.exploring import ready_rows
 
-    return _compared(ready(context, data, work, token, report), token, report)
+    return _compared(ready_rows(context, data, work, token, report), token, report)
 
 
 def compare_plan(
@@ -58,20 +58,20 @@ def true_answer_of_work(
     Raises InputError ``query.*`` and for whatever is wrong with the work, RefusedError
     ``compare.method``, Cancelled.
     """
-    from dpdesk.app.exploring import ready
+    from dpdesk.app.exploring import ready_rows
 
-    prepared = ready(context, data, work, token, report)
+    prepared = ready_rows(context, data, work, token, report)
     return _checked_method(prepared).true_answer(query, prepared.given, token, None)
 
 
-def _compared(prepared: PreparedRun, token: CancelToken, report: Report) -> tuple[Comparison, ...]:
+def _compared(prepared: PreparedRows, token: CancelToken, report: Report) -> tuple[Comparison, ...]:
     from dpdesk.engine.noise.randomness import SystemRandomness
 
     method = _checked_method(prepared)
     return method.compare(prepared.given, prepared.data, SystemRandomness(), token, report)
 
 
-def _checked_method(prepared: PreparedRun) -> ComparedMethod:
+def _checked_method(prepared: PreparedRows) -> ComparedMethod:
     method = truth_of(prepared.method)
     if method is None:
         raise RefusedError(

@@ -27,9 +27,8 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.kinds import noise_of
-from dpdesk.engine.method import Method, MethodInput, MethodOutcome
+from dpdesk.engine.method import Method, MethodInput, Outcome
 from dpdesk.engine.private.method import Charge
-from dpdesk.engine.randomised_method import Judged
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.io.release_folder import EVIDENCE, FORMAT, INTERNAL
 
@@ -250,7 +249,7 @@ def _rows_of(hierarchy: Hierarchy | None) -> list[object]:
 
 def outcome_faults(
     evidence: Mapping[str, object],
-    outcome: MethodOutcome | Judged,
+    outcome: Outcome,
     given: MethodInput,
     linkage: Mapping[str, Mapping[str, int]],
 ) -> list[str]:

@@ -20,7 +20,6 @@ from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
 from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount
 from dpdesk.core.source_options import given_keys
 from dpdesk.core.source_spec import missing_advice
-from dpdesk.engine.kinds import noise_of
 from dpdesk.project.work import HierarchyChoice
 
 if TYPE_CHECKING:
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
 
     from dpdesk.app.context import AppContext
     from dpdesk.core.frequency import FrequencyTable
-    from dpdesk.engine.method import MethodOutcome
+    from dpdesk.engine.method import Outcome
     from dpdesk.engine.private.method import Design
-    from dpdesk.engine.randomised_method import Judged
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
 
@@ -498,18 +496,10 @@ def _outcome(
     opened: _Opened,
     token: CancelToken,
     report: Report,
-) -> MethodOutcome | Judged | Design:
-    from dpdesk.app.microdata import described
-    from dpdesk.app.planning import prepare
-    from dpdesk.app.private.preparing import prepare_private
+) -> Outcome | Design:
+    from dpdesk.app.exploring import ready
 
-    plan, at_hand, base = work.to_plan(), work.hand_made(), work.base
-    if noise_of(context.registry.ready(plan.protection.method, name)) is not None:
-        return prepare_private(
-            context, plan, base, name, token, report, opened.data, at_hand
-        ).design
-    ready = prepare(context, plan, base, name, token, report, opened.data, at_hand)
-    return described(ready.method, ready.given, token, report)
+    return ready(context, opened.data, work, token, report, name).decide(token, report)
 
 
 def _refused(error: DpdeskError) -> FitItem:

@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.microdata import described
-from dpdesk.app.planning import PreparedRun, prepare
+from dpdesk.app.planning import prepare_rows
+from dpdesk.app.prepared import Prepared, PreparedRows
 from dpdesk.app.private.pinning import as_read, is_pinned, pinned_source
 from dpdesk.app.witnessing import noise_notes
 from dpdesk.core.budget import Noise
@@ -29,17 +29,14 @@ from dpdesk.engine.method import (
     GrowingExploration,
     MendedExploration,
     Method,
-    MethodOutcome,
     PatientExploration,
 )
-from dpdesk.engine.private.method import BudgetAdvice, Design
-from dpdesk.engine.randomised_method import Judged
+from dpdesk.engine.private.method import BudgetAdvice
 from dpdesk.project.candidates import Candidate
 from dpdesk.project.work import WorkState
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.app.private.preparing import PreparedDesign
     from dpdesk.core.release import ReleaseSummary
     from dpdesk.io.store import DataStore
 
@@ -204,12 +201,26 @@ def ready(
     token: CancelToken,
     report: Report,
     name: str = THE_WORK,
-) -> PreparedRun:
+    *,
+    spending: bool = False,
+) -> Prepared:
     """The work as a run over data that are loaded; ``name`` is how messages call the plan.
 
-    Raises InputError for whatever is wrong with the work.
+    Of a method that draws noise the data are not looked at; with ``spending`` its source is read
+    again, as such a method reads it. Raises InputError for whatever is wrong with the work.
     """
-    return prepare(context, work.to_plan(), work.base, name, token, report, data, work.hand_made())
+    from dpdesk.app.running import prepare
+
+    plan, at_hand = work.to_plan(), work.hand_made()
+    return prepare(context, plan, work.base, name, token, report, data, at_hand, spending=spending)
+
+
+def ready_rows(
+    context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
+) -> PreparedRows:
+    """As :func:`ready`, for work that releases rows; InputError ``method.no-trial`` for other."""
+    plan, at_hand = work.to_plan(), work.hand_made()
+    return prepare_rows(context, plan, work.base, THE_WORK, token, report, data, at_hand)
 
 
 def is_private(context: AppContext, work: WorkState) -> bool:
@@ -240,28 +251,6 @@ def reads_alike(data: DataStore, of: SourceSpec | None, source: SourceSpec | Non
     return as_read(of, data.reading) == as_read(source, data.reading)
 
 
-def ready_private(
-    context: AppContext,
-    data: DataStore,
-    work: WorkState,
-    token: CancelToken,
-    report: Report,
-    name: str = THE_WORK,
-    *,
-    spending: bool = False,
-) -> PreparedDesign:
-    """The work as a design over data that are loaded and not looked at; see :func:`ready`.
-
-    With ``spending`` the source is read again, as a private method reads it.
-    """
-    from dpdesk.app.private.preparing import prepare_private
-
-    plan = work.to_plan()
-    return prepare_private(
-        *(context, plan, work.base, name, token, report, data, work.hand_made()), spending=spending
-    )
-
-
 def explore(
     context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
 ) -> Explored:
@@ -274,7 +263,7 @@ def explore(
 
         method, given = trying_input(context, data, work, token, report)
         return Explored(work, method, method.explore(given, CancelToken()), tuple(data.columns))
-    prepared = ready(context, data, work, token, report)
+    prepared = ready_rows(context, data, work, token, report)
     found = prepared.method.explore(prepared.given, token, report)
     _, notes = noise_notes(prepared.home, prepared.plan.budget, data.sha256)
     return Explored(work, prepared.method, found, tuple(data.columns), notes)
@@ -294,12 +283,7 @@ def make_candidate(
     counted and nothing is spent. Raises InputError, RefusedError when the data cannot meet what is
     asked, Cancelled.
     """
-    outcome: Design | MethodOutcome | Judged
-    if is_private(context, work):
-        outcome = ready_private(context, data, work, token, report).design
-    else:
-        prepared = ready(context, data, work, token, report)
-        outcome = described(prepared.method, prepared.given, token, report)
+    outcome = ready(context, data, work, token, report).decide(token, report)
     return Candidate(
         id=0,
         name=name,
@@ -324,19 +308,12 @@ def release_work(
     """Write the release that the work describes: the same bytes as ``dpdesk run`` on its plan.
 
     A method that draws noise debits its budget first, and its noise is fresh each time. Raises what
-    :func:`dpdesk.app.releasing.write_release` raises, and
-    :func:`dpdesk.app.private.releasing.write_private_release`.
+    :func:`dpdesk.app.running.write_release` raises.
     """
-    if is_private(context, work):
-        from dpdesk.app.private.releasing import write_private_release
+    from dpdesk.app.running import write_release
 
-        ready_to_pay = ready_private(context, data, work, token, report, name, spending=True)
-        with ready_to_pay as design:
-            return write_private_release(context, design, out, token, report)
-    from dpdesk.app.releasing import write_release
-
-    prepared = ready(context, data, work, token, report, name)
-    return write_release(prepared, out, context.workspace, token, report)
+    with ready(context, data, work, token, report, name, spending=True) as prepared:
+        return write_release(context, prepared, out, token, report)
 
 
 def methods(context: AppContext) -> tuple[Method, ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.prepared import PreparedRows
 from dpdesk.app.ranged import missing_apart
-from dpdesk.core.closing import Closing
 from dpdesk.core.column_names import same_forms, shown_form, spelling
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
@@ -22,8 +22,8 @@ from dpdesk.core.parameters import (
 from dpdesk.core.plain import quoted, show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role
-from dpdesk.engine.kinds import RowsMethod, rows_of
-from dpdesk.engine.method import Method, MethodInput
+from dpdesk.engine.kinds import rows_of
+from dpdesk.engine.method import Method, MethodInput, RowsMethod
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -34,34 +34,7 @@ ON_FILES = frozenset({"hierarchy.reading"})
 """Notes on files that a release does not hold, so that nobody can make them again from it."""
 
 
-@dataclass(frozen=True)
-class PreparedRun(Closing):
-    """A plan whose every name has been found and every key has been read.
-
-    ``given`` is what the method gets; ``notes`` are sentences on defaults that were taken, and
-    ``recorded_notes`` those that do not follow from plan, hierarchies and data: on files.
-    ``owns_data`` says whether closing the run closes the data store; ``home`` is the folder with
-    the keys of pseudonyms.
-    """
-
-    plan: Plan
-    plan_name: str
-    base: Path
-    method: RowsMethod
-    given: MethodInput
-    data: DataStore
-    notes: tuple[str, ...] = ()
-    owns_data: bool = field(default=True, repr=False)
-    home: Path = field(default_factory=Path, repr=False)
-    recorded_notes: tuple[str, ...] = ()
-
-    def close(self) -> None:
-        """Close the data store, if it was opened for this run."""
-        if self.owns_data:
-            self.data.close()
-
-
-def prepare(
+def prepare_rows(
     context: AppContext,
     plan: Plan,
     base: Path,
@@ -70,15 +43,10 @@ def prepare(
     report: Report,
     data: DataStore | None = None,
     hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
-) -> PreparedRun:
-    """Make a plan ready to run.
+) -> PreparedRows:
+    """Make a plan that releases rows ready; see :func:`dpdesk.app.running.prepare`.
 
-    ``base`` is the folder to which paths of the plan are relative; ``where`` names the plan in
-    messages. ``data`` is a store that is open already (it stays open); ``hierarchies`` are values
-    at hand that replace what the plan says for their attributes.
-
-    Raises InputError for whatever the plan gets wrong (unknown method, key, column; a value out of
-    range; a bad hierarchy) and StorageError for files that cannot be read.
+    Raises InputError ``method.no-trial`` for a plan that draws noise.
     """
     chosen, parameters = check_protection(context, plan, where)
     method = rows_of(chosen)
@@ -96,11 +64,17 @@ def prepare(
         if data is None:
             store.close()
         raise
-    return PreparedRun(
-        *(plan, where, base, method, given, store, tuple(notes.sentences)),
-        owns_data=data is None,
+    return PreparedRows(
+        plan=plan,
+        plan_name=where,
+        base=base,
+        method=method,
+        given=given,
+        data=store,
         home=context.home,
+        notes=tuple(notes.sentences),
         recorded_notes=tuple(notes.recorded),
+        owns_data=data is None,
     )
 
 
@@ -150,7 +124,7 @@ def prepared_again(
     """The hierarchies of a release made again, and what was noted before its method ran.
 
     ``recorded`` are the hierarchies in its evidence, which stand for the files of the plan; all
-    others are built from the data. Raises what :func:`prepare` raises.
+    others are built from the data. Raises what :func:`prepare_rows` raises.
     """
     files = {
         column: recorded[column]

@@ -32,7 +32,7 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_table
 from dpdesk.engine.anonymity.pseudonym_words import linkages_from
-from dpdesk.engine.kinds import draws_of
+from dpdesk.engine.kinds import rows_of
 from dpdesk.engine.method import Method
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.io.release_folder import ABOUT, MANIFEST
@@ -72,7 +72,8 @@ def public_page(
     said = parse_canonical(canonical_json(said))
     with speaking(language, spoken_names(said)):
         content = AboutContent(said, method, describe_columns(published, said, token))
-        drawn = draws_of(method) is not None
+        rows = rows_of(method)
+        drawn = rows is not None and rows.draws
         return diverted.render_about(content) if drawn else render_about(content)
 
 

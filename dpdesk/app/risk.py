@@ -50,7 +50,6 @@ def plan_risk(
 
     Raises what :func:`dpdesk.app.running.run_plan` raises, but needs no place to write to.
     """
-    from dpdesk.app.microdata import described
     from dpdesk.app.private.risk import design_risk, is_private_plan
     from dpdesk.app.running import prepare_plan
     from dpdesk.io.planfile import read_plan
@@ -60,7 +59,7 @@ def plan_risk(
     if private:
         return design_risk(context, plan_path, token, report)
     with prepare_plan(context, plan_path, token, report) as prepared:
-        outcome = described(prepared.method, prepared.given, token, report)
+        outcome = prepared.decide(token, report)
         return RiskReport(
             "plan",
             plan_path.name,

@@ -10,21 +10,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from dpdesk.app.microdata import changed_columns
 from dpdesk.app.pseudonyms import notes_of
 from dpdesk.app.witnessing import paid_notes
 from dpdesk.core.jobs import CancelToken, Note
 
 if TYPE_CHECKING:
-    from dpdesk.engine.method import MethodOutcome
-    from dpdesk.engine.randomised_method import Judged
+    from dpdesk.engine.method import Outcome
     from dpdesk.io.published import PublishedCsv
 
 _FEW_ROWS, _UNIQUE = 20, 0.9
 
 
 def unique_notes(
-    outcome: MethodOutcome | Judged,
+    outcome: Outcome,
     published: PublishedCsv,
     pseudonyms: Collection[str],
     token: CancelToken,
@@ -34,7 +32,7 @@ def unique_notes(
 
     if published.rows < _FEW_ROWS:
         return []
-    unchecked = changed_columns(outcome) | set(pseudonyms)
+    unchecked = outcome.changed_columns | set(pseudonyms)
     return [
         Note(
             "release.nearly-unique",
@@ -49,7 +47,7 @@ def unique_notes(
 
 def notes_on_rows(
     before: Iterable[str],
-    outcome: MethodOutcome | Judged,
+    outcome: Outcome,
     published: PublishedCsv,
     evidence: Mapping[str, object],
     token: CancelToken,

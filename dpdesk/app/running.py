@@ -1,75 +1,644 @@
-"""Run a plan file and write its release."""
+"""From a plan to its release: prepare, decide, pay where it costs, write, check, report, seal.
+
+One pipeline for all methods. What differs between releases of rows and of tables with noise is
+how the data are made and what is recorded of it: :class:`_Rows` and :class:`_Tables`.
+"""
 
 from __future__ import annotations
 
+import datetime
+import hashlib
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from dpdesk.app.planning import PreparedRun, prepare
-from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.app.checked_aside import (
+    checked_rows,
+    checked_tables,
+    failed,
+    row_difference,
+    warm_checker,
+)
+from dpdesk.app.evidence import (
+    environment,
+    found_values,
+    plan_values,
+    recorded_checks,
+    review_page,
+    source_facts,
+)
+from dpdesk.app.evidence_keys import NOISE_PAID, PRINTED_TOO, RECORDED_NOTES
+from dpdesk.app.labelling import variables_as_json
+from dpdesk.app.ledgers import LedgerDesk, Spent, open_ledger
+from dpdesk.app.manifests import new_manifest, refuse_unlisted
+from dpdesk.app.planning import check_protection, prepare_rows
+from dpdesk.app.prepared import Prepared, PreparedRows, PreparedTables
+from dpdesk.app.pseudonyms import (
+    Pseudonyms,
+    check_persons,
+    check_place,
+    fresh_pseudonyms,
+    linkage_risk,
+    notes_of,
+)
+from dpdesk.app.restating import page_is_made, public_page
+from dpdesk.app.run_notes import unique_notes
+from dpdesk.core.capabilities import Capabilities, RowOrder
+from dpdesk.core.errors import StorageError
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
+from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import ReleaseSummary
+from dpdesk.core.schema import Role
 from dpdesk.engine.kinds import noise_of
+from dpdesk.engine.method import Outcome
+from dpdesk.engine.private.method import Design
+from dpdesk.io.canonical import canonical_json
+from dpdesk.io.csvgrammar import UnreadableTableError
+from dpdesk.io.csvw import csvw_metadata
+from dpdesk.io.published import PublishedCsv
+from dpdesk.io.release_check import check_files
+from dpdesk.io.release_folder import (
+    ABOUT,
+    CSVW,
+    EVIDENCE,
+    MANIFEST,
+    MICRODATA,
+    PRINTED,
+    REPORT,
+    SEAL,
+    VARIABLES,
+    ReleaseBuilder,
+    fresh_key,
+    public_files,
+    seal_bytes,
+)
+from dpdesk.report.printing import Printer
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
+    from dpdesk.core.budget import DebitRequest
+    from dpdesk.core.cuboid import CuboidTable
     from dpdesk.core.plan import Plan
-    from dpdesk.core.release import ReleaseSummary
+    from dpdesk.io.store import DataStore
+
+_NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
+
+
+def prepare(
+    context: AppContext,
+    plan: Plan,
+    base: Path,
+    where: str,
+    token: CancelToken,
+    report: Report,
+    data: DataStore | None = None,
+    hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
+    *,
+    spending: bool = False,
+) -> Prepared:
+    """Make a plan ready to run, whatever it releases.
+
+    ``base`` is the folder to which paths of the plan are relative; ``where`` names the plan in
+    messages. ``data`` is a store that is open already (it stays open); ``hierarchies`` are values
+    at hand that replace what the plan says for their attributes. ``spending`` says that a budget
+    may be spent on it: see :func:`dpdesk.app.private.preparing.prepare_tables`.
+
+    Raises InputError for whatever the plan gets wrong (unknown method, key, column; a value out of
+    range; a bad hierarchy) and StorageError for files that cannot be read.
+    """
+    from dpdesk.app.private.preparing import prepare_tables
+
+    method, _ = check_protection(context, plan, where)
+    given = context, plan, base, where, token, report, data, hierarchies
+    if noise_of(method) is not None:
+        return prepare_tables(*given, spending=spending)
+    return prepare_rows(*given)
 
 
 def prepare_plan(
     context: AppContext, plan_path: Path, token: CancelToken, report: Report
-) -> PreparedRun:
-    """Read a plan file and make it ready; its paths are relative to the file's folder.
+) -> PreparedRows:
+    """Read the plan file of a release of rows and make it ready; see :func:`prepare`.
 
-    Raises what reading the plan and :func:`dpdesk.app.planning.prepare` raise.
+    Its paths are relative to the file's folder. Raises InputError ``method.no-trial`` for a plan
+    that draws noise, and what reading the plan and :func:`prepare` raise.
     """
     from dpdesk.io.planfile import read_plan
 
     plan = read_plan(plan_path)
-    return prepare(context, plan, plan_path.absolute().parent, plan_path.name, token, report)
+    return prepare_rows(context, plan, plan_path.absolute().parent, plan_path.name, token, report)
 
 
 def run_plan(
     context: AppContext, plan_path: Path, out: Path, token: CancelToken, report: Report
 ) -> ReleaseSummary:
-    """Run a plan and write the release folder ``out``, which must be absent or empty.
+    """Run a plan file and write the release folder ``out``, which must be absent or empty.
 
     ``out`` is looked at before anything is read. A plan of a method that draws noise debits its
     budget first. Raises InputError and StorageError for bad input, RefusedError when the data
     cannot meet what the plan asks or the budget is not enough, Cancelled; then ``out`` is as it
     was.
     """
-    from dpdesk.app.checked_aside import warm_checker
     from dpdesk.io.planfile import read_plan
     from dpdesk.io.release_folder import check_out
 
     check_out(out)
     plan = read_plan(plan_path)
     warm_checker()
-    if _is_private(context, plan, plan_path.name):
-        return _run_private(context, plan, plan_path, out, token, report)
-    from dpdesk.app.releasing import write_release
-
     base = plan_path.absolute().parent
     with prepare(context, plan, base, plan_path.name, token, report) as prepared:
-        return write_release(prepared, out, context.workspace, token, report)
+        return write_release(context, prepared, out, token, report)
 
 
-def _is_private(context: AppContext, plan: Plan, where: str) -> bool:
-    method = context.registry.ready(plan.protection.method, f"{where}, [protection]")
-    return noise_of(method) is not None
-
-
-def _run_private(
-    context: AppContext,
-    plan: Plan,
-    plan_path: Path,
-    out: Path,
-    token: CancelToken,
-    report: Report,
+def write_release(
+    context: AppContext, prepared: Prepared, out: Path, token: CancelToken, report: Report
 ) -> ReleaseSummary:
-    from dpdesk.app.private.preparing import prepare_private
-    from dpdesk.app.private.releasing import write_private_release
+    """Decide, pay, draw, and write the release folder ``out``, which must be absent or empty.
 
-    base = plan_path.absolute().parent
-    with prepare_private(context, plan, base, plan_path.name, token, report) as prepared:
-        return write_private_release(context, prepared, out, token, report)
+    A method that draws does so afresh, and nothing of the draws is kept; a debit is on the disk
+    before any noise exists, and whatever fails afterwards stays spent, with the reason in the
+    ledger. Everything is written next to ``out``, read back and checked by the verifier, then
+    renamed; on any error or cancel ``out`` is as it was and nothing is left next to it.
+
+    Raises
+    ------
+    InputError
+        ``out.not-empty``, ``out.not-folder``.
+    RefusedError
+        The data cannot meet what was asked; the budget is not enough (``ledger.exhausted``, and
+        nothing was debited then); or what was written does not keep what the guarantee says
+        (``release.check-failed``).
+    StorageError
+        The disk is full, the ledger fails, writing is not permitted, or ``resources.*``: the texts
+        of the pages cannot be read.
+    Cancelled
+        The token was cancelled.
+    """
+    if isinstance(prepared, PreparedRows):
+        check_place(prepared.home, prepared.plan, prepared.base, out)
+    with ReleaseBuilder(out, context.workspace) as build, Printer() as printer:
+        token.check()
+        printer.warm()
+        warm_checker()
+        work = _Work(context, prepared, build, printer, token, report)
+        if isinstance(prepared, PreparedRows):
+            return _Rows(prepared, work).release()
+        if isinstance(prepared, PreparedTables):
+            return _Tables(prepared, work).release()
+    raise TypeError("the plan releases neither rows nor tables")
+
+
+class Clock:
+    """Seconds of the steps of a run: internal, since times tell of the data."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+        self.seconds: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        """Note the seconds since the last call under this name."""
+        now = time.monotonic()
+        self.seconds[name] = round(now - self._last, 3)
+        self._last = now
+
+
+class _Work:
+    """Where a release is made, and what is noted of it: for people, and for the evidence."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        prepared: Prepared,
+        build: ReleaseBuilder,
+        printer: Printer,
+        token: CancelToken,
+        report: Report,
+    ) -> None:
+        self.context, self.build, self.printer = context, build, printer
+        self.token, self.report = token, report
+        self.key, self.clock = fresh_key(), Clock()
+        self.notes, self.recorded = list(prepared.notes), list(prepared.recorded_notes)
+
+    def note(self, notes: Iterable[Note], *, recorded: bool = False) -> None:
+        """Report notes, and keep them: apart where no check can find them again."""
+        for note in notes:
+            (self.recorded if recorded else self.notes).append(note.sentence)
+            self.report(note)
+
+
+class _Release(ABC):
+    """The steps of one release; what its kind adds to them is in the sub-classes.
+
+    ``book`` is what is published of labels, where the report shows it.
+    """
+
+    steps: ClassVar[tuple[str, ...]]
+
+    def __init__(self, prepared: Prepared, work: _Work) -> None:
+        self.prepared, self.work = prepared, work
+        self.build, self.token, self.clock = work.build, work.token, work.clock
+        self.book = NO_BOOK
+
+    def release(self) -> ReleaseSummary:
+        """All steps, in order; the target of the builder is there when this returns."""
+        decided = self.decide()
+        manifest = new_manifest(
+            self.prepared.plan,
+            self.prepared.method,
+            self.prepared.given.parameters,
+            decided.guarantee,
+            decided.result,
+            (self.prepared.data.sha256, self.work.key),
+        )
+        with self.paid(manifest) as spent:
+            self.write_data()
+            self._write_public(manifest)
+            checks = self.checked(manifest)
+            for check in checks:
+                if check.status is CheckStatus.FAILED:
+                    raise failed(f"{check.claim}: {check.found}")
+            self.clock.lap("check")
+            self._write_internal(manifest, checks)
+            read_back(self.build, self.prepared.method.capabilities, self.token)
+            self.token.check()
+            target = self.build.commit(datetime.date.fromisoformat(str(manifest["created"])))
+            if spent is not None:
+                spent.released(hashlib.sha256(canonical_json(manifest)).hexdigest())
+        guarantee, result = decided.guarantee.as_json(), dict(decided.result)
+        return ReleaseSummary(target, self.prepared.method.id, guarantee, result)
+
+    def step(self, index: int) -> None:
+        """Begin a step."""
+        self.token.check()
+        self.work.report(StepStarted(self.steps[index], index + 1, len(self.steps)))
+
+    @abstractmethod
+    def decide(self) -> Outcome | Design:
+        """What is released, but for draws."""
+
+    @contextmanager
+    def paid(self, manifest: Mapping[str, object]) -> Iterator[Spent | None]:
+        """Pay for the release, where it costs; what becomes of it is recorded at the end."""
+        yield None
+
+    @abstractmethod
+    def write_data(self) -> None:
+        """Rows or tables, below ``public/``."""
+
+    @abstractmethod
+    def page(self, manifest: Mapping[str, object]) -> bytes:
+        """``about.html``."""
+
+    @abstractmethod
+    def described(self, manifest: Mapping[str, object]) -> Codebook:
+        """The labels to publish with what was written."""
+
+    @abstractmethod
+    def checked(self, manifest: Mapping[str, object]) -> tuple[ClaimCheck, ...]:
+        """What the verifier says of the data as they lie on the disk, in another process."""
+
+    @abstractmethod
+    def found(self) -> Mapping[str, object]:
+        """What the evidence holds besides that of every release."""
+
+    def _write_public(self, manifest: dict[str, object]) -> None:
+        """The rest of ``public/``; ``manifest`` gets its ``files``."""
+        method = self.prepared.method
+        book = self.described(manifest)
+        if book.variables:
+            labels = variables_as_json(book.variables)
+            refuse_unlisted({"variables": labels}, method)
+            self.build.write_public(VARIABLES, canonical_json(labels))
+        with page_is_made(method):
+            page = self.page(manifest)
+        self.build.write_public(ABOUT, page)
+        manifest["files"] = public_files(self.build.public, self.token)
+        refuse_unlisted(manifest, method)
+        self.build.write_public(MANIFEST, canonical_json(manifest))
+
+    def _write_internal(
+        self,
+        manifest: Mapping[str, object],
+        checks: tuple[ClaimCheck, ...],
+    ) -> None:
+        """Evidence, report and seal."""
+        prepared, build = self.prepared, self.build
+        evidence = {
+            **plan_values(
+                *(manifest, prepared.plan, prepared.plan_name),
+                *(prepared.method, prepared.given.parameters, prepared.given.roles),
+            ),
+            "source": source_facts(prepared.data, prepared.plan.source),
+            "hierarchies": {
+                name: [list(row) for row in hierarchy.rows()]
+                for name, hierarchy in prepared.given.hierarchies.items()
+                if isinstance(hierarchy, Hierarchy)
+            },
+            "commitment_key": self.work.key,
+            "checks": recorded_checks(checks),
+            **self.found(),
+        }
+        self.step(len(self.steps) - 1)
+        evidence |= {
+            "notes": self.work.notes,
+            RECORDED_NOTES: self.work.recorded,
+            "environment": environment(),
+            "timings": dict(self.clock.seconds),
+        }
+        method, language = prepared.method, prepared.plan.language
+        with page_is_made(method):
+            page = review_page(manifest, evidence, method, language, self.book)
+        printed = write_report(build, page, self.work.printer, self.token, self.work.report)
+        build.write_internal(EVIDENCE, canonical_json({**evidence, PRINTED_TOO: printed}))
+        build.write_internal(SEAL, seal_bytes(build.folder, self.token))
+
+
+class _Rows(_Release):
+    """Rows, recoded or with values drawn; they lie on the disk once and are read back from it."""
+
+    steps = (
+        "Search",
+        "Write the microdata",
+        "Describe and check the release",
+        "Write the report",
+    )
+    prepared: PreparedRows
+
+    def __init__(self, prepared: PreparedRows, work: _Work) -> None:
+        super().__init__(prepared, work)
+        self._noise_paid: tuple[str, ...] = ()
+        self._outcome: Outcome
+        self._pseudonyms: Pseudonyms
+        self._published: PublishedCsv
+
+    def decide(self) -> Outcome:
+        """See :meth:`_Release.decide`; what was paid for noise on these people is noted."""
+        from dpdesk.app.witnessing import noise_notes
+
+        prepared = self.prepared
+        self.step(0)
+        self._outcome = prepared.decide(self.token, self.work.report)
+        self.work.note(self._outcome.notes)
+        budget = prepared.plan.budget
+        self._noise_paid, notes = noise_notes(prepared.home, budget, prepared.data.sha256)
+        self.work.note(notes, recorded=not self._noise_paid)  # else the log could not be read
+        self.clock.lap("search")
+        return self._outcome
+
+    def write_data(self) -> None:
+        """See :meth:`_Release.write_data`."""
+        prepared = self.prepared
+        given = prepared.home, prepared.plan, prepared.data, self.token, self.work.report
+        self._pseudonyms = fresh_pseudonyms(*given)
+        if self._pseudonyms.replaced:
+            self.clock.lap("pseudonyms")
+        self.step(1)
+        path = self.build.public / MICRODATA
+        try:
+            rows, expected = self._write_rows(path)
+        except StorageError:
+            self.token.check()  # a query that a cancel interrupts may look like a broken file
+            raise
+        self.clock.lap("write microdata")
+        try:
+            published = PublishedCsv(path, self.token)
+        except UnreadableTableError as error:
+            raise failed(f"the table written {error.sentence}") from error
+        if not rows == published.rows == expected:
+            raise failed(f"{published.rows:,} rows were written, expected {expected:,}")
+        check_persons(published, self._outcome.guarantee.parameters, prepared.plan, self.token)
+        self._published = published
+
+    def _write_rows(self, path: Path) -> tuple[int, int]:
+        """Rows written, and rows that there should be; drawn rows are wiped from memory then."""
+        prepared, data, report = self.prepared, self.prepared.data, self.work.report
+        if not prepared.method.draws:
+            recoding, replaced = self._outcome.required_recoding, self._pseudonyms.replaced
+            written = data.write_recoded(recoding, path, self.token, report, replaced)
+            return written, recoding.rows_out
+        from dpdesk.engine.noise.randomness import SystemRandomness
+
+        given, randomness = prepared.given, SystemRandomness()
+        rows = prepared.method.draw(given, self._outcome, data, randomness, self.token, report)
+        self.clock.lap("draw")
+        try:
+            return data.write_rewritten(rows, path, self.token, report), rows.rows_out
+        finally:
+            rows.wipe()
+
+    def described(self, manifest: Mapping[str, object]) -> Codebook:
+        """See :meth:`_Release.described`; with labels there is metadata for the table as well."""
+        from dpdesk.app.labelling import released_variables
+        from dpdesk.report.about import EXAMPLES
+
+        self.step(2)
+        prepared, published, outcome = self.prepared, self._published, self._outcome
+        quasi = prepared.given.with_role(Role.QUASI_IDENTIFIER)
+        released = [name for name in quasi if name in published.columns]
+        published.survey(released, EXAMPLES, self.token, self.work.report, self.steps[2])
+        complete = not outcome.drawn and outcome.required_recoding.rows_suppressed == 0
+        replaced = frozenset(prepared.plan.pseudonyms)
+        book = Codebook(
+            released_variables(
+                *(prepared.data.book, outcome.recoding, published, complete, self.token, replaced)
+            )
+        )
+        if book.variables:
+            document = csvw_metadata(MICRODATA, published.columns, book, manifest)
+            self.build.write_public(CSVW, canonical_json(document))
+        return book
+
+    def page(self, manifest: Mapping[str, object]) -> bytes:
+        """See :meth:`_Release.page`."""
+        language = self.prepared.plan.language
+        return public_page(manifest, self.prepared.method, self._published, self.token, language)
+
+    def checked(self, manifest: Mapping[str, object]) -> tuple[ClaimCheck, ...]:
+        """See :meth:`_Release.checked`; the order of the rows is looked at too."""
+        prepared, published, token = self.prepared, self._published, self.token
+        method, given = prepared.method, prepared.given
+        difference = row_difference(method, manifest, published, given, prepared.data, token)
+        likely = _counted_for_checks(manifest)
+        checks = checked_rows(method, self.build.public, given, difference, likely, token)
+        sorts = method.capabilities.order is RowOrder.SORTED
+        unsorted = published.first_unsorted_row(token) if sorts else None
+        if unsorted is not None:
+            raise failed(f"row {unsorted:,} of the table is out of order")
+        return checks
+
+    def found(self) -> Mapping[str, object]:
+        """See :meth:`_Release.found`; what stands out in the table is noted."""
+        from dpdesk.report.review import LINKAGE, recoded_as_json
+
+        prepared, outcome, published = self.prepared, self._outcome, self._published
+        self.work.note(unique_notes(outcome, published, prepared.plan.pseudonyms, self.token))
+        linkage = self._linkage()
+        given, node = prepared.given, outcome.result.get("node")
+        quasi = given.with_role(Role.QUASI_IDENTIFIER)
+        recoded = recoded_as_json(outcome.recoding, quasi, node, given.hierarchies)
+        pseudonyms = self._pseudonyms.recorded
+        return {
+            **({"pseudonyms": pseudonyms} if pseudonyms else {}),
+            **({NOISE_PAID: list(self._noise_paid)} if self._noise_paid else {}),
+            "result": {**outcome.result, **outcome.internal},
+            "risk": {**outcome.risk, **({LINKAGE: linkage} if linkage else {})},
+            "utility": dict(outcome.utility),
+            **found_values(outcome.figures, outcome.charts, recoded),
+        }
+
+    def _linkage(self) -> Mapping[str, Mapping[str, int]]:
+        """What the pseudonyms show of persons with several rows; notes say what stands out."""
+        recorded, published = self._pseudonyms.recorded, self._published
+        if not recorded:
+            return {}
+        linkage = linkage_risk(published, self._outcome.guarantee.parameters, self.token)
+        self.work.note(notes_of(recorded, published, linkage, self.token))
+        return linkage
+
+
+def _counted_for_checks(manifest: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
+    """Columns of which a check of this guarantee asks the counts in the source."""
+    guarantee = manifest["guarantee"]
+    given = guarantee["parameters"] if isinstance(guarantee, Mapping) else {}
+    if "k" in given and given.get("quasi_identifiers"):
+        yield tuple(given["quasi_identifiers"])
+    yield from ((name,) for name in given.get("diverted", ()))
+
+
+class _Tables(_Release):
+    """Tables with noise: paid for before the data are measured, once; not looked at after it."""
+
+    steps = ("Debit and measure", "Process", "Write the tables", "Describe and check", "Report")
+    prepared: PreparedTables
+
+    def __init__(self, prepared: PreparedTables, work: _Work) -> None:
+        if prepared.data.unreadable is None:
+            raise TypeError("the source was not read as a private method reads it")
+        super().__init__(prepared, work)
+        self._desk = open_ledger(work.context, prepared.base, prepared.plan.budget)
+        self._internal: Mapping[str, object] = {}
+        self._spent: Spent
+
+    def decide(self) -> Design:
+        """See :meth:`_Release.decide`."""
+        return self.prepared.decide(self.token, self.work.report)
+
+    @contextmanager
+    def paid(self, manifest: Mapping[str, object]) -> Iterator[Spent]:
+        """See :meth:`_Release.paid`; what could not be told in public is refused before it."""
+        with page_is_made(self.prepared.method):
+            self.page(manifest)
+        request = debit_request(self._desk, self.prepared, self.token)
+        with self._desk.spending(request, self.work.report, self.token) as spent:
+            self._spent = spent
+            yield spent
+
+    def write_data(self) -> None:
+        """See :meth:`_Release.write_data`."""
+        from dpdesk.io.cuboid_files import write_cuboid
+
+        tables = self._measured()
+        self.step(2)
+        for table in tables:
+            path = self.build.public / table.file
+            path.parent.mkdir(exist_ok=True)
+            write_cuboid(table, path, self.token)
+        self.clock.lap("write the tables")
+
+    def _measured(self) -> tuple[CuboidTable, ...]:
+        """Noise over the data, then the tables to publish."""
+        from dpdesk.engine.noise.randomness import SystemRandomness
+
+        design, data, report = self.prepared.design, self.prepared.data, self.work.report
+        self.step(0)
+        found = design.measure(data, self._spent.debit, SystemRandomness(), self.token, report)
+        self._internal = found.internal
+        self.clock.lap("measure")
+        self.step(1)
+        tables = design.process(found.noisy, self.token, report)
+        self.clock.lap("process")
+        return tables
+
+    def described(self, manifest: Mapping[str, object]) -> Codebook:
+        """See :meth:`_Release.described`."""
+        from dpdesk.app.private.labelling import dimension_labels
+
+        self.step(3)
+        self.book = Codebook(dimension_labels(self.prepared.data.book, manifest))
+        return self.book
+
+    def page(self, manifest: Mapping[str, object]) -> bytes:
+        """See :meth:`_Release.page`."""
+        from dpdesk.app.private.pages import public_page
+
+        return public_page(manifest, self.prepared.method, self.prepared.plan.language, self.book)
+
+    def checked(self, manifest: Mapping[str, object]) -> tuple[ClaimCheck, ...]:
+        """See :meth:`_Release.checked`."""
+        home = self.work.context.workspace.home
+        return checked_tables(self.prepared.method, self.build.public, home, self.token)
+
+    def found(self) -> Mapping[str, object]:
+        """See :meth:`_Release.found`; of the data, nothing is noted."""
+        design = self.prepared.design
+        self.work.recorded += self._spent.doubts
+        return {
+            "result": {**design.result, **self._internal},
+            "budget": self._desk.paid(self._spent.debit),
+            "risk": {},
+            "utility": {},
+            **found_values((), design.charts, ()),
+        }
+
+
+def debit_request(desk: LedgerDesk, prepared: PreparedTables, token: CancelToken) -> DebitRequest:
+    """What a design has to pay, for the ledger."""
+    from dpdesk.app.private.pinning import used_columns
+
+    charge, data = prepared.design.charge, prepared.data
+    measured = used_columns(prepared.plan, data.columns)
+    return desk.request(
+        charge.cost,
+        data.sha256,
+        data.columns,
+        charge.purpose(prepared.method.title),
+        neighbours=charge.neighbours,
+        unit=charge.unit,
+        draws=charge.draws,
+        title=prepared.plan.title,
+        content=data.content(measured, token),
+    )
+
+
+def write_report(
+    build: ReleaseBuilder, page: bytes, printer: Printer, token: CancelToken, report: Report
+) -> bool:
+    """The report as a page and as a PDF; a release does not fail for want of the latter.
+
+    Whether there is a PDF is said in the evidence, so that it cannot be taken away in silence.
+    """
+    build.write_internal(REPORT, page)
+    try:
+        printed = printer.pdf(page, token)
+    except StorageError as error:
+        report(Note(error.code, error.sentence))
+        return False
+    build.write_internal(PRINTED, printed)
+    return True
+
+
+def read_back(build: ReleaseBuilder, about: Capabilities, token: CancelToken) -> None:
+    """Hashes, seal and commitment once more, from the files as written."""
+    found = check_files(build.folder, lambda _: about, token)
+    if found.failures:
+        failure = found.failures[0]
+        raise StorageError(
+            "storage.changed",
+            f"{build.out}: {failure.path} {failure.reason} right after it was written.",
+            hint="The disk may be faulty; choose another one.",
+        )

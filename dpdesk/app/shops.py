@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.private.preparing import PreparedDesign, prepare_private
+from dpdesk.app.prepared import PreparedTables
+from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.app.querying import told
 from dpdesk.app.restating import recorded_hierarchies
 from dpdesk.core.capabilities import Use
@@ -73,9 +74,9 @@ class Shop:
         report: Report,
         *,
         spending: bool = False,
-    ) -> PreparedDesign:
-        """Another plan of this shop, made ready: see :func:`prepare_private`."""
-        return prepare_private(
+    ) -> PreparedTables:
+        """Another plan of this shop, made ready: see :func:`prepare_tables`."""
+        return prepare_tables(
             context,
             plan,
             self.base,

@@ -11,7 +11,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.demo import DemoRelease
 from dpdesk.app.exploring import Explored
 from dpdesk.app.opening import Opened, OpenedPath
-from dpdesk.app.planning import PreparedRun
+from dpdesk.app.prepared import PreparedRows
 from dpdesk.app.private.trying import Outlook
 from dpdesk.app.recipes import FitItem, FitReport, Recipe, Trial, Weight, renamed_work
 from dpdesk.app.risk_report import RiskReport
@@ -25,7 +25,7 @@ from dpdesk.engine.method import (
     ExplorationView,
     Method,
     MethodInput,
-    MethodOutcome,
+    Outcome,
 )
 from dpdesk.io.reading import Reading, SourcePreview
 from dpdesk.io.store import DataStore
@@ -193,13 +193,13 @@ __all__ = [
     "MendKind",
     "Method",
     "MethodInput",
-    "MethodOutcome",
     "Moment",
     "OpenWork",
     "Opened",
     "OpenedPath",
+    "Outcome",
     "Outlook",
-    "PreparedRun",
+    "PreparedRows",
     "ProjectFile",
     "ProjectUpdate",
     "ReadOnly",

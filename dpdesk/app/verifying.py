@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.checked_aside import row_difference
 from dpdesk.app.evidence_checks import (
     as_recorded,
     checks_fault,
@@ -19,7 +20,6 @@ from dpdesk.app.evidence_checks import (
     source_faults,
 )
 from dpdesk.app.labelling import label_faults
-from dpdesk.app.microdata import described, evidence_fault, settled_checks
 from dpdesk.app.planning import prepared_again
 from dpdesk.app.pseudonyms import linkage_risk
 from dpdesk.app.reports import report_checks
@@ -40,10 +40,9 @@ from dpdesk.core.plan import Plan
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
 from dpdesk.core.shapes import as_table
-from dpdesk.engine.kinds import RowsMethod, draws_of, noise_of, recoding_of, rows_of
-from dpdesk.engine.method import Method, MethodInput
+from dpdesk.engine.kinds import noise_of, rows_of
+from dpdesk.engine.method import Method, MethodInput, RowsMethod
 from dpdesk.engine.private.method import PrivateMethod
-from dpdesk.engine.randomised_method import RandomisedMethod
 from dpdesk.engine.registry import Registry
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
@@ -288,7 +287,7 @@ class _Checker:
         more = setting_checks(manifest, method)
         fault = None if evidence is None else plan_fault(manifest, evidence, method)
         if evidence is not None and fault is None and not _failed(checks):
-            fault = evidence_fault(method, manifest, evidence, published, self._token)
+            fault = method.evidence_fault(manifest, evidence, published, self._token)
         if fault is not None:
             self._found.fail(self._found.root / INTERNAL / EVIDENCE, fault)
         self._check_variables(manifest, published)
@@ -373,19 +372,20 @@ class _Checker:
                 workspace = _place(workspace, stack)
                 given, data = self._given(method, source, workspace)
                 stack.callback(data.close)
-                checks = settled_checks(method, manifest, published, given, data, self._token)
+                difference = row_difference(method, manifest, published, given, data, self._token)
+                checks = method.verify_with_source(
+                    manifest, published, given, difference, self._token
+                )
                 checks = fairly_judged(manifest, checks)
                 if _failed(checks):
                     return checks
                 self._figures = self._figures_again(
                     method, manifest, published, given, data, checks
                 )
-                again, draws = recoding_of(method), draws_of(method)
-                if draws is not None:
-                    self._compare_evidence(draws, manifest, given)
-                if again is None:
+                self._compare_evidence(method, manifest, given)
+                if method.draws:
                     return checks
-                recoding = again.claimed_recoding(manifest, given, self._token)
+                recoding = method.claimed_recoding(manifest, given, self._token)
                 if recoding is None:
                     return checks
                 return (*checks, self._made_again(recoding, data, workspace))
@@ -419,14 +419,14 @@ class _Checker:
         if not complete:
             return figures_check(faults, other_texts(manifest))
         faults += checks_fault(evidence, checks)
-        outcome = described(method, given, self._token, self._report)
+        outcome = method.decide(given, self._token, self._report)
         linkage = linkage_risk(published, outcome.guarantee.parameters, self._token)
         faults += outcome_faults(evidence, outcome, given, linkage)
         notes = notes_on_rows(before, outcome, published, evidence, self._token)
         return figures_check([*faults, *note_faults(evidence, notes)])
 
     def _compare_evidence(
-        self, method: RandomisedMethod, manifest: Mapping[str, object], given: MethodInput
+        self, method: RowsMethod, manifest: Mapping[str, object], given: MethodInput
     ) -> None:
         """What else the evidence says of the source."""
         evidence = self._found.evidence

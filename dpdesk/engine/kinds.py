@@ -7,23 +7,9 @@ where it says so (:mod:`dpdesk.core.capabilities`).
 from __future__ import annotations
 
 from dpdesk.core.capabilities import Use
-from dpdesk.engine.method import Method, MicrodataMethod
+from dpdesk.engine.method import Method, RowsMethod
 from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.querying import ComparedMethod, QueryableMethod
-from dpdesk.engine.randomised_method import RandomisedMethod
-
-RowsMethod = MicrodataMethod | RandomisedMethod
-"""A method that releases rows."""
-
-
-def recoding_of(method: Method) -> MicrodataMethod | None:
-    """The method, where its rows can be made again from the source."""
-    return method if isinstance(method, MicrodataMethod) else None
-
-
-def draws_of(method: Method) -> RandomisedMethod | None:
-    """The method, where it draws values of its rows."""
-    return method if isinstance(method, RandomisedMethod) else None
 
 
 def rows_of(method: Method) -> RowsMethod | None:

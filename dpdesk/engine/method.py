@@ -17,12 +17,14 @@ from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.public_fields import PublicField
-from dpdesk.core.published import ClaimCheck, PublishedTable
+from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 
 if TYPE_CHECKING:
     from dpdesk.core.plan import HierarchyBuilder
+    from dpdesk.core.rows import RewrittenRows, RowSource
+    from dpdesk.engine.noise.randomness import RandomSource
 
 
 @dataclass(frozen=True)
@@ -49,23 +51,39 @@ class MethodInput:
 
 
 @dataclass(frozen=True)
-class MethodOutcome:
-    """What a run decided.
+class Outcome:
+    """What a method of rows decided; nothing is drawn yet.
 
-    ``result`` may be published; ``internal`` adds what stays in the agency (JSON values both).
-    ``risk`` and ``utility`` are JSON values for the evidence; charts, figures and notes (what the
-    agency should know before it releases this) are for people.
+    ``recoding`` is what is done to columns and rows, None when nothing is; ``drawn`` names the
+    columns whose values will be drawn after it. ``result`` may be published; ``internal`` adds what
+    stays in the agency (JSON values both). ``risk`` and ``utility`` are JSON values for the
+    evidence; charts, figures and notes (what the agency should know before it releases this) are
+    for people.
     """
 
-    recoding: Recoding
     guarantee: Guarantee
     result: Mapping[str, object]
+    recoding: Recoding | None = None
+    drawn: frozenset[str] = frozenset()
     internal: Mapping[str, object] = field(default_factory=dict)
     risk: Mapping[str, object] = field(default_factory=dict)
     utility: Mapping[str, object] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
     figures: tuple[Figure, ...] = ()
     notes: tuple[Note, ...] = ()
+
+    @property
+    def required_recoding(self) -> Recoding:
+        """The recoding, where rows cannot be made without one; TypeError when there is none."""
+        if self.recoding is None:
+            raise TypeError("the method recodes no rows")
+        return self.recoding
+
+    @property
+    def changed_columns(self) -> frozenset[str]:
+        """Columns whose values are not released as they are."""
+        recoded = self.recoding.attributes if self.recoding is not None else ()
+        return self.drawn.union(recoded)
 
 
 @dataclass(frozen=True)
@@ -187,9 +205,8 @@ class Method(ABC):
     ``capabilities`` say what it does, for all who may not ask for its id; what they leave out fails
     wherever it is needed.
     ``pseudonyms`` says why a release may hold no pseudonyms; empty where it may.
-    What it releases is the work of the sub-classes: :class:`MicrodataMethod` here, and
-    :class:`~dpdesk.engine.private.method.PrivateMethod` for tables with noise, and
-    :class:`~dpdesk.engine.randomised_method.RandomisedMethod` for rows with drawn values.
+    What it releases is the work of the sub-classes: :class:`RowsMethod` here, and
+    :class:`~dpdesk.engine.private.method.PrivateMethod` for tables with noise.
     """
 
     id: ClassVar[str]
@@ -225,16 +242,42 @@ class Method(ABC):
         return (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
 
 
-class MicrodataMethod(Method):
-    """A method that releases rows: the table of the source, recoded."""
+class RowsMethod(Method):
+    """A method that releases rows: those of the source, recoded, with values drawn where it says.
+
+    Deciding looks at the data and settles everything but the draws: it may be repeated, and its
+    outcome can be shown inside the agency. ``draws`` says whether values are drawn then: that
+    takes fresh randomness and is done once for each release, of which nothing is kept but the rows
+    that are released. Rows of which none is drawn can be made again from the source.
+    """
+
+    draws: ClassVar[bool] = False
 
     @abstractmethod
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
-        """Do the search once, so that live parameters can be tried without another."""
+        """Count or search once, so that live parameters can be tried; nothing is drawn."""
 
     @abstractmethod
-    def run(self, given: MethodInput, token: CancelToken, report: Report) -> MethodOutcome:
-        """Decide the release; raise RefusedError when the data cannot meet what was asked."""
+    def decide(self, given: MethodInput, token: CancelToken, report: Report) -> Outcome:
+        """Decide the release, but for its draws.
+
+        Raises InputError, RefusedError when the data cannot meet what was asked, Cancelled.
+        """
+
+    def draw(
+        self,
+        given: MethodInput,
+        outcome: Outcome,
+        rows: RowSource,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> RewrittenRows:
+        """The rows to release; whoever writes them wipes them. Raises RefusedError, Cancelled.
+
+        Called where :attr:`draws` says so.
+        """
+        raise TypeError("the method draws nothing")
 
     @abstractmethod
     def verify(
@@ -242,7 +285,7 @@ class MicrodataMethod(Method):
     ) -> tuple[ClaimCheck, ...]:
         """Check each claim of a manifest against the published table.
 
-        Shares no code with :meth:`run`, and takes no number of the manifest for granted.
+        Shares no code with deciding and drawing, and takes no number of the manifest for granted.
         """
 
     def verify_with_source(
@@ -250,29 +293,53 @@ class MicrodataMethod(Method):
         manifest: Mapping[str, object],
         published: PublishedTable,
         given: MethodInput,
+        difference: RowDifference | None,
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
         """All checks of :meth:`verify`, those that need the source settled with it where possible.
 
-        ``given`` comes from the plan in the release's evidence. Like :meth:`verify` it shares no
-        code with :meth:`run`. A method that can settle nothing more keeps this default.
+        ``given`` comes from the plan in the release's evidence. ``difference`` compares the rows of
+        the table with those of the source, recoded as :meth:`claimed_recoding` says, on the columns
+        that are not :meth:`drawn_columns`; None where nothing is drawn. Like :meth:`verify` it
+        shares no code with deciding. A method that can settle nothing more keeps this default.
         """
         return self.verify(manifest, published, token)
+
+    def drawn_columns(self, manifest: Mapping[str, object]) -> frozenset[str]:
+        """The columns whose values a manifest says were drawn, as far as it can be read."""
+        return frozenset()
 
     def claimed_recoding(
         self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
     ) -> Recoding | None:
-        """The recoding that a manifest claims, to make the table again; None when there is none.
+        """The recoding that a manifest claims, before draws if there are any; None without one.
 
-        Called when :meth:`verify_with_source` found no fault; shares no code with :meth:`run`.
+        Shares no code with deciding.
         """
         return None
 
     def evidence_fault(
-        self, manifest: Mapping[str, object], evidence: Mapping[str, object]
+        self,
+        manifest: Mapping[str, object],
+        evidence: Mapping[str, object],
+        published: PublishedTable,
+        token: CancelToken,
     ) -> str | None:
-        """Why figures in the evidence cannot belong to this manifest, or None when they can.
+        """Why figures in the evidence cannot belong to this manifest and table, or None.
 
         Called when the manifest's claims were checked and none failed.
+        """
+        return None
+
+    def evidence_source_fault(
+        self,
+        manifest: Mapping[str, object],
+        evidence: Mapping[str, object],
+        given: MethodInput,
+        token: CancelToken,
+    ) -> str | None:
+        """Why the evidence cannot be of this source, or None when it can.
+
+        Called when the claims were checked with the source and none failed.
         """
         return None

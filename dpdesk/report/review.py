@@ -13,7 +13,7 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_float, as_list, as_table
-from dpdesk.engine.kinds import draws_of
+from dpdesk.engine.kinds import rows_of
 from dpdesk.engine.method import Method
 from dpdesk.report.about import pseudonym_words, settings
 from dpdesk.report.pages import figure, render, visible
@@ -129,7 +129,9 @@ def render_review(content: ReviewContent) -> bytes:
         "environment": plain_lines(as_table(evidence["environment"])),
         "timings": plain_lines(as_table(evidence["timings"])),
     }
-    page = "report.html" if draws_of(method) is None else "report_diverted.html"
+    rows = rows_of(method)
+    drawn = rows is not None and rows.draws
+    page = "report_diverted.html" if drawn else "report.html"
     return render(page, values)
 
 
@@ -198,8 +200,8 @@ def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
     manifest, method, roles = content.manifest, content.method, as_table(content.evidence["roles"])
     node = as_table(manifest["result"]).get("node")
     levels = node if isinstance(node, Mapping) else {}
-    draws = draws_of(method)
-    drawn = frozenset() if draws is None else draws.drawn_columns(manifest)
+    released = rows_of(method)
+    drawn = frozenset() if released is None else released.drawn_columns(manifest)
     lines = []
     for name in map(str, as_list(as_table(content.evidence["source"])["columns"])):
         role = Role(roles[name])

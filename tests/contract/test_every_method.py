@@ -27,7 +27,7 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import MethodInput, MethodOutcome, MicrodataMethod
+from dpdesk.engine.method import MethodInput, Outcome, RowsMethod
 from dpdesk.engine.methods import default_registry
 from dpdesk.engine.registry import Registry
 from tests.contract.toy import CommonValues
@@ -73,16 +73,16 @@ def registry_with_a_second_method() -> Registry:
     return registry
 
 
-METHODS = [m for m in registry_with_a_second_method() if isinstance(m, MicrodataMethod)]
+METHODS = [m for m in registry_with_a_second_method() if isinstance(m, RowsMethod) and not m.draws]
 
 
 @pytest.fixture(params=METHODS, ids=lambda method: method.id)
-def method(request: pytest.FixtureRequest) -> MicrodataMethod:
-    found: MicrodataMethod = request.param
+def method(request: pytest.FixtureRequest) -> RowsMethod:
+    found: RowsMethod = request.param
     return found
 
 
-def plain_parameters(method: MicrodataMethod) -> dict[str, object]:
+def plain_parameters(method: RowsMethod) -> dict[str, object]:
     """A plan's keys as a new user would have them: suggestions, else nothing."""
     return {
         parameter.key: parameter.as_plain(parameter.suggested)
@@ -92,20 +92,18 @@ def plain_parameters(method: MicrodataMethod) -> dict[str, object]:
     }
 
 
-def given_for(method: MicrodataMethod, **changes: object) -> MethodInput:
+def given_for(method: RowsMethod, **changes: object) -> MethodInput:
     raw = plain_parameters(method) | changes
     return MethodInput(
         people(), ROLES, HIERARCHIES, parse_parameters(method.parameters, raw, "plan")
     )
 
 
-def run(method: MicrodataMethod, given: MethodInput | None = None) -> MethodOutcome:
-    return method.run(given or given_for(method), CancelToken(), silent)
+def run(method: RowsMethod, given: MethodInput | None = None) -> Outcome:
+    return method.decide(given or given_for(method), CancelToken(), silent)
 
 
-def manifest_of(
-    method: MicrodataMethod, given: MethodInput, outcome: MethodOutcome
-) -> dict[str, Any]:
+def manifest_of(method: RowsMethod, given: MethodInput, outcome: Outcome) -> dict[str, Any]:
     """A manifest as it comes back from its file."""
     manifest = {
         "method": method.id,
@@ -146,14 +144,14 @@ def refused(parameter: Parameter) -> list[object]:
     return ["no such value", 3, None, {"age": -1}]
 
 
-def test_the_method_says_what_it_is(method: MicrodataMethod) -> None:
+def test_the_method_says_what_it_is(method: RowsMethod) -> None:
     for text in (method.id, method.version, method.title, method.summary, method.promise):
         assert text.strip() == text != ""
     assert method.promise.endswith(".")
     assert method.summary.endswith(".")
 
 
-def test_every_parameter_has_a_label_a_help_and_a_range(method: MicrodataMethod) -> None:
+def test_every_parameter_has_a_label_a_help_and_a_range(method: RowsMethod) -> None:
     keys = [parameter.key for parameter in method.parameters]
     assert len(set(keys)) == len(keys)
     for parameter in method.parameters:
@@ -168,7 +166,7 @@ def test_every_parameter_has_a_label_a_help_and_a_range(method: MicrodataMethod)
     assert set(method.live) <= set(keys)
 
 
-def test_every_parameter_reads_back_what_it_writes(method: MicrodataMethod) -> None:
+def test_every_parameter_reads_back_what_it_writes(method: RowsMethod) -> None:
     for parameter in method.parameters:
         assert samples(parameter), f"no samples for {type(parameter).__name__}"
         for raw in samples(parameter):
@@ -177,7 +175,7 @@ def test_every_parameter_reads_back_what_it_writes(method: MicrodataMethod) -> N
             assert parameter.parse(again, "plan") == value
 
 
-def test_defaults_are_values_of_their_own_parameter(method: MicrodataMethod) -> None:
+def test_defaults_are_values_of_their_own_parameter(method: RowsMethod) -> None:
     for parameter in method.parameters:
         default = parameter.default_value()
         if default is not None:
@@ -185,7 +183,7 @@ def test_defaults_are_values_of_their_own_parameter(method: MicrodataMethod) -> 
 
 
 def test_values_out_of_range_are_refused_in_a_sentence_with_the_key(
-    method: MicrodataMethod,
+    method: RowsMethod,
 ) -> None:
     for parameter in method.parameters:
         for raw in refused(parameter):
@@ -195,7 +193,7 @@ def test_values_out_of_range_are_refused_in_a_sentence_with_the_key(
             assert f"`{parameter.key}`" in caught.value.sentence
 
 
-def test_unknown_keys_are_refused_with_the_nearest_known_one(method: MicrodataMethod) -> None:
+def test_unknown_keys_are_refused_with_the_nearest_known_one(method: RowsMethod) -> None:
     key = method.parameters[0].key
     raw = plain_parameters(method) | {f"{key}x": 1}
     with pytest.raises(InputError) as caught:
@@ -205,26 +203,26 @@ def test_unknown_keys_are_refused_with_the_nearest_known_one(method: MicrodataMe
         assert caught.value.details["nearest"] == key
 
 
-def test_suggested_parameters_pass_the_check_without_data(method: MicrodataMethod) -> None:
+def test_suggested_parameters_pass_the_check_without_data(method: RowsMethod) -> None:
     method.check(COLUMNS, ROLES, given_for(method).parameters, "plan")
 
 
-def test_columns_without_roles_are_refused_before_any_data(method: MicrodataMethod) -> None:
+def test_columns_without_roles_are_refused_before_any_data(method: RowsMethod) -> None:
     roles = dict.fromkeys(COLUMNS, Role.INSENSITIVE)
     with pytest.raises(InputError) as caught:
         method.check(COLUMNS, roles, given_for(method).parameters, "plan.toml")
     assert caught.value.sentence.startswith("plan.toml")
 
 
-def outcome_facts(outcome: MethodOutcome) -> str:
+def outcome_facts(outcome: Outcome) -> str:
     internal = {key: value for key, value in outcome.internal.items() if key != "seconds"}
     plain = (outcome.result, internal, outcome.risk, outcome.utility, outcome.guarantee.as_json())
-    recoding = outcome.recoding
+    recoding = outcome.required_recoding
     mapping = {name: dict(values) for name, values in recoding.mapping.items()}
     return json.dumps((*plain, mapping, recoding.suppressed.tolist()), default=dict)
 
 
-def test_the_same_input_gives_the_same_outcome(method: MicrodataMethod) -> None:
+def test_the_same_input_gives_the_same_outcome(method: RowsMethod) -> None:
     first, second = run(method), run(method)
     assert outcome_facts(first) == outcome_facts(second)
     assert publish(people(), first.recoding) == publish(people(), second.recoding)
@@ -240,7 +238,7 @@ class FrozenSource(MemorySource):
         return table
 
 
-def test_the_input_is_left_untouched(method: MicrodataMethod) -> None:
+def test_the_input_is_left_untouched(method: RowsMethod) -> None:
     base = people()
     source = FrozenSource(base.columns, base.data)
     given = given_for(method)
@@ -252,8 +250,8 @@ def test_the_input_is_left_untouched(method: MicrodataMethod) -> None:
     assert {name: hierarchy.rows() for name, hierarchy in hierarchies.items()} == rows
 
 
-@pytest.mark.parametrize("action", ["run", "explore"])
-def test_progress_only_goes_forward(method: MicrodataMethod, action: str) -> None:
+@pytest.mark.parametrize("action", ["decide", "explore"])
+def test_progress_only_goes_forward(method: RowsMethod, action: str) -> None:
     events: list[Event] = []
     getattr(method, action)(given_for(method), CancelToken(), events.append)
     steps = [event for event in events if isinstance(event, StepStarted)]
@@ -293,12 +291,12 @@ class StoppingToken(CancelToken):
         super().check()
 
 
-@pytest.mark.parametrize("action", ["run", "explore"])
-def test_a_cancel_is_honoured_at_every_checkpoint(method: MicrodataMethod, action: str) -> None:
+@pytest.mark.parametrize("action", ["decide", "explore"])
+def test_a_cancel_is_honoured_at_every_checkpoint(method: RowsMethod, action: str) -> None:
     work = getattr(method, action)
     watching = StoppingToken(after=-1)
     work(given_for(method), watching, silent)
-    if action == "run":
+    if action == "decide":
         assert watching.asked >= 2
     # The number of times a thread is polled varies; the first checkpoints are always reached.
     for place in range(1, min(watching.asked, 6) + 1):
@@ -310,15 +308,15 @@ def test_a_cancel_is_honoured_at_every_checkpoint(method: MicrodataMethod, actio
         assert token.asked < place, f"the cancel at checkpoint {place} was ignored"
 
 
-def test_a_cancel_before_the_start_stops_at_once(method: MicrodataMethod) -> None:
+def test_a_cancel_before_the_start_stops_at_once(method: RowsMethod) -> None:
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        method.run(given_for(method), token, silent)
+        method.decide(given_for(method), token, silent)
 
 
 def test_the_guarantee_says_what_is_claimed_assumed_and_not_covered(
-    method: MicrodataMethod,
+    method: RowsMethod,
 ) -> None:
     guarantee = run(method).guarantee
     assert guarantee.model
@@ -330,42 +328,46 @@ def test_the_guarantee_says_what_is_claimed_assumed_and_not_covered(
     json.dumps(guarantee.as_json(), allow_nan=False)
 
 
-def test_everything_for_files_is_plain_json(method: MicrodataMethod) -> None:
+def test_everything_for_files_is_plain_json(method: RowsMethod) -> None:
     outcome = run(method)
     for part in (outcome.result, outcome.internal, outcome.risk, outcome.utility):
         json.dumps(dict(part), allow_nan=False)
 
 
-def test_the_outcome_counts_what_the_recoding_does(method: MicrodataMethod) -> None:
+def test_the_outcome_counts_what_the_recoding_does(method: RowsMethod) -> None:
     outcome, source = run(method), people()
-    published = publish(source, outcome.recoding)
-    assert published.rows == outcome.recoding.rows_out
-    assert source.rows - published.rows == outcome.recoding.rows_suppressed
+    published = publish(source, outcome.required_recoding)
+    assert published.rows == outcome.required_recoding.rows_out
+    assert source.rows - published.rows == outcome.required_recoding.rows_suppressed
     assert "name" not in published.columns
-    untouched = [name for name in published.columns if name not in outcome.recoding.attributes]
+    untouched = [
+        name for name in published.columns if name not in outcome.required_recoding.attributes
+    ]
     assert untouched == ["illness", "weight"]
 
 
-def test_verify_confirms_an_honest_release(method: MicrodataMethod) -> None:
+def test_verify_confirms_an_honest_release(method: RowsMethod) -> None:
     given = given_for(method)
     outcome = run(method, given)
-    published = publish(people(), outcome.recoding)
+    published = publish(people(), outcome.required_recoding)
     manifest = manifest_of(method, given, outcome)
     checks = method.verify(manifest, published, CancelToken())
     assert [check for check in checks if check.status is CheckStatus.FAILED] == []
     assert any(check.status is CheckStatus.CONFIRMED for check in checks)
-    settled = method.verify_with_source(manifest, published, given, CancelToken())
+    settled = method.verify_with_source(manifest, published, given, None, CancelToken())
     assert [check for check in settled if check.status is CheckStatus.FAILED] == []
 
 
 @pytest.mark.parametrize("break_it", ["change a value", "drop a row", "repeat a row"])
-def test_verify_refutes_a_broken_table(method: MicrodataMethod, break_it: str) -> None:
+def test_verify_refutes_a_broken_table(method: RowsMethod, break_it: str) -> None:
     given = given_for(method)
     outcome = run(method, given)
     manifest = manifest_of(method, given, outcome)
-    published = publish(people(), outcome.recoding)
+    published = publish(people(), outcome.required_recoding)
     broken = {
-        "change a value": published.with_cell(3, outcome.recoding.attributes[0], "someone"),
+        "change a value": published.with_cell(
+            3, outcome.required_recoding.attributes[0], "someone"
+        ),
         "drop a row": MemoryPublished(published.columns, published.data[1:]),
         "repeat a row": MemoryPublished(published.columns, (*published.data, published.data[0])),
     }[break_it]
@@ -373,7 +375,7 @@ def test_verify_refutes_a_broken_table(method: MicrodataMethod, break_it: str) -
     assert any(check.status is CheckStatus.FAILED for check in checks)
 
 
-def test_charts_answer_a_question_and_carry_a_table(method: MicrodataMethod) -> None:
+def test_charts_answer_a_question_and_carry_a_table(method: RowsMethod) -> None:
     given = given_for(method)
     view = method.explore(given, CancelToken(), silent).view(given.parameters)
     for chart in (*run(method, given).charts, *view.charts):
@@ -389,11 +391,11 @@ def test_charts_answer_a_question_and_carry_a_table(method: MicrodataMethod) -> 
                 assert np.isfinite(series.y).all()
 
 
-def answers_of(outcome: MethodOutcome) -> list[str]:
+def answers_of(outcome: Outcome) -> list[str]:
     return [chart.answer for chart in outcome.charts]
 
 
-def test_a_view_shows_what_a_run_of_the_same_settings_gives(method: MicrodataMethod) -> None:
+def test_a_view_shows_what_a_run_of_the_same_settings_gives(method: RowsMethod) -> None:
     given = given_for(method)
     exploration = method.explore(given, CancelToken(), silent)
     view, outcome = exploration.view(given.parameters), run(method, given)
@@ -404,7 +406,7 @@ def test_a_view_shows_what_a_run_of_the_same_settings_gives(method: MicrodataMet
     assert [answer for answer in shown if answer in answers_of(outcome)] == answers_of(outcome)
 
 
-def test_an_impossible_view_offers_a_remedy_that_works(method: MicrodataMethod) -> None:
+def test_an_impossible_view_offers_a_remedy_that_works(method: RowsMethod) -> None:
     impossible = {"k-anonymity": {"k": 401}, "common-values": {"least": 1000}}[method.id]
     exploration = method.explore(given_for(method), CancelToken(), silent)
     raw = plain_parameters(method) | impossible
@@ -417,14 +419,14 @@ def test_an_impossible_view_offers_a_remedy_that_works(method: MicrodataMethod) 
     assert exploration.view(parse_parameters(method.parameters, raw, "plan")).feasible
 
 
-def test_points_that_do_not_exist_are_refused_in_words(method: MicrodataMethod) -> None:
+def test_points_that_do_not_exist_are_refused_in_words(method: RowsMethod) -> None:
     exploration = method.explore(given_for(method), CancelToken(), silent)
     for point in (-1, 10**9):
         with pytest.raises(InputError):
             exploration.pick(point)
 
 
-def test_the_parameters_can_be_written_as_toml(method: MicrodataMethod) -> None:
+def test_the_parameters_can_be_written_as_toml(method: RowsMethod) -> None:
     raw: Mapping[str, object] = plain_parameters(method)
     text = "\n".join(f"{key} = {json.dumps(value)}" for key, value in raw.items())
     again = parse_parameters(method.parameters, tomllib.loads(text, parse_float=Decimal), "plan")

@@ -26,12 +26,12 @@ from dpdesk.engine.method import (
     Exploration,
     ExplorationView,
     MethodInput,
-    MethodOutcome,
-    MicrodataMethod,
+    Outcome,
+    RowsMethod,
 )
 
 
-class CommonValues(MicrodataMethod):
+class CommonValues(RowsMethod):
     """Leave out rows with rare values."""
 
     id: ClassVar[str] = "common-values"
@@ -78,7 +78,7 @@ class CommonValues(MicrodataMethod):
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
         return _Tries(self, given)
 
-    def run(self, given: MethodInput, token: CancelToken, report: Report) -> MethodOutcome:
+    def decide(self, given: MethodInput, token: CancelToken, report: Report) -> Outcome:
         report(StepStarted("Count", 1, 1))
         names = given.with_role(Role.QUASI_IDENTIFIER)
         table = given.source.frequency_table(names, token)
@@ -119,10 +119,10 @@ class CommonValues(MicrodataMethod):
             ("Nobody combines columns.",),
             ("Rare combinations.",),
         )
-        return MethodOutcome(
-            recoding,
+        return Outcome(
             guarantee,
             {"rows_out": out},
+            recoding,
             figures=(Figure("rows_kept", "Rows kept", out, "count"),),
         )
 
@@ -148,7 +148,7 @@ class CommonValues(MicrodataMethod):
 class _Tries:
     """Runs the method for each view: slow, and good enough for a toy."""
 
-    def __init__(self, method: MicrodataMethod, given: MethodInput) -> None:
+    def __init__(self, method: RowsMethod, given: MethodInput) -> None:
         self._method = method
         self._given = given
 
@@ -157,7 +157,7 @@ class _Tries:
             self._given.source, self._given.roles, self._given.hierarchies, parameters
         )
         try:
-            outcome = self._method.run(given, CancelToken(), lambda event: None)
+            outcome = self._method.decide(given, CancelToken(), lambda event: None)
         except RefusedError as error:
             return ExplorationView(False, error.sentence, (), (), None, {"least": 1}, "Set 1")
         return ExplorationView(True, "Possible.", (), outcome.figures, outcome.guarantee)

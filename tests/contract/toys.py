@@ -19,7 +19,7 @@ from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.engine.cubes.method import DpCube
 from dpdesk.engine.diverted.method import LDiverted
 from dpdesk.engine.graphs.method import DpGraph
-from dpdesk.engine.method import Method, MethodInput, MethodOutcome
+from dpdesk.engine.method import Method, MethodInput, Outcome
 from dpdesk.engine.methods import default_registry
 from dpdesk.engine.private.method import Design, PrivateInput
 from dpdesk.engine.registry import Registry
@@ -74,7 +74,7 @@ class Drawn(LDiverted):
         manifest: Mapping[str, object],
         published: PublishedTable,
         given: MethodInput,
-        difference: RowDifference,
+        difference: RowDifference | None,
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
         said = {**manifest, "method": "l-diverted"}
@@ -137,8 +137,8 @@ class Promising(CommonValues):
         *fields_of(Tells.NOTHING, "A constant.", "guarantee.parameters.epsilon"),
     )
 
-    def run(self, given: MethodInput, token: CancelToken, report: Report) -> MethodOutcome:
-        made = super().run(given, token, report)
+    def decide(self, given: MethodInput, token: CancelToken, report: Report) -> Outcome:
+        made = super().decide(given, token, report)
         said = replace(made.guarantee, parameters={**made.guarantee.parameters, "epsilon": 50})
         return replace(made, guarantee=said)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import prepare
-from dpdesk.app.releasing import write_release
+from dpdesk.app.planning import prepare_rows
+from dpdesk.app.running import write_release
 from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.io.planfile import read_plan
@@ -71,5 +71,5 @@ def release(
 ) -> ReleaseSummary:
     """Run a plan as the command line does."""
     token = token or CancelToken()
-    with prepare(context, read_plan(plan), plan.parent, plan.name, token, report) as ready:
-        return write_release(ready, out, context.workspace, token, report)
+    with prepare_rows(context, read_plan(plan), plan.parent, plan.name, token, report) as ready:
+        return write_release(context, ready, out, token, report)

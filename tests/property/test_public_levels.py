@@ -23,7 +23,7 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.anonymity.settings import PARAMETERS
 from dpdesk.engine.hierarchies.remaking import remakes
-from dpdesk.engine.method import MethodInput, MethodOutcome
+from dpdesk.engine.method import MethodInput, Outcome
 from tests.helpers.memory_tables import MemorySource, publish
 
 COLUMNS = ("code", "sex")
@@ -45,13 +45,13 @@ def asked(rows: Sequence[tuple[str, str]], builder: Builder, level: int) -> Meth
     return MethodInput(source, ROLES, hierarchies, parsed, made=made)
 
 
-def released(rows: Sequence[tuple[str, str]], builder: Builder, level: int) -> MethodOutcome:
-    return KAnonymity().run(asked(rows, builder, level), CancelToken(), silent)
+def released(rows: Sequence[tuple[str, str]], builder: Builder, level: int) -> Outcome:
+    return KAnonymity().decide(asked(rows, builder, level), CancelToken(), silent)
 
 
 def released_if_possible(
     rows: Sequence[tuple[str, str]], builder: Builder, level: int
-) -> MethodOutcome | None:
+) -> Outcome | None:
     """None where the plan makes no levels of these values, or not so many, or no row is left."""
     try:
         return released(rows, builder, level)
@@ -59,12 +59,12 @@ def released_if_possible(
         return None
 
 
-def public_part(outcome: MethodOutcome, rows: Sequence[tuple[str, str]]) -> str:
+def public_part(outcome: Outcome, rows: Sequence[tuple[str, str]]) -> str:
     table = publish(MemorySource.of(COLUMNS, rows), outcome.recoding).data
     return json.dumps([outcome.result, outcome.guarantee.as_json(), table], sort_keys=True)
 
 
-def told(outcome: MethodOutcome) -> object:
+def told(outcome: Outcome) -> object:
     return outcome.risk["levels_tell"]
 
 
@@ -147,7 +147,7 @@ def test_levels_that_follow_from_suppressed_rows_are_named(
     assert len(quiet) <= 1
 
 
-def _kept(rows: Sequence[tuple[str, str]], outcome: MethodOutcome) -> list[tuple[str, str]]:
+def _kept(rows: Sequence[tuple[str, str]], outcome: Outcome) -> list[tuple[str, str]]:
     mapping = outcome.recoding.mapping
     gone = {
         tuple(names[code] for names, code in zip(outcome.recoding.labels, codes, strict=True))
@@ -178,7 +178,7 @@ def test_labels_that_a_suppressed_value_changed_are_told_and_verify(
 
 
 def failed(
-    rows: Sequence[tuple[str, str]], builder: Builder, level: int, outcome: MethodOutcome
+    rows: Sequence[tuple[str, str]], builder: Builder, level: int, outcome: Outcome
 ) -> list[str]:
     manifest = {
         "method": "k-anonymity",
@@ -188,7 +188,7 @@ def failed(
     }
     given = asked(rows, builder, level)
     table = publish(MemorySource.of(COLUMNS, rows), outcome.recoding)
-    checks = KAnonymity().verify_with_source(manifest, table, given, CancelToken())
+    checks = KAnonymity().verify_with_source(manifest, table, given, None, CancelToken())
     return [check.claim for check in checks if check.status is CheckStatus.FAILED]
 
 

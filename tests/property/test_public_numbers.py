@@ -45,7 +45,7 @@ def public_part(rows: Sequence[Row], levels: dict[str, int], k: int) -> str:
     raw = {"k": k, "max_suppression": 1, "levels": levels}
     source = MemorySource.of(COLUMNS, rows)
     values = parse_parameters(PARAMETERS, raw, "plan.toml")
-    outcome = KAnonymity().run(
+    outcome = KAnonymity().decide(
         MethodInput(source, QUASI, HIERARCHIES, values), CancelToken(), silent
     )
     table = publish(source, outcome.recoding).data
@@ -138,7 +138,7 @@ def test_a_missing_value_of_released_rows_is_a_leaf_and_verifies_with_the_source
     raw = {"k": 2, "max_suppression": 1, "levels": levels}
     source = MemorySource.of(COLUMNS, rows)
     asked = MethodInput(source, QUASI, HIERARCHIES, parse_parameters(PARAMETERS, raw, "plan"))
-    outcome = KAnonymity().run(asked, CancelToken(), silent)
+    outcome = KAnonymity().decide(asked, CancelToken(), silent)
     manifest = {
         "method": "k-anonymity",
         "parameters": {"k": 2, "max_suppression": 1},
@@ -146,7 +146,7 @@ def test_a_missing_value_of_released_rows_is_a_leaf_and_verifies_with_the_source
         "result": outcome.result,
     }
     table = publish(source, outcome.recoding)
-    checks = KAnonymity().verify_with_source(manifest, table, asked, CancelToken())
+    checks = KAnonymity().verify_with_source(manifest, table, asked, None, CancelToken())
     assert not [check for check in checks if check.status is CheckStatus.FAILED]
     # Age has five leaves with the missing one, nine kept rows cover two; region has three without,
     # and its kept rows cover two of a or one of b.
@@ -165,7 +165,7 @@ def test_the_numbers_of_a_diverted_release_depend_on_the_number_of_rows_alone(si
             parsed = parse_parameters(DIVERTED, {"l": size, "sensitive": ["illness"]}, "plan")
             asked = MethodInput(source, roles, {}, parsed)
             try:
-                judged = LDiverted().judge(asked, CancelToken(), silent)
+                judged = LDiverted().decide(asked, CancelToken(), silent)
             except RefusedError:
                 continue
             public = [judged.result, judged.guarantee.as_json()]

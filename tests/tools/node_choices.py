@@ -18,7 +18,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.anonymity.settings import PARAMETERS
-from dpdesk.engine.method import MethodInput, MethodOutcome
+from dpdesk.engine.method import MethodInput, Outcome
 from tests.helpers.memory_tables import MemorySource, Row, publish
 from tests.tools.public_numbers import PAGE
 
@@ -50,7 +50,7 @@ class Counted:
 
 
 @cache
-def outcome(rows: tuple[Row, ...], objective: str) -> tuple[str, MethodOutcome]:
+def outcome(rows: tuple[Row, ...], objective: str) -> tuple[str, Outcome]:
     """The public part of a run over these rows, and the outcome."""
     raw = {"k": K, "max_suppression": SHARE, "objective": objective}
     source = MemorySource.of(COLUMNS, rows)
@@ -77,25 +77,25 @@ def counted(objective: str, sample: int = 1) -> Counted:
     return Counted(**{key: totals[key] for key in Counted.__dataclass_fields__})
 
 
-def _label(row: Row, found: MethodOutcome) -> Row:
+def _label(row: Row, found: Outcome) -> Row:
     return tuple(
         found.recoding.mapping[name].get(value) or _generalised(name, value, found)
         for name, value in zip(COLUMNS, row, strict=True)
     )
 
 
-def _generalised(name: str, value: str, found: MethodOutcome) -> str:
+def _generalised(name: str, value: str, found: Outcome) -> str:
     node = found.result["node"]
     level = node[name] if isinstance(node, dict) else 0
     return next(row[level] for row in HIERARCHIES[name].rows() if row[0] == value)
 
 
-def _kept(rows: Sequence[Row], found: MethodOutcome) -> list[Row]:
+def _kept(rows: Sequence[Row], found: Outcome) -> list[Row]:
     sizes = Counter(_label(row, found) for row in rows)
     return [row for row in rows if sizes[_label(row, found)] >= K]
 
 
-def _others(rows: Sequence[Row], found: MethodOutcome) -> Iterator[Row]:
+def _others(rows: Sequence[Row], found: Outcome) -> Iterator[Row]:
     """The rows that would have been suppressed at the same levels in the place of the one."""
     released = {_label(row, found) for row in _kept(rows, found)}
     return (row for row in CELLS if _label(row, found) not in released)

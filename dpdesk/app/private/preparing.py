@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +15,9 @@ from dpdesk.app.planning import (
     ranges_apart,
     spelled_plan,
 )
+from dpdesk.app.prepared import PreparedTables
 from dpdesk.app.private.pinning import open_pinned, used_columns
 from dpdesk.core.budget import Budget, protects
-from dpdesk.core.closing import Closing
 from dpdesk.core.column_names import spelling
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
@@ -41,32 +40,7 @@ OUTSIDE = (
 """What becomes of missing values that a range of a hierarchy covers."""
 
 
-@dataclass(frozen=True)
-class PreparedDesign(Closing):
-    """A plan of a private method with its design, and the data that it is for.
-
-    ``given`` is all that the design was made from; ``notes`` are sentences for the evidence, and
-    ``recorded_notes`` those on files of hierarchies, which a release does not hold.
-    """
-
-    plan: Plan
-    plan_name: str
-    base: Path
-    method: PrivateMethod
-    given: PrivateInput
-    design: Design
-    data: DataStore
-    notes: tuple[str, ...] = ()
-    owns_data: bool = field(default=True, repr=False)
-    recorded_notes: tuple[str, ...] = ()
-
-    def close(self) -> None:
-        """Close the data store, if it was opened for this run."""
-        if self.owns_data:
-            self.data.close()
-
-
-def prepare_private(
+def prepare_tables(
     context: AppContext,
     plan: Plan,
     base: Path,
@@ -78,8 +52,8 @@ def prepare_private(
     recorded: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
     *,
     spending: bool = False,
-) -> PreparedDesign:
-    """Make a plan of a private method ready; see :func:`dpdesk.app.planning.prepare`.
+) -> PreparedTables:
+    """Make a plan of a private method ready; see :func:`dpdesk.app.running.prepare`.
 
     The design depends on nothing of the data but the names of their columns. ``recorded`` are
     hierarchies of the plan's files as the evidence of a release keeps them; the files are not read
@@ -120,10 +94,18 @@ def prepare_private(
         raise
     for found in told:
         report(found)
-    sentences, owned = tuple(found.sentence for found in told), store is not data
-    return PreparedDesign(
-        *(plan, where, base, method, given, design, store, sentences, owned),
+    return PreparedTables(
+        plan=plan,
+        plan_name=where,
+        base=base,
+        method=method,
+        given=given,
+        design=design,
+        data=store,
+        home=context.home,
+        notes=tuple(found.sentence for found in told),
         recorded_notes=tuple(recorded_notes),
+        owns_data=store is not data,
     )
 
 
@@ -238,12 +220,3 @@ def read_files(
             for sentence in reading.notes:
                 note("hierarchy.reading", sentence)
     return found
-
-
-def hierarchies_of(given: PrivateInput) -> dict[str, list[list[str]]]:
-    """The hierarchies that a design used, as the evidence holds them; builders are in the plan."""
-    return {
-        name: [list(row) for row in hierarchy.rows()]
-        for name, hierarchy in given.hierarchies.items()
-        if isinstance(hierarchy, Hierarchy)
-    }

@@ -35,11 +35,11 @@ def design_risk(
     context: AppContext, plan_path: Path, token: CancelToken, report: Report
 ) -> RiskReport:
     """The odds that a plan's design allows, and its expected errors; nothing is spent."""
-    from dpdesk.app.private.preparing import prepare_private
+    from dpdesk.app.private.preparing import prepare_tables
     from dpdesk.io.planfile import read_plan
 
     plan, base = read_plan(plan_path), plan_path.absolute().parent
-    with prepare_private(context, plan, base, plan_path.name, token, report) as prepared:
+    with prepare_tables(context, plan, base, plan_path.name, token, report) as prepared:
         guarantee = prepared.design.guarantee.as_json()
         return RiskReport(
             "plan",

@@ -12,7 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.private.preparing import PreparedDesign, prepare_private
+from dpdesk.app.prepared import PreparedTables
+from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.app.recording import enter
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
@@ -106,7 +107,7 @@ def _try(
             hint="Run it: it says itself how many rows it leaves out.",
         )
     limit = outside_limit(context)
-    with prepare_private(
+    with prepare_tables(
         context, plan, base, where, token, report, data, hierarchies, spending=True
     ) as prepared:
         enter(context, TRIED, prepared.data.name, _facts(prepared))
@@ -114,7 +115,7 @@ def _try(
     return Trial(found, limit)
 
 
-def _facts(prepared: PreparedDesign) -> dict[str, object]:
+def _facts(prepared: PreparedTables) -> dict[str, object]:
     """What the audit log keeps: that somebody looked, never what was seen."""
     return {
         "sha256": prepared.data.sha256,

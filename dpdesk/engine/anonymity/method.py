@@ -13,12 +13,12 @@ from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Event, Report, StepProgress, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
-from dpdesk.core.published import ClaimCheck, PublishedTable
+from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.anonymity.settings import OPTIMAL, PARAMETERS, Settings, check_settings
-from dpdesk.engine.method import Exploration, MethodInput, MethodOutcome, MicrodataMethod
+from dpdesk.engine.method import Exploration, MethodInput, Outcome, RowsMethod
 
 # Whatever needs numpy or compiled kernels is imported where it is used: the command line lists
 # methods and their parameters without paying for them.
@@ -56,7 +56,7 @@ class _Problem:
         return self.settings.allowed(self.table.rows)
 
 
-class KAnonymity(MicrodataMethod):
+class KAnonymity(RowsMethod):
     """k-anonymity by full-domain generalisation and tuple suppression (AG_TS).
 
     Samarati and Sweeney's model as the course text gives it: every combination of
@@ -127,7 +127,7 @@ class KAnonymity(MicrodataMethod):
         told = told_of(given, given.with_role(Role.QUASI_IDENTIFIER), token, report)
         return KAnonymityExploration(problem.table, nodes, given, told)
 
-    def run(self, given: MethodInput, token: CancelToken, report: Report) -> MethodOutcome:
+    def decide(self, given: MethodInput, token: CancelToken, report: Report) -> Outcome:
         """Choose the levels, check the classes by an independent count, and describe the release.
 
         Raises
@@ -147,10 +147,10 @@ class KAnonymity(MicrodataMethod):
 
     def chosen(
         self, given: MethodInput, token: CancelToken, report: Report, further: int = 0
-    ) -> MethodOutcome:
-        """As :meth:`run`, without measuring what the columns tell of each other.
+    ) -> Outcome:
+        """As :meth:`decide`, without measuring what the columns tell of each other.
 
-        ``further`` is the number of steps that follow. Raises as :meth:`run`.
+        ``further`` is the number of steps that follow. Raises as :meth:`decide`.
         """
         from dpdesk.engine.anonymity.choosing import table_too_small
 
@@ -173,7 +173,7 @@ class KAnonymity(MicrodataMethod):
     def verify(
         self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`MicrodataMethod.verify`."""
+        """See :meth:`RowsMethod.verify`."""
         from dpdesk.engine.anonymity.guarantee import k_guarantee
         from dpdesk.verifiers.anonymity.verification import verify_public
         from dpdesk.verifiers.claim_words import in_words
@@ -185,9 +185,10 @@ class KAnonymity(MicrodataMethod):
         manifest: Mapping[str, object],
         published: PublishedTable,
         given: MethodInput,
+        difference: RowDifference | None,
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`MicrodataMethod.verify_with_source`."""
+        """See :meth:`RowsMethod.verify_with_source`."""
         from dpdesk.engine.anonymity.guarantee import k_guarantee
         from dpdesk.engine.hierarchies.remaking import remakes
         from dpdesk.verifiers.anonymity.source_verification import verify_against_source
@@ -203,7 +204,7 @@ class KAnonymity(MicrodataMethod):
     def claimed_recoding(
         self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
     ) -> Recoding | None:
-        """See :meth:`MicrodataMethod.claimed_recoding`."""
+        """See :meth:`RowsMethod.claimed_recoding`."""
         from dpdesk.verifiers.anonymity.remaking import claimed_recoding
 
         settings, result = manifest["parameters"], manifest["result"]
@@ -215,9 +216,13 @@ class KAnonymity(MicrodataMethod):
         return claimed_recoding(k, levels, given.source, given.roles, given.hierarchies, token)
 
     def evidence_fault(
-        self, manifest: Mapping[str, object], evidence: Mapping[str, object]
+        self,
+        manifest: Mapping[str, object],
+        evidence: Mapping[str, object],
+        published: PublishedTable,
+        token: CancelToken,
     ) -> str | None:
-        """See :meth:`MicrodataMethod.evidence_fault`."""
+        """See :meth:`RowsMethod.evidence_fault`."""
         from dpdesk.verifiers.anonymity.evidence import evidence_fault
 
         return evidence_fault(manifest, evidence)
@@ -328,7 +333,7 @@ def _outcome(
     found: SearchResult,
     walked: LatticeStatistics | None,
     token: CancelToken,
-) -> MethodOutcome:
+) -> Outcome:
     from dpdesk.engine.anonymity.assessment import assess
     from dpdesk.engine.anonymity.grouping import CountedTable
     from dpdesk.engine.anonymity.guarantee import k_guarantee
@@ -341,7 +346,7 @@ def _outcome(
     token.check()
     recoding = _recoding(given, judged)
     after = judged.after
-    return MethodOutcome(
+    return Outcome(
         recoding=recoding,
         guarantee=k_guarantee(
             problem.settings.k,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.guarantee import UNCHANGED_ROLES
-from dpdesk.engine.method import MethodInput, MethodOutcome
+from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.recoded import rows_alone
 from dpdesk.engine.telling import TELL, Telling, telling
 from dpdesk.engine.telling_words import released_alone_note, telling_notes
@@ -57,8 +57,8 @@ def notes_at(found: Sequence[Telling], node: Mapping[str, int]) -> tuple[Note, .
 
 
 def with_telling(
-    outcome: MethodOutcome, given: MethodInput, token: CancelToken, report: Report
-) -> MethodOutcome:
+    outcome: Outcome, given: MethodInput, token: CancelToken, report: Report
+) -> Outcome:
     """The outcome with what columns tell of each other, and of rows, among its risks and notes.
 
     ``rows_alone`` are released rows whose values in all released columns no other one has: those
@@ -70,11 +70,11 @@ def with_telling(
     found = told_of(given, [name for name in levels if levels[name]], token, report)
     roles = (Role.QUASI_IDENTIFIER, *UNCHANGED_ROLES)
     names = [name for name, role in given.roles.items() if role in roles]
-    alone = rows_alone(given.source, names, outcome.recoding, token)
+    alone = rows_alone(given.source, names, outcome.required_recoding, token)
     told = {"telling": [each.as_json() for each in found], "rows_alone": alone}
     notes = (
         *outcome.notes,
         *notes_at(found, levels),
-        *released_alone_note(len(names), alone, outcome.recoding.rows_out),
+        *released_alone_note(len(names), alone, outcome.required_recoding.rows_out),
     )
     return replace(outcome, risk={**outcome.risk, **told}, notes=notes)

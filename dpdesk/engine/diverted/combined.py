@@ -23,7 +23,7 @@ from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.diverted.drawing import uniform
 from dpdesk.engine.diverted.partition import counted
 from dpdesk.engine.diverted.settings import Settings
-from dpdesk.engine.method import MethodInput, MethodOutcome
+from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.recoded import label_codes, suppressed_tuples, tuple_keys
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Generalised:
     the number of rows to be removed at random from the others.
     """
 
-    outcome: MethodOutcome
+    outcome: Outcome
     recoding: Recoding = field(repr=False)
     removed: int = 0
 
@@ -62,7 +62,7 @@ def generalise(
     asked = {"k": k, "max_suppression": plain_number(settings.max_suppression)}
     parameters = parse_parameters(method.parameters, asked, given.where)
     outcome = method.chosen(replace(given, parameters=parameters), token, report)
-    recoding = outcome.recoding
+    recoding = outcome.required_recoding
     table = given.source.frequency_table(recoding.attributes, token)
     codes = label_codes(recoding, table.domains, table.codes)
     tuples, sizes = _classes(recoding, codes, table.counts)

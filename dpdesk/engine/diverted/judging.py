@@ -23,8 +23,7 @@ from dpdesk.engine.diverted.eligibility import Eligibility, largest_common_l, re
 from dpdesk.engine.diverted.guarantee import diverted_guarantee
 from dpdesk.engine.diverted.settings import Settings
 from dpdesk.engine.diverted.told import ColumnsTell
-from dpdesk.engine.method import MethodInput
-from dpdesk.engine.randomised_method import Judged
+from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.telling import TELL
 
 
@@ -359,8 +358,8 @@ def _answer(rows: Ints, limits: Limits, reliable_from: int, protected_to: int) -
 _SEARCH_STEPS = 3
 
 
-def judge(given: MethodInput, token: CancelToken, report: Report) -> Judged:
-    """See :meth:`~dpdesk.engine.randomised_method.RandomisedMethod.judge`."""
+def decide(given: MethodInput, token: CancelToken, report: Report) -> Outcome:
+    """See :meth:`~dpdesk.engine.method.RowsMethod.decide`."""
     settings = Settings.from_parameters(given.parameters)
     counts = CountedValues(given)
     first = counts.generalised(settings, token, _two_steps_more(report))
@@ -391,7 +390,7 @@ def described(
     found: Sequence[Eligibility],
     told: ColumnsTell,
     notes: tuple[Note, ...] = (),
-) -> Judged:
+) -> Outcome:
     """The release of columns that are all eligible."""
     rows = found[0].rows
     removed, lost = rows % settings.l, given.source.rows - rows
@@ -399,7 +398,7 @@ def described(
     result: dict[str, object] = {"rows_removed": removed, "rows_out": rows - removed}
     if first is not None:
         result |= {"node": first.outcome.result["node"], "rows_suppressed": lost}
-    return Judged(
+    return Outcome(
         guarantee=diverted_guarantee(settings.l, diverted, given.roles, removed, settings.k, lost),
         result=result,
         drawn=frozenset(diverted),

@@ -17,8 +17,7 @@ from dpdesk.core.released import ReleasedContent
 from dpdesk.core.schema import Role
 from dpdesk.engine.diverted.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.diverted.settings import PARAMETERS, Settings, check_settings, named_roles
-from dpdesk.engine.method import Exploration, MethodInput
-from dpdesk.engine.randomised_method import Judged, RandomisedMethod
+from dpdesk.engine.method import Exploration, MethodInput, Outcome, RowsMethod
 
 # Whatever needs numpy or compiled kernels is imported where it is used.
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 DRAW = "Draw the sensitive values"
 
 
-class LDiverted(RandomisedMethod):
+class LDiverted(RowsMethod):
     """Sensitive values drawn uniformly within hidden groups of ℓ′ different values.
 
     Source: l-diverted paper, mechanism A', with the corrections of resources/docs/diverted.md.
@@ -62,6 +61,7 @@ class LDiverted(RandomisedMethod):
         "the values of each row are drawn by themselves, so rows or releases that a pseudonym "
         "joins would give several draws for one person, and these together tell the true value"
     )
+    draws: ClassVar[bool] = True
     live: ClassVar[tuple[str, ...]] = ("l",)
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
@@ -89,7 +89,7 @@ class LDiverted(RandomisedMethod):
         """See :meth:`ComparedMethod.compare`."""
         from dpdesk.engine.diverted.comparators.own_data import compare_on_own_data
 
-        self.judge(given, token, report)
+        self.decide(given, token, report)
         return compare_on_own_data(given, rows, randomness, token, report)
 
     def true_answer(
@@ -102,7 +102,7 @@ class LDiverted(RandomisedMethod):
         """See :meth:`ComparedMethod.true_answer`."""
         from dpdesk.engine.diverted.truth import true_answer
 
-        recoding = None if manifest is None else self.recoded(manifest, given, token)
+        recoding = None if manifest is None else self.claimed_recoding(manifest, given, token)
         recoded = {} if recoding is None else dict(recoding.mapping)
         return true_answer(query, given, token, recoded)
 
@@ -128,7 +128,7 @@ class LDiverted(RandomisedMethod):
         check_settings(columns, roles, parameters, where)
 
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
-        """Count the sensitive values; see :meth:`RandomisedMethod.explore`."""
+        """Count the sensitive values; see :meth:`RowsMethod.explore`."""
         from dpdesk.engine.diverted.counted import COUNT, CountedValues
         from dpdesk.engine.diverted.exploration import DivertedExploration
 
@@ -138,46 +138,46 @@ class LDiverted(RandomisedMethod):
             counted.eligibility(settings, None, token, report)
         return DivertedExploration(given, counted)
 
-    def judge(self, given: MethodInput, token: CancelToken, report: Report) -> Judged:
-        """See :meth:`RandomisedMethod.judge`; RefusedError ``diverted.not-eligible``."""
-        from dpdesk.engine.diverted.judging import judge
+    def decide(self, given: MethodInput, token: CancelToken, report: Report) -> Outcome:
+        """See :meth:`RowsMethod.decide`; RefusedError ``diverted.not-eligible``."""
+        from dpdesk.engine.diverted.judging import decide
 
-        return judge(given, token, report)
+        return decide(given, token, report)
 
     def draw(
         self,
         given: MethodInput,
-        judged: Judged,
+        outcome: Outcome,
         rows: RowSource,
         randomness: RandomSource,
         token: CancelToken,
         report: Report,
     ) -> RewrittenRows:
-        """See :meth:`RandomisedMethod.draw`."""
+        """See :meth:`RowsMethod.draw`."""
         from dpdesk.engine.diverted.releasing import draw_release
 
         report(StepStarted(DRAW, 1, 1))
-        return draw_release(given, judged, rows, randomness, token)
+        return draw_release(given, outcome, rows, randomness, token)
 
     def verify(
         self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`RandomisedMethod.verify`."""
+        """See :meth:`RowsMethod.verify`."""
         from dpdesk.engine.diverted.guarantee import diverted_guarantee
         from dpdesk.verifiers.diverted.verification import verify_public
 
         return verify_public(manifest, published, diverted_guarantee, token)
 
     def drawn_columns(self, manifest: Mapping[str, object]) -> frozenset[str]:
-        """See :meth:`RandomisedMethod.drawn_columns`."""
+        """See :meth:`RowsMethod.drawn_columns`."""
         from dpdesk.verifiers.diverted.verification import drawn_columns
 
         return drawn_columns(manifest)
 
-    def recoded(
+    def claimed_recoding(
         self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
     ) -> Recoding | None:
-        """See :meth:`RandomisedMethod.recoded`."""
+        """See :meth:`RowsMethod.claimed_recoding`."""
         from dpdesk.verifiers.diverted.source_verification import claimed_recoding
 
         return claimed_recoding(manifest, given, token)
@@ -187,13 +187,15 @@ class LDiverted(RandomisedMethod):
         manifest: Mapping[str, object],
         published: PublishedTable,
         given: MethodInput,
-        difference: RowDifference,
+        difference: RowDifference | None,
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`RandomisedMethod.verify_with_source`."""
+        """See :meth:`RowsMethod.verify_with_source`."""
         from dpdesk.engine.diverted.guarantee import diverted_guarantee
         from dpdesk.verifiers.diverted.source_verification import verify_against_source
 
+        if difference is None:
+            raise TypeError("drawn rows are compared with their source")
         return verify_against_source(
             manifest, published, given, difference, diverted_guarantee, token
         )
@@ -205,7 +207,7 @@ class LDiverted(RandomisedMethod):
         published: PublishedTable,
         token: CancelToken,
     ) -> str | None:
-        """See :meth:`RandomisedMethod.evidence_fault`."""
+        """See :meth:`RowsMethod.evidence_fault`."""
         from dpdesk.verifiers.diverted.verification import evidence_fault
 
         return evidence_fault(manifest, evidence, published, token)
@@ -217,7 +219,7 @@ class LDiverted(RandomisedMethod):
         given: MethodInput,
         token: CancelToken,
     ) -> str | None:
-        """See :meth:`RandomisedMethod.evidence_source_fault`."""
+        """See :meth:`RowsMethod.evidence_source_fault`."""
         from dpdesk.verifiers.diverted.source_verification import evidence_source_fault
 
         return evidence_source_fault(manifest, evidence, given, token)

@@ -10,8 +10,7 @@ from dpdesk.engine.diverted.combined import choose_rows
 from dpdesk.engine.diverted.mechanism import all_but_the_rest, draw_rows
 from dpdesk.engine.diverted.settings import Settings
 from dpdesk.engine.diverted.values import at_level, labels_of
-from dpdesk.engine.method import MethodInput
-from dpdesk.engine.randomised_method import Judged
+from dpdesk.engine.method import MethodInput, Outcome
 
 if TYPE_CHECKING:
     from dpdesk.core.rows import CodedColumn, RewrittenRows, RowSource
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
 
 def draw_release(
     given: MethodInput,
-    judged: Judged,
+    outcome: Outcome,
     rows: RowSource,
     randomness: RandomSource,
     token: CancelToken,
 ) -> RewrittenRows:
-    """See :meth:`~dpdesk.engine.randomised_method.RandomisedMethod.draw`."""
+    """See :meth:`~dpdesk.engine.method.RowsMethod.draw`."""
     settings = Settings.from_parameters(given.parameters)
-    recoding, removed = judged.recoding, judged.result["rows_removed"]
+    recoding, removed = outcome.recoding, outcome.result["rows_removed"]
     choose = all_but_the_rest(rows.rows, settings.l)
     if recoding is not None and settings.k is not None:
         choose = choose_rows(recoding, settings.k, int(str(removed)), rows, token)

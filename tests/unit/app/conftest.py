@@ -19,8 +19,8 @@ from dpdesk.engine.method import (
     Exploration,
     ExplorationView,
     MethodInput,
-    MethodOutcome,
-    MicrodataMethod,
+    Outcome,
+    RowsMethod,
 )
 from dpdesk.engine.registry import Registry
 from dpdesk.io.workspace import Workspace
@@ -37,7 +37,7 @@ class Counted(Exploration):
         return {"k": point}
 
 
-class Plain(MicrodataMethod):
+class Plain(RowsMethod):
     """A method that releases everything as it is: all that the use-cases need to know of one."""
 
     id = "plain"
@@ -66,10 +66,10 @@ class Plain(MicrodataMethod):
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
         return Counted(given.source.rows)
 
-    def run(self, given: MethodInput, token: CancelToken, report: Report) -> MethodOutcome:
+    def decide(self, given: MethodInput, token: CancelToken, report: Report) -> Outcome:
         recoding = Recoding((), {}, (), np.empty((0, 0), np.int32), (), given.source.rows, 0)
         guarantee = Guarantee("plain", {}, "Nothing.", (), ())
-        return MethodOutcome(recoding, guarantee, {"rows_out": given.source.rows})
+        return Outcome(guarantee, {"rows_out": given.source.rows}, recoding)
 
     def verify(
         self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken

@@ -57,7 +57,7 @@ def test_less_noise_is_found_in_a_release_that_was_not_checked(
 ) -> None:
     found = GenericSensitivity(size, True, Origin.ENUMERATED)
     monkeypatch.setattr(planned, "generic_sensitivity", lambda *_: found)
-    monkeypatch.setattr("dpdesk.app.private.releasing.checked_tables", lambda *_: ())
+    monkeypatch.setattr("dpdesk.app.running.checked_tables", lambda *_: ())
     out = _cube(context, tmp_path)
     told = verify_release(out, context.registry, CancelToken(), silent)
     assert not told.ok

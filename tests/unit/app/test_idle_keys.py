@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import open_data, prepare
-from dpdesk.app.private.preparing import prepare_private
+from dpdesk.app.planning import open_data, prepare_rows
+from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.language import voice_of
@@ -37,7 +37,7 @@ def cube(folder: Path, age: str, more: str = "") -> Path:
 
 
 def cube_notes(context: AppContext, plan: Path) -> tuple[str, ...]:
-    with prepare_private(context, read_plan(plan), plan.parent, "p", STOP, silent) as ready:
+    with prepare_tables(context, read_plan(plan), plan.parent, "p", STOP, silent) as ready:
         return ready.notes
 
 
@@ -84,7 +84,7 @@ k = 2
 """,
         "utf-8",
     )
-    with prepare(context, read_plan(plan), tmp_path, plan.name, STOP, silent) as ready:
+    with prepare_rows(context, read_plan(plan), tmp_path, plan.name, STOP, silent) as ready:
         assert "[attributes.zip], hierarchy: `every` has no effect beside `steps`." in ready.notes
 
 
@@ -107,6 +107,6 @@ def test_a_free_query_is_refused_for_a_cube_although_the_data_are_open(
     with (
         closing(open_data(context, read, plan.parent, STOP, silent)) as data,
         pytest.raises(InputError, match="may only keep rows"),
-        prepare_private(context, free, plan.parent, "p", STOP, silent, data),
+        prepare_tables(context, free, plan.parent, "p", STOP, silent, data),
     ):
         raise AssertionError

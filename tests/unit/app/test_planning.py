@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import PreparedRun, prepare
+from dpdesk.app.planning import prepare_rows
+from dpdesk.app.prepared import PreparedRows
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, Note, silent
@@ -16,7 +17,7 @@ from dpdesk.core.schema import Role
 DATA = "name,age,sex,zip\nAda,34,f,1010\nBob,36,m,1020\nCy,,m,1010\n"
 AGE = "34;30-39;*\n36;30-39;*\n"
 
-Prepare = Callable[..., PreparedRun]
+Prepare = Callable[..., PreparedRows]
 
 
 @pytest.fixture
@@ -41,8 +42,8 @@ def qi(hierarchy: object = None) -> dict[str, object]:
     return given if hierarchy is None else given | {"hierarchy": hierarchy}
 
 
-def ready(context: AppContext, folder: Path, given: Plan, **more: object) -> PreparedRun:
-    return prepare(context, given, folder, "plan.toml", CancelToken(), silent, **more)  # type: ignore[arg-type]
+def ready(context: AppContext, folder: Path, given: Plan, **more: object) -> PreparedRows:
+    return prepare_rows(context, given, folder, "plan.toml", CancelToken(), silent, **more)  # type: ignore[arg-type]
 
 
 def test_every_column_gets_a_role_in_source_order(context: AppContext, folder: Path) -> None:
@@ -62,7 +63,7 @@ def test_hierarchies_come_from_files_builders_and_a_default(
 ) -> None:
     given = plan({"age": qi("age.csv"), "zip": qi({"kind": "mask"}), "sex": qi()})
     events: list[Event] = []
-    with prepare(context, given, folder, "plan.toml", CancelToken(), events.append) as run:
+    with prepare_rows(context, given, folder, "plan.toml", CancelToken(), events.append) as run:
         found = run.given.hierarchies
         assert list(found) == ["age", "sex", "zip"]
         assert found["age"].height == 2
@@ -154,4 +155,4 @@ def test_a_cancel_stops_the_preparation(context: AppContext, folder: Path) -> No
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        prepare(context, plan({"age": qi("age.csv")}), folder, "plan.toml", token, silent)
+        prepare_rows(context, plan({"age": qi("age.csv")}), folder, "plan.toml", token, silent)

@@ -16,10 +16,10 @@ import pytest
 from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
-from dpdesk.app.planning import prepare
+from dpdesk.app.planning import prepare_rows
 from dpdesk.app.pseudonyms import delete_key, make_key
-from dpdesk.app.releasing import write_release
 from dpdesk.app.risk import release_risk
+from dpdesk.app.running import write_release
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Event, Note, silent
@@ -97,8 +97,8 @@ def write_plan(folder: Path, source: str, pseudonym: str = "", **more: str) -> P
 def released(context: AppContext, plan: Path, events: list[Event] | None = None) -> Path:
     found, out = read_plan(plan), plan.with_suffix(".out")
     report = silent if events is None else events.append
-    with prepare(context, found, plan.parent, plan.name, CancelToken(), report) as ready:
-        return write_release(ready, out, context.workspace, CancelToken(), report).out
+    with prepare_rows(context, found, plan.parent, plan.name, CancelToken(), report) as ready:
+        return write_release(context, ready, out, CancelToken(), report).out
 
 
 def table(release: Path) -> list[dict[str, str]]:

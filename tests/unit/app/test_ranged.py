@@ -11,9 +11,9 @@ import pytest
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.hierarchies import examine
-from dpdesk.app.planning import open_data, prepare
-from dpdesk.app.private.preparing import prepare_private
-from dpdesk.app.releasing import write_release
+from dpdesk.app.planning import open_data, prepare_rows
+from dpdesk.app.private.preparing import prepare_tables
+from dpdesk.app.running import write_release
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import HierarchyFile
@@ -77,10 +77,8 @@ def test_a_missing_code_joins_a_group_that_names_it_alone(
     tmp_path: Path, context: AppContext, groups: str, unknown: str
 ) -> None:
     path = _written(tmp_path, groups)
-    with prepare(context, read_plan(path), tmp_path, "plan", CancelToken(), silent) as run:
-        made = write_release(
-            run, tmp_path / "release", context.workspace, CancelToken(), silent
-        ).out
+    with prepare_rows(context, read_plan(path), tmp_path, "plan", CancelToken(), silent) as run:
+        made = write_release(context, run, tmp_path / "release", CancelToken(), silent).out
         told = [note for note in run.recorded_notes if "declared missing" in note]
     assert sorted(_published(made)) == sorted(["y"] * 3 + ["o"] * 3 + [unknown] * 2)
     assert told == (
@@ -99,10 +97,10 @@ def test_a_missing_code_that_a_group_is_called_by_is_noted(
     tmp_path: Path, context: AppContext
 ) -> None:
     path = _written(tmp_path, "y: -60\n99: 61-98\n")
-    with prepare(context, read_plan(path), tmp_path, "plan", CancelToken(), silent) as run:
+    with prepare_rows(context, read_plan(path), tmp_path, "plan", CancelToken(), silent) as run:
         assert "missing value, and a group of its hierarchy is called so too" in " ".join(run.notes)
     path = _written(tmp_path, "y: -60\no: 61-98\n")
-    with prepare(context, read_plan(path), tmp_path, "plan", CancelToken(), silent) as run:
+    with prepare_rows(context, read_plan(path), tmp_path, "plan", CancelToken(), silent) as run:
         assert not [note for note in run.notes if "called so too" in note]
 
 
@@ -122,7 +120,7 @@ def test_a_cube_counts_nobody_of_unknown_age_among_the_old(
 ) -> None:
     path = _written(tmp_path, "y: -60\no: 61-\n", CUBE)
     plan = read_plan(path)
-    with prepare_private(context, plan, tmp_path, "plan", CancelToken(), silent) as run:
+    with prepare_tables(context, plan, tmp_path, "plan", CancelToken(), silent) as run:
         hierarchy = run.given.hierarchies["AGE"]
         assert [note for note in run.recorded_notes if note.endswith("even into the total.")]
     assert "99" not in hierarchy.leaf_codes

@@ -15,7 +15,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.examining import examine
 from dpdesk.app.hierarchies import load
 from dpdesk.app.opening import open_data, profile
-from dpdesk.app.planning import prepare
+from dpdesk.app.planning import prepare_rows
 from dpdesk.app.recipes import FitItem, FitReport, Recipe, Weight, adopt, merged_source
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
@@ -395,10 +395,10 @@ def runs(context: AppContext, made: Recipe, report: FitReport) -> bool:
     token = CancelToken()
     try:
         plan, at_hand = work.to_plan(), work.hand_made()
-        with prepare(
+        with prepare_rows(
             context, plan, report.base, "plan", token, silent, hierarchies=at_hand
         ) as ready:
-            ready.method.run(ready.given, token, silent)
+            ready.decide(token, silent)
     except DpdeskError:
         return False
     return True

@@ -15,8 +15,8 @@ import pytest
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
-from dpdesk.app.planning import prepare
-from dpdesk.app.releasing import write_release
+from dpdesk.app.planning import prepare_rows
+from dpdesk.app.running import write_release
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
@@ -89,12 +89,14 @@ def test_what_a_real_file_says_of_its_columns_comes_back(
     source = real(name)
     before = head(source, limit=100_000)
     plan = written_plan(tmp_path, source, before.variables, before.head)
-    with prepare(context, read_plan(plan), tmp_path, plan.name, CancelToken(), silent) as ready:
+    with prepare_rows(
+        context, read_plan(plan), tmp_path, plan.name, CancelToken(), silent
+    ) as ready:
         if len(before.head) == 1:  # nobody can be hidden among others there
             with pytest.raises(RefusedError):
-                write_release(ready, tmp_path / "out", context.workspace, CancelToken(), silent)
+                write_release(context, ready, tmp_path / "out", CancelToken(), silent)
             return
-        out = write_release(ready, tmp_path / "out", context.workspace, CancelToken(), silent).out
+        out = write_release(context, ready, tmp_path / "out", CancelToken(), silent).out
     assert verify_release(out, context.registry, CancelToken(), silent).ok
     form = source.suffix.removeprefix(".").removeprefix("z")
     again = tmp_path / f"again.{form}"

@@ -65,7 +65,7 @@ def test_a_view_is_what_the_run_gives(
 ) -> None:
     raw = {"k": k, "max_suppression": share, "objective": objective}
     found = view(explore(table), **raw)
-    outcome = KAnonymity().run(given_of(table, **raw), CancelToken(), silent)
+    outcome = KAnonymity().decide(given_of(table, **raw), CancelToken(), silent)
     assert found.figures == outcome.figures
     assert found.guarantee == outcome.guarantee
 
@@ -209,7 +209,7 @@ def test_in_a_large_lattice_the_view_of_the_plan_is_what_its_run_gives(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(effort_module, "MAX_WALK_WORK", 0)
         found = view(explore(table, **raw), **raw)
-        outcome = KAnonymity().run(given_of(table, **raw), CancelToken(), silent)
+        outcome = KAnonymity().decide(given_of(table, **raw), CancelToken(), silent)
     assert found.figures == outcome.figures
     assert found.guarantee == outcome.guarantee
     assert "too many to look at" not in found.sentence

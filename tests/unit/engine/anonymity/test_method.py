@@ -25,7 +25,7 @@ from dpdesk.engine.anonymity.guarantee import k_guarantee
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.anonymity.metrics import OBJECTIVES, NodeStatistics
 from dpdesk.engine.anonymity.settings import PARAMETERS
-from dpdesk.engine.method import MethodInput, MethodOutcome
+from dpdesk.engine.method import MethodInput, Outcome
 from tests.helpers.memory_tables import MemorySource, publish
 from tests.helpers.small_tables import SmallTable, small_tables
 from tests.reference import risk as reference
@@ -47,11 +47,11 @@ def given_of(
     return MethodInput(table.source, roles or quasi, table.hierarchies, parameters)
 
 
-def run(given: MethodInput) -> MethodOutcome:
-    return KAnonymity().run(given, CancelToken(), silent)
+def run(given: MethodInput) -> Outcome:
+    return KAnonymity().decide(given, CancelToken(), silent)
 
 
-def node_of(outcome: MethodOutcome) -> dict[str, int]:
+def node_of(outcome: Outcome) -> dict[str, int]:
     node = outcome.result["node"]
     assert isinstance(node, dict)
     return node
@@ -233,7 +233,7 @@ def test_a_lattice_too_large_to_walk_is_searched_and_not_called_optimal(
     monkeypatch.setattr(large_module, "MAX_BOUNDED_NODES", 2)
     monkeypatch.setattr(large_module, "node_budget", lambda problem: 4)
     events: list[Event] = []
-    outcome = KAnonymity().run(given_of(PEOPLE, k=3), CancelToken(), events.append)
+    outcome = KAnonymity().decide(given_of(PEOPLE, k=3), CancelToken(), events.append)
     assert outcome.result["proven_optimal"] is False
     notes = [event.sentence for event in events if isinstance(event, Note)]
     assert notes[-1].startswith("Only 4 of 6 combinations of levels were looked at")
@@ -250,7 +250,7 @@ def test_bounds_prove_what_a_walk_finds_and_the_notes_say_so(
     walked = run(given_of(PEOPLE, **raw))
     monkeypatch.setattr(effort_module, "MAX_WALK_WORK", 2)
     events: list[Event] = []
-    bounded = KAnonymity().run(given_of(PEOPLE, **raw), CancelToken(), events.append)
+    bounded = KAnonymity().decide(given_of(PEOPLE, **raw), CancelToken(), events.append)
     assert bounded.result == walked.result
     assert bounded.result["proven_optimal"] is True
     notes = [event.code for event in events if isinstance(event, Note)]

@@ -21,8 +21,7 @@ from dpdesk.core.rows import CodedColumn, RewrittenRows
 from dpdesk.core.schema import Role
 from dpdesk.engine.diverted.combined import spare_rows, trimmed
 from dpdesk.engine.diverted.method import LDiverted
-from dpdesk.engine.method import MethodInput
-from dpdesk.engine.randomised_method import Judged
+from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.recoded import suppressed_tuples, tuple_keys
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource
@@ -63,9 +62,9 @@ def given_for(rows: list[tuple[str, str, str]], **keys: object) -> MethodInput:
     return MethodInput(Rows.of(tuple(ROLES), rows), ROLES, HIERARCHIES, parameters)
 
 
-def made(rows: list[tuple[str, str, str]], **keys: object) -> tuple[Judged, RewrittenRows]:
+def made(rows: list[tuple[str, str, str]], **keys: object) -> tuple[Outcome, RewrittenRows]:
     method, given = LDiverted(), given_for(rows, **keys)
-    judged = method.judge(given, TOKEN, silent)
+    judged = method.decide(given, TOKEN, silent)
     source = given.source
     assert isinstance(source, Rows)
     return judged, method.draw(given, judged, source, SeededBits(6), TOKEN, silent)
@@ -126,9 +125,9 @@ def test_eligibility_is_held_against_the_rows_that_are_left() -> None:
         )
         if suppressed is None:  # ages are generalised instead, so all rows are left
             with pytest.raises(RefusedError, match="`s0` has 30 of 60 rows"):
-                method.judge(given, TOKEN, silent)
+                method.decide(given, TOKEN, silent)
         else:
-            assert method.judge(given, TOKEN, silent).result["rows_suppressed"] == suppressed
+            assert method.decide(given, TOKEN, silent).result["rows_suppressed"] == suppressed
 
 
 @st.composite
@@ -185,12 +184,12 @@ def test_where_no_class_has_rows_to_spare_the_limit_is_named() -> None:
     method = LDiverted()
     given = replace(given_for(rows, l=4, k=5, max_suppression=0), hierarchies=flat)
     with pytest.raises(RefusedError, match="no class has rows to spare") as caught:
-        method.judge(given, TOKEN, silent)
+        method.decide(given, TOKEN, silent)
     suppressed = caught.value.details["suppressed"]
     assert suppressed == 15  # seven classes of five: four of them are a multiple of four rows
     assert "max_suppression = 0.4286" in caught.value.hint
     wider = replace(given_for(rows, l=4, k=5, max_suppression=0.4286), hierarchies=flat)
-    judged = method.judge(wider, TOKEN, silent)
+    judged = method.decide(wider, TOKEN, silent)
     assert (judged.result["rows_suppressed"], judged.result["rows_removed"]) == (15, 0)
 
 
@@ -222,7 +221,7 @@ def test_rows_alone_are_those_released_that_no_other_released_row_equals(
         LDiverted.parameters, {"l": 4, "k": 5, "max_suppression": 0.5}, "plan"
     )
     asked = MethodInput(Rows.of(tuple(roles), rows), roles, HIERARCHIES, parameters)
-    judged = LDiverted().judge(asked, TOKEN, silent)
+    judged = LDiverted().decide(asked, TOKEN, silent)
     recoding = judged.recoding
     assert recoding is not None
     gone = {tuple(labels) for labels in suppressed_labels(recoding)}

@@ -13,7 +13,7 @@ import pytest
 
 from dpdesk.app.checklists import gather
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import prepare
+from dpdesk.app.planning import prepare_rows
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
@@ -294,13 +294,13 @@ def test_a_missing_file_is_a_storage_error(tmp_path: Path) -> None:
 def test_a_protocol_applies_to_another_source_and_gives_the_same_release(
     context: AppContext, signed: SignedProtocol, source: Path, tmp_path: Path
 ) -> None:
-    from dpdesk.app.releasing import write_release
+    from dpdesk.app.running import write_release
 
     token = CancelToken()
     work = signed.protocol.work(SourceSpec(town.SOURCE), source)
     plan, at_hand = replace(work, title="Next year").to_plan(), work.hand_made()
-    with prepare(context, plan, source, "plan", token, silent, hierarchies=at_hand) as ready:
-        out = write_release(ready, tmp_path / "again", context.workspace, token, silent).out
+    with prepare_rows(context, plan, source, "plan", token, silent, hierarchies=at_hand) as ready:
+        out = write_release(context, ready, tmp_path / "again", token, silent).out
     again = gather(context, out, token, silent)
     assert again.report.ok
     found = check_protocol(signed, again.release, again.table, POLICY, TRUST)
