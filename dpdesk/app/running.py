@@ -565,11 +565,12 @@ class _Tables(_Release):
         return tables
 
     def described(self, manifest: Mapping[str, object]) -> Codebook:
-        """See :meth:`_Release.described`."""
-        from dpdesk.app.private.labelling import dimension_labels
+        """See :meth:`_Release.described`; the store is not asked for labels that nobody wants."""
+        from dpdesk.app.private.labelling import asks_labels, dimension_labels
 
         self.step(3)
-        self.book = Codebook(dimension_labels(self.prepared.data.book, manifest))
+        if asks_labels(manifest):
+            self.book = Codebook(dimension_labels(self.prepared.data.book, manifest))
         return self.book
 
     def page(self, manifest: Mapping[str, object]) -> bytes:

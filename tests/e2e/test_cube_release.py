@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from dpdesk.app import running
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
-from dpdesk.app.private import releasing
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
@@ -254,7 +254,7 @@ def test_a_run_that_fails_after_the_debit_stays_spent_and_leaves_nothing(
         raise RuntimeError("the disk failed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(releasing, "public_files", fail)
+        patch.setattr(running, "public_files", fail)
         with pytest.raises(RuntimeError):
             release(fresh, plan, tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -281,7 +281,7 @@ def test_texts_that_cannot_be_read_are_told_before_anything_is_paid(
     assert release(fresh, plan, tmp_path / "again").out.is_dir()
 
 
-PUBLIC_STEPS = ("process", "write_public")
+PUBLIC_STEPS = ("process", "_write_public")
 KNOWN_OF_THE_SOURCE = {"sha256"}
 """What the public part may ask of the store of the raw table: the hash, for the commitment."""
 
@@ -311,7 +311,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 
     following(CubeDesign, "measure")
     following(CubeDesign, "process")
-    following(releasing._Work, "write_public")
+    following(running._Tables, "_write_public")
     monkeypatch.setattr(DataStore, "__getattribute__", asked)
     return found
 

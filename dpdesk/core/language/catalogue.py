@@ -11,7 +11,7 @@ from __future__ import annotations
 import gettext
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from io import BytesIO
 
 from dpdesk.core.errors import StorageError
@@ -39,6 +39,14 @@ class Catalogue:
     plurals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     plural_form: Callable[[int], int] = field(default=lambda count: int(count != 1))
     marks: NumberMarks = field(default_factory=NumberMarks)
+
+    @cached_property
+    def framed(self) -> Mapping[tuple[str, ...], tuple[Template, ...]]:
+        """The templates by their fixed parts, in the same order."""
+        found: dict[tuple[str, ...], tuple[Template, ...]] = {}
+        for template in self.templates:
+            found[template.frame] = (*found.get(template.frame, ()), template)
+        return found
 
 
 def languages() -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from functools import cache
 
 from dpdesk.core.language.catalogue import ENGLISH, PAGES, TEXTS, Catalogue, read_catalogue
 from dpdesk.core.language.numbers import NumberMarks, is_figure
-from dpdesk.core.language.templates import Template
+from dpdesk.core.language.templates import Template, placeholders
+from dpdesk.core.messages import Message, frame
 
 _SENTENCES = re.compile(r"(?<=[.!?:;]) (?=\S)")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -99,6 +100,10 @@ class Voice:
         """As :meth:`say`, but None for what this language lacks."""
         if self._catalogue is None or not sentence.strip() or isinstance(sentence, Untranslated):
             return sentence
+        if isinstance(sentence, Message):
+            said = self._message(sentence)
+            if said is not None:
+                return said
         if sentence not in self._said:
             self._said[sentence] = self._translated(sentence)
         return self._said[sentence]
@@ -138,6 +143,27 @@ class Voice:
         if heard is not None:
             heard.append(english)
         return english
+
+    def _message(self, message: Message) -> str | None:
+        """A message by its template; None where the catalogue lacks it or a value of it."""
+        assert self._catalogue is not None
+        literals, names = frame(message.template)
+        for template in self._catalogue.framed.get(literals, ()):
+            values: dict[str, str] = {}
+            for name, (known_as, kind) in zip(names, placeholders(template.english), strict=True):
+                said = self._value(kind, message.values[name])
+                if said is None or values.setdefault(known_as, said) != said:
+                    break
+            else:
+                return template.filled(values)
+        return None
+
+    def _value(self, kind: str, value: str) -> str | None:
+        if isinstance(value, Message):
+            return self.known(value)
+        if kind in ("int", "number"):
+            return self.marks.written(value) if is_figure(value) else None
+        return self._filling(kind, value)
 
     def _translated(self, sentence: str) -> str | None:
         return self._whole(sentence) or self._in_parts(sentence)

@@ -20,7 +20,7 @@ A placeholder that stands twice must hold the same text twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -64,6 +64,11 @@ class Template:
         return tuple(part for part in _PLACEHOLDER.sub("\0", self.english).split("\0") if part)
 
     @property
+    def frame(self) -> tuple[str, ...]:
+        """The fixed parts with one more than there are placeholders, some of them perhaps empty."""
+        return tuple(_PLACEHOLDER.sub("\0", self.english).split("\0"))
+
+    @property
     def weight(self) -> tuple[int, int, int]:
         """How specific it is: fixed characters, strict kinds, then how few placeholders it has."""
         kinds = [kind for _, kind in placeholders(self.english)]
@@ -98,6 +103,10 @@ class Template:
             if said is None:
                 return None
             values[name] = said
+        return self.filled(values)
+
+    def filled(self, values: Mapping[str, str]) -> str:
+        """The sentence in the other language, with what is said for each placeholder."""
         return _PLACEHOLDER.sub(lambda one: values[one["name"]], self.other)
 
 
