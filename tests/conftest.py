@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from tests.helpers.waiting import PatientBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-# Started with nohup, the tests and all their processes would ignore a signal that some tests send.
+# Started with nohup or in the background, the tests and all their processes would ignore signals
+# that some tests send.
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # Every test has a home of its own, but need not compile the kernels anew for that.
 KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
 os.environ.setdefault("DPDESK_CACHE", str(KERNELS))

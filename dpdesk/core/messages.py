@@ -29,17 +29,17 @@ class Message(str):
         made.values = {name: _shown(values[name], *form) for name, form in _fields(template)}
         return made
 
-    def __getnewargs__(self) -> tuple[str, Mapping[str, str]]:
-        """What makes it again in another process, without the forms of its numbers."""
+    def __reduce__(self) -> tuple[object, ...]:
+        """What makes it again in another process, where its numbers are texts already."""
         bare = "".join(
             _escaped(literal) + (f"{{{name}}}" if name is not None else "")
             for literal, name, _, _ in _FORMATTER.parse(self.template)
         )
-        return bare, self.values
+        return Message, (bare, self.values)
 
 
-def msg(template: str, /, **values: object) -> Message:
-    """The message of a template such as ``Column `{name}`: {rows:,} rows``, with its values."""
+def msg(template: str, /, **values: object) -> str:
+    """The :class:`Message` of a template such as ``Column `{name}`: {rows:,} rows``."""
     return Message(template, values)
 
 
