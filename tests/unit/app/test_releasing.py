@@ -264,7 +264,7 @@ def test_a_full_folder_is_refused_before_any_work(
     def never(*args: object, **kwargs: object) -> None:
         raise AssertionError("the method must not run")
 
-    monkeypatch.setattr(KAnonymity, "run", never)
+    monkeypatch.setattr(KAnonymity, "decide", never)
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(InputError) as caught:
         town.release(plan, tmp_path, context)
