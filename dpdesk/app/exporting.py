@@ -132,6 +132,8 @@ def export_release(
     report: Report,
     agency: str = "",
     registry: Registry | None = None,
+    *,
+    replace: bool = False,
 ) -> Path:
     """Write the table of a release (or of its ``public/`` alone) to the file ``out``.
 
@@ -144,14 +146,15 @@ def export_release(
     ``ddi`` and ``sdmx-structure`` are documents about the data, ``sdmx-csv`` holds the tables of a
     cube as observations; ``agency`` is the identifier of the agency that maintains their structure.
     ``registry`` holds the methods that may be known, those of this version when None. Nothing
-    internal is read. An existing file is replaced, as a whole or not at all.
+    internal is read. ``out`` must be absent or an empty file; with ``replace``, where the user was
+    asked before, another one is replaced, as a whole or not at all.
 
     Raises
     ------
     InputError
         Unknown format or one that does not fit the release (``export.format``), ``agency`` is no
-        identifier (``export.agency``), ``release`` is no folder, ``out`` is a folder or lies inside
-        the release.
+        identifier (``export.agency``), ``release`` is no folder, ``out`` is there already
+        (``export.exists``), is a folder or lies inside the release.
     RefusedError
         The release is not verified (``export.not-verified``), something of it was compared with
         nothing and nobody accepted that (``export.not-compared``), its method does not say which
@@ -169,6 +172,12 @@ def export_release(
             "export.inside",
             f"{out}: lies inside the release, which nothing may be added to.",
             hint="Choose a place outside the release folder.",
+        )
+    if not replace and out.is_file() and out.stat().st_size:
+        raise InputError(
+            "export.exists",
+            f"{out}: the file is there already.",
+            hint="Name another, or remove it.",
         )
     report(StepStarted("Check the release", 1, 2))
     known = registry or default_registry()

@@ -312,11 +312,12 @@ class Desk(QObject):
         folder = self._settings.current.last_folder
         suggestion = Path(folder) / f"{source.stem}.toml"
         path = self._asker.save_file(
-            self.tr("Save the plan"), str(suggestion), self.tr("Plans (*.toml *.json)")
+            self.tr("Save the plan"),
+            str(suggestion),
+            self.tr("Plans (*.toml *.json)"),
+            (".toml", ".json"),
         )
         if path is not None:
-            if path.suffix.lower() not in (".toml", ".json"):
-                path = path.with_name(path.name + ".toml")
             self.workbench.save_plan(path)
         return path is not None
 

@@ -19,13 +19,22 @@ class FileAsker(Protocol):
         """An existing folder."""
         ...
 
-    def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
-        """A file to write; the dialog itself asks before one is replaced."""
+    def save_file(
+        self, title: str, suggestion: str, filters: str, endings: tuple[str, ...] = ()
+    ) -> Path | None:
+        """A file to write, see :func:`with_ending`; the dialog asks before one is replaced."""
         ...
 
     def new_file(self, title: str, suggestion: str, filters: str) -> Path | None:
         """A file to write; whoever asks has to ask before one is replaced."""
         ...
+
+
+def with_ending(path: Path, endings: tuple[str, ...]) -> Path:
+    """The path, with the first of the endings behind it where it has none of them."""
+    if not endings or path.suffix.lower() in endings:
+        return path
+    return path.with_name(path.name + endings[0])
 
 
 class DialogAsker:
@@ -48,10 +57,18 @@ class DialogAsker:
         name = QFileDialog.getExistingDirectory(self._parent, title, folder)
         return Path(name) if name else None
 
-    def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+    def save_file(
+        self, title: str, suggestion: str, filters: str, endings: tuple[str, ...] = ()
+    ) -> Path | None:
         """See :class:`FileAsker`."""
-        name, _ = QFileDialog.getSaveFileName(self._parent, title, suggestion, filters)
-        return Path(name) if name else None
+        while True:
+            name, _ = QFileDialog.getSaveFileName(self._parent, title, suggestion, filters)
+            if not name:
+                return None
+            path = with_ending(Path(name), endings)
+            if path == Path(name) or not path.exists():
+                return path
+            suggestion = str(path)  # the dialog has asked about another one
 
     def new_file(self, title: str, suggestion: str, filters: str) -> Path | None:
         """See :class:`FileAsker`."""

@@ -175,10 +175,8 @@ class ProjectDesk(QObject):
 
     def _ask_place(self, title: str, stem: str) -> Path | None:
         suggestion = Path(self._settings.current.last_folder) / f"{stem}{ENDING}"
-        path = self._asker.save_file(title, str(suggestion), self.tr("Projects (*.dpdesk)"))
-        if path is None or path.suffix.lower() == ENDING:
-            return path
-        return path.with_name(path.name + ENDING)
+        filters = self.tr("Projects (*.dpdesk)")
+        return self._asker.save_file(title, str(suggestion), filters, (ENDING,))
 
     # ---- what the keeper tells
 

@@ -70,7 +70,9 @@ class NoAsker:
     def open_folder(self, title: str, folder: str) -> Path | None:
         return None
 
-    def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+    def save_file(
+        self, title: str, suggestion: str, filters: str, endings: tuple[str, ...] = ()
+    ) -> Path | None:
         return None
 
     def new_file(self, title: str, suggestion: str, filters: str) -> Path | None:

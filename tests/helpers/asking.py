@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dpdesk.ui.files import with_ending
+
 
 @dataclass
 class ScriptedAsker:
@@ -21,9 +23,12 @@ class ScriptedAsker:
         """See FileAsker."""
         return self._noted(title, folder)
 
-    def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+    def save_file(
+        self, title: str, suggestion: str, filters: str, endings: tuple[str, ...] = ()
+    ) -> Path | None:
         """See FileAsker."""
-        return self._noted(title, suggestion)
+        given = self._noted(title, suggestion)
+        return None if given is None else with_ending(given, endings)
 
     def new_file(self, title: str, suggestion: str, filters: str) -> Path | None:
         """See FileAsker."""

@@ -28,7 +28,9 @@ class Answers:
     def open_folder(self, title: str, folder: str) -> Path | None:
         return self.path
 
-    def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+    def save_file(
+        self, title: str, suggestion: str, filters: str, endings: tuple[str, ...] = ()
+    ) -> Path | None:
         self.suggestion = suggestion
         return self.path
 

@@ -37,7 +37,9 @@ class NoAsker:
         """See FileAsker."""
         return None
 
-    def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+    def save_file(
+        self, title: str, suggestion: str, filters: str, endings: tuple[str, ...] = ()
+    ) -> Path | None:
         """See FileAsker."""
         return None
 

@@ -320,6 +320,7 @@ class Export:
         exporting.export_release(
             *(self.release, self.form, self.out, self.context.workspace, token, report),
             registry=self.context.registry,
+            replace=True,  # the dialog has asked
         )
         return self.out
 

@@ -231,7 +231,7 @@ def test_a_cancel_leaves_the_old_file(
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        export_release(made, file_format, target, context.workspace, token, silent)
+        export_release(made, file_format, target, context.workspace, token, silent, replace=True)
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -248,12 +248,26 @@ def test_progress_ends_with_all_rows(
     assert done[-1] == 299
 
 
+def test_a_file_that_is_there_is_not_replaced_unasked(
+    made: Path, context: AppContext, tmp_path: Path
+) -> None:
+    target = tmp_path / "out.csv"
+    target.write_text("old")
+    with pytest.raises(InputError, match="is there already") as error:
+        export(made, "csv", target, context)
+    assert (error.value.code, target.read_text()) == ("export.exists", "old")
+    target.write_text("")
+    export(made, "csv", target, context)
+    assert target.read_text("utf-8").startswith("age,town,illness\n")
+
+
 def test_an_existing_file_is_replaced_as_a_whole(
     made: Path, context: AppContext, tmp_path: Path
 ) -> None:
     target = tmp_path / "out.csv"
     target.write_text("old")
-    export(made, "csv", target, context)
+    token = CancelToken()
+    export_release(made, "csv", target, context.workspace, token, silent, replace=True)
     assert target.read_text("utf-8").startswith("age,town,illness\n")
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
 

@@ -62,11 +62,9 @@ class Giving(QObject):
         suffix = suffix_of(form)
         suggestion = folder.parent / f"{folder.name}{_part(form)}{suffix}"
         title = self.tr("Export the public table")
-        path = self._asker.save_file(title, str(suggestion), _filters()[form])
+        path = self._asker.save_file(title, str(suggestion), _filters()[form], (suffix,))
         if path is None:
             return
-        if path.suffix.lower() != suffix:
-            path = path.with_name(f"{path.name}{suffix}")
         self._follow(self._bench.export(form, path), form, path)
 
     def save_pack(self) -> None:
