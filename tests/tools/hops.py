@@ -144,11 +144,12 @@ def measure(plan: Path) -> list[Way]:
 
 
 def _children(folder: Path) -> Iterator[Way]:
-    for path in sorted(folder.glob("process-*.jsonl")):
+    targets = {path: path.with_suffix(".name") for path in folder.glob("process-*.jsonl")}
+    for path, name in sorted(targets.items(), key=lambda one: one[1].read_text("utf-8")):
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         entered = tuple(line["entered"] for line in lines if line["entered"])
-        target = path.with_suffix(".name").read_text("utf-8")
-        yield Way(target, entered, 0, max(line["deepest"] for line in lines))
+        deepest = max(line["deepest"] for line in lines)
+        yield Way(name.read_text("utf-8"), entered, 0, deepest)
 
 
 def _run_here(folder: Path, plan: Path) -> int:

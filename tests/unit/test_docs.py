@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -173,3 +174,14 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
                 found.add(place)
                 ahead.append(place)
     assert [name_of(page) for page in PAGES if page not in found] == []
+
+
+def test_the_page_on_the_architecture_draws_the_layers_of_the_contract() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    layers = next(one["layers"] for one in contracts if "dpdesk.core" in one.get("layers", ()))
+    rooms = [re.findall(r"dpdesk\.(\w+)", layer) for layer in reversed(layers)]
+    page = (DOCS / "architecture.md").read_text("utf-8")
+    (drawn,) = re.findall(r"^core  <-.*$", page, re.MULTILINE)
+    assert [re.findall(r"\w+", part) for part in drawn.split("<-")] == rooms
+    assert all(f"| `{room}` |" in page for layer in rooms for room in layer)
