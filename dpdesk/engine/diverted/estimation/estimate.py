@@ -407,11 +407,13 @@ def _part(found: Floats, chosen: Sequence[Mask]) -> Floats:
 def _moved(found: Floats, chosen: Sequence[Mask], count: float) -> Floats:
     """The same counts with ``count`` in the chosen part, the others in proportion."""
     total, places = float(found.sum()), np.ix_(*(np.flatnonzero(mask) for mask in chosen))
-    moved = found.copy()
-    inside, outside = float(found[places].sum()), total - float(found[places].sum())
-    moved *= (total - count) / outside if outside > 0 else 0.0
     part = found[places]
-    moved[places] = part * (count / inside) if inside > 0 else count / part.size
+    inside, outside = float(part.sum()), total - float(part.sum())
+    moved = found.copy()
+    moved[places] = 0.0
+    # Shares first: iterative Bayes leaves counts so near 0 that nothing can be divided by them.
+    moved = moved / outside * (total - count) if outside > 0 else np.zeros_like(found)
+    moved[places] = part / inside * count if inside > 0 else count / part.size
     return moved
 
 

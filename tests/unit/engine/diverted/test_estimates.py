@@ -13,6 +13,7 @@ from dpdesk.engine.diverted.estimation.estimate import (
     Estimator,
     Tables,
     estimate,
+    full_estimate,
     interval,
     iterative_bayes,
     possible_counts,
@@ -89,6 +90,25 @@ def test_bayes_and_the_closed_form_agree_inside_and_bayes_stays_above_zero() -> 
     for y, expected in ((20.0, (20 - a * hits) / (1 / size - a)), (5.0, 0.0)):
         found = iterative_bayes(np.array([hits - y, y]), everything, size)
         assert found[1] == pytest.approx(expected, abs=0.2)
+
+
+def test_an_estimate_next_to_nothing_has_an_interval() -> None:
+    """Iterative Bayes leaves counts as small as a float can be: they are no divisors."""
+    models = [transition(COUNTS, 2), transition(COUNTS, 2)]
+    everything = np.outer(COUNTS, COUNTS) / COUNTS.sum()
+    chosen = (one(6, 0), one(6, 1))
+    tables = Tables(everything / 10, everything, chosen)
+    found = everything / 10
+    for least in (0.0, 5e-324, 1e-300):
+        found[0, 1] = least
+        answer = full_estimate(tables, models, found)
+        assert answer.value == least
+        assert answer.low == 0
+        assert answer.high is not None
+        assert 1 < answer.high <= tables.hits
+    only = np.zeros((6, 6))
+    only[0, 1], only[5, 5] = tables.hits, 5e-324
+    assert full_estimate(tables, models, only).high == pytest.approx(tables.hits)
 
 
 def two_values(estimator: Estimator, y: float, f: float = 40.0) -> Estimate:
