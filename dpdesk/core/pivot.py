@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import product
+from math import ceil, floor, isfinite, log10
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from dpdesk.core.query import ALL, COVERING_95
 Labels = tuple[str | None, ...]
 NEAR_ZERO = 1.0
 _WHOLE_FROM = 10.0
+_SLACK = 1e-12
 _LOOKS = (Look.FIRST, Look.SECOND, Look.THIRD, Look.FOURTH)
 MOST_BARS = 40
 STEPS = (0.02, 0.05, 0.1, 0.2, 0.5)
@@ -54,6 +56,11 @@ class Pivot:
             label if label is None or one is None else one.shown(label)
             for label, one in zip(labels, known, strict=True)
         )
+
+    @property
+    def covering(self) -> bool:
+        """Whether the ± holds the errors of these very numbers in 95 of 100 cases or more."""
+        return self.grid.interval == COVERING_95
 
     @property
     def shares(self) -> Floats:
@@ -98,6 +105,22 @@ def pivot_of(grid: CubeGrid, rows: int) -> Pivot:
     )
 
 
+def digits_of(half: float, usual: int) -> int:
+    """Digits behind the point of a value and its ±: of a small ± so many that two of its own show.
+
+    A ± that is written as 0 reads as one of an exact number.
+    """
+    return max(usual, 1 - floor(log10(half))) if 0 < half < 1 else usual
+
+
+def shown_half(half: float, usual: int) -> float:
+    """A ± as it is written: never less than it is. See :func:`digits_of`."""
+    if not isfinite(half):
+        return half
+    scale: float = 10.0 ** digits_of(half, usual)
+    return ceil(half * scale * (1 - _SLACK)) / scale
+
+
 def label_text(labels: Labels) -> str:
     """The labels of a row or column in one text; all margins together are one word."""
     if all(label is None for label in labels):
@@ -132,7 +155,7 @@ def pivot_chart(pivot: Pivot, question: str, answer: str, unit: str) -> BarChart
     )
     title = " × ".join(pivot.row_axes) or "all"
     twin = [_twin_row(pivot, row, column) for row in rows for column in columns]
-    width = "± 95 %" if pivot.grid.interval == COVERING_95 else "±"
+    width = "± 95 %" if pivot.covering else "±"
     heads = (title, " × ".join(pivot.column_axes) or "columns", pivot.grid.measure, width)
     return BarChart(
         id="olap",
@@ -153,8 +176,8 @@ def _twin_row(pivot: Pivot, row: int, column: int) -> tuple[Cell, ...]:
     return (
         label_text(pivot.row_words(row)),
         label_text(pivot.column_words(column)) if pivot.column_axes else ALL,
-        round(value, 1) if known else None,
-        round(half, 1) if known else None,
+        round(value, digits_of(half, 1)) if known else None,
+        shown_half(half, 1) if known else None,
     )
 
 

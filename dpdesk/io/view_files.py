@@ -11,12 +11,13 @@ from typing import Any
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.pivot import Pivot
+from dpdesk.core.pivot import Pivot, digits_of
 from dpdesk.core.query import ALL
 from dpdesk.io.safewrite import PartialKeeper, replacing
 
 _XLSX_ROWS, _XLSX_COLUMNS = 1_048_576, 16_384
 _LONGEST = 32_767
+_MOST_DIGITS = 15
 
 
 def write_view_csv(
@@ -26,7 +27,7 @@ def write_view_csv(
     keeper: PartialKeeper,
     token: CancelToken,
 ) -> None:
-    """A line for each number: labels, value, standard error, low, high (95 %).
+    """A line for each number: labels, value, standard error, and the value less and plus its ±.
 
     Sums over all categories have the label ALL. Raises StorageError, InputError ``out.folder``,
     Cancelled.
@@ -58,6 +59,7 @@ def write_view_xlsx(
 ) -> None:
     """Sheets ``Values`` and ``Plus-minus 95 %`` as the view is shown, and ``About``.
 
+    Where it is not known how often the ± holds, its sheet is called ``Plus-minus``.
     Raises RefusedError ``export.too-large``, StorageError, InputError ``out.folder``, Cancelled.
     """
     import xlsxwriter
@@ -75,9 +77,10 @@ def write_view_xlsx(
     with replacing(out, keeper) as fresh:
         options = {"strings_to_formulas": False, "strings_to_urls": False, "in_memory": True}
         book = xlsxwriter.Workbook(str(fresh), options)
-        bold, plain = book.add_format({"bold": True}), book.add_format({"num_format": "#,##0.0"})
+        bold = book.add_format({"bold": True})
+        plain = book.add_format({"num_format": f"#,##0.{'0' * _digits(pivot)}"})
         _write_sheet(book.add_worksheet("Values"), pivot, pivot.values, (bold, plain), token)
-        widths = book.add_worksheet("Plus-minus 95 %")
+        widths = book.add_worksheet("Plus-minus 95 %" if pivot.covering else "Plus-minus")
         _write_sheet(widths, pivot, pivot.half_widths, (bold, plain), token)
         notes = book.add_worksheet("About")
         notes.set_column(0, 0, 16)
@@ -87,6 +90,12 @@ def write_view_xlsx(
             notes.write_string(number, 1, text[:_LONGEST])
         token.check()
         book.close()
+
+
+def _digits(pivot: Pivot) -> int:
+    """Digits behind the point with which no ± reads as 0."""
+    halves = pivot.half_widths[pivot.half_widths > 0]
+    return min(_MOST_DIGITS, digits_of(float(halves.min(initial=1.0)), 1))
 
 
 def _write_sheet(

@@ -13,7 +13,11 @@ from dpdesk.core.language import voice
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method
 from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.widths import half_width, rounding_of_cell
+from dpdesk.engine.private.widths import (
+    half_width,
+    rounding_does_nothing,
+    rounding_of_cell,
+)
 from dpdesk.report.about import settings
 from dpdesk.report.exact import exact_words, played_attack
 from dpdesk.report.pages import figure, render
@@ -204,7 +208,9 @@ def table_width(item: Mapping[str, object], manifest: Mapping[str, object]) -> f
     noise = Noise.GAUSSIAN if "rho" in parameters else Noise.LAPLACE
     step = _step(str(item.get("measure", "")), parameters.get("measure"))
     variance = as_float(item["variance"])
-    if parameters.get("integral") is True and variance > 0:
+    sources = len(as_list(as_table(manifest["result"])["noise_sources"]))
+    whole = rounding_does_nothing(sources, nonnegative=parameters.get("nonnegative") is True)
+    if parameters.get("integral") is True and not whole and variance > 0:
         domains = [as_table(one) for one in as_list(as_table(manifest["result"])["domains"])]
         inside = [one["dimension"] in as_list(item["dimensions"]) for one in domains]
         shape = [len(as_list(one["categories"])) for one in domains]

@@ -256,9 +256,13 @@ def _unclustered(kind: str, *, rows: bool) -> Condition:
 
 
 def _beside(truth: Truth, gaps: tuple[str, ...]) -> bool:
-    """A change of S rows: S times epsilon, and at most S² times rho, for what was made for one."""
-    least = truth.change if _pure(truth) else truth.change**2
-    return truth.change > 0 and number(gaps[0]) >= least > 1
+    """The loss here is for m changes of S rows: mS rows that another release may hide one by one.
+
+    So it counts up to mS times in epsilon, and up to (mS)² times in rho.
+    """
+    rows = truth.change * truth.rows
+    least = rows if _pure(truth) else rows**2
+    return truth.change > 0 and number(gaps[0]) == least > 1
 
 
 def _several(pure: bool, rows: bool) -> Condition:

@@ -13,6 +13,7 @@ from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.pivot import shown_half
 from dpdesk.core.plain import ExactFloat
 
 if TYPE_CHECKING:
@@ -148,8 +149,8 @@ def _people(
 def _width(width: float, people: NDArray[Any] | None, place: int) -> float | None:
     """± of a cell; of an average it falls with the people there, and below 1 it tells nothing."""
     if people is None:
-        return round(width, 2)
-    return round(width / float(people[place]), 2) if people[place] >= 1 else None
+        return shown_half(width, 2)
+    return shown_half(width / float(people[place]), 2) if people[place] >= 1 else None
 
 
 def _exact(value: float) -> Cell:

@@ -171,7 +171,7 @@ OFTEN = {
 
 def _widths(settings: CubeSettings, channel: Channel, errors: Errors) -> tuple[float, ...]:
     """The ± of the published tables of a channel."""
-    return released_widths(settings, channel.plan.shape, errors.variances, float(channel.unit))
+    return released_widths(settings, channel.plan, errors.variances, float(channel.unit))
 
 
 def name_of(settings: CubeSettings, mask: int) -> str:

@@ -33,6 +33,7 @@ from dpdesk.engine.cubes.naming import cuboid_file
 from dpdesk.engine.cubes.planning import noise_plan
 from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.cubes.widths import moved_by_rounding
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import PlacedRows, place_rows
 from dpdesk.engine.private.declared import (
@@ -599,7 +600,7 @@ def _notes(
             "often their ± holds after it depends on the data."
         )
         notes.append(Note("cube.biased", sentence))
-    if settings.integral:
+    if moved_by_rounding(settings, plan):
         sentence = (
             "Making numbers whole adds to the error of a cell that is the sum of many finer ones "
             "that do not lie side by side; every ± takes this into account."

@@ -102,9 +102,8 @@ def measure_errors(
     settings: CubeSettings, channels: Sequence[Channel], errors: Sequence[Errors]
 ) -> tuple[MeasureErrors, ...]:
     """The errors of every measure that is published, in the order of the plan."""
-    shape = channels[0].plan.shape
     found = {
-        channel.measure: rounded(settings, shape, each.variances, float(channel.unit))
+        channel.measure: rounded(settings, channel.plan, each.variances, float(channel.unit))
         for channel, each in zip(channels, errors, strict=True)
     }
     made = []

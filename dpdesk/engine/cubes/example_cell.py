@@ -40,7 +40,7 @@ def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
     mask, variance = settings.published[place], design.errors[number].variances[place]
     unit, step = unit_of(channel), float(channel.unit)
     values = size + sqrt(variance) * _quantiles(design, mask)
-    width = released_width(settings, design.plan.shape, mask, variance, step)
+    width = released_width(settings, design.plan, mask, variance, step)
     across, along = _stacked(values)
     cell = f"a cell of {name_of(settings, mask)} that truly holds {_number(size)} {unit}"
     return ScatterChart(

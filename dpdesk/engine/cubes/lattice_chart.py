@@ -49,7 +49,7 @@ def lattice_of_design(design: CubeDesign, *, supposed: bool = False) -> LatticeC
     shares: dict[int, float] = {}
     for source in design.plan.sources:
         shares[source.cuboid] = shares.get(source.cuboid, 0.0) + float(source.share)
-    widths = widths_of_lattice(settings, design.plan.shape, variances, float(channel.unit))
+    widths = widths_of_lattice(settings, design.plan, variances, float(channel.unit))
     budget = f"{'ε' if settings.noise is Noise.LAPLACE else 'ρ'} = {float(settings.budget):g}"
     chart = LatticeChart(
         id=LATTICE,
@@ -173,8 +173,8 @@ def _weighted(settings: CubeSettings) -> bool:
 def _answer(design: CubeDesign, *, supposed: bool) -> str:
     settings = design.settings
     exact = _exact(settings, settings.published)
-    shape, step = design.plan.shape, float(design.channels[0].unit)
-    widths = released_widths(settings, shape, design.errors[0].variances, step)
+    step = float(design.channels[0].unit)
+    widths = released_widths(settings, design.plan, design.errors[0].variances, step)
     pairs = zip(settings.published, widths, strict=True)
     noisy = {mask: width for mask, width in pairs if mask not in exact}
     count, every = len(settings.published), 1 << len(settings.dimensions)

@@ -90,7 +90,7 @@ def widths_at(settings: CubeSettings, plan: CubePlan, budget: Fraction) -> Width
     """
     channel = make_channels(replace(settings, budget=budget), plan)[0]
     variances = released_variances(settings, channel, pinned=not pins_left_out(settings))
-    widths = released_widths(settings, channel.plan.shape, variances, float(channel.unit))
+    widths = released_widths(settings, channel.plan, variances, float(channel.unit))
     return Widths(max(widths), float(np.median(widths)))
 
 

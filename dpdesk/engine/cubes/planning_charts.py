@@ -19,7 +19,7 @@ from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.errors import pins_left_out, released_variances
 from dpdesk.engine.cubes.lattice import cells, magnification
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.cubes.widths import released_width, released_widths
+from dpdesk.engine.cubes.widths import moved_by_rounding, released_width, released_widths
 from dpdesk.engine.method import Detail, DetailPart
 from dpdesk.engine.private.kinds import Noise
 
@@ -68,7 +68,7 @@ def _unreachable(design: CubeDesign, place: int, budget: Fraction) -> RefusedErr
     sign = "ε" if design.settings.noise is Noise.LAPLACE else "ρ"
     unit, least = unit_of(design.channels[0]), _number(_width(design, place, budget))
     said = f"No {sign} up to {float(budget):.3g} reaches this error"
-    if design.settings.integral:
+    if moved_by_rounding(design.settings, design.plan):
         said = f"No {sign} reaches this error: making numbers whole alone adds ± {least} {unit}"
     return RefusedError("cube.accuracy", f"{said}.", hint="Type a larger error.")
 
@@ -78,7 +78,7 @@ def _width(design: CubeDesign, place: int, budget: Fraction) -> float:
     settings = replace(design.settings, budget=budget)
     channel = make_channels(settings, design.plan)[0]
     variances = released_variances(settings, channel, pinned=not pins_left_out(settings))
-    widths = released_widths(settings, channel.plan.shape, variances, float(channel.unit))
+    widths = released_widths(settings, channel.plan, variances, float(channel.unit))
     return max(widths) if place < 0 else widths[place]
 
 
@@ -91,7 +91,7 @@ def table_detail(design: CubeDesign, mask: int) -> Detail | None:
     variance = design.errors[0].variances[place]
     deviation = sqrt(variance)
     name, shape = name_of(settings, mask), design.plan.shape
-    width = released_width(settings, shape, mask, variance, float(design.channels[0].unit))
+    width = released_width(settings, design.plan, mask, variance, float(design.channels[0].unit))
     own = [source for source in design.plan.sources if source.cuboid == mask]
     share = sum((source.share for source in own), Fraction(0))
     said = "It has noise of its own" if own else "It is computed from other tables"

@@ -116,8 +116,12 @@ def several_changes_words(settings: PrivateSettings, which: str, unit: str) -> s
 
 
 def others_beside_exact(settings: PrivateSettings, change: int) -> str:
-    """How often other releases count whose noise was made for a change of one row alone."""
-    times = change if settings.pure else change**2
+    """How often other releases count whose noise was made for a change of one row alone.
+
+    The loss here is for as many minimal changes as a person has rows.
+    """
+    rows = change * settings.rows_per_person
+    times = rows if settings.pure else rows**2
     if times == 1:
         return OTHERS
     return (

@@ -58,6 +58,15 @@ def rounding_of_cell(inside: Sequence[bool], shape: Sequence[int]) -> float:
     return rounding_of_runs(runs)
 
 
+def rounding_does_nothing(sources: int, *, nonnegative: bool) -> bool:
+    """Whether numbers are whole before they are made so: noise is, and so are sums of one table.
+
+    One noisy table that gives all others agrees with itself, so nothing is averaged.
+    ``nonnegative`` says that negative numbers are removed first, which leaves fractions.
+    """
+    return sources == 1 and not nonnegative
+
+
 def rounding_of_runs(runs: int) -> float:
     """The variance, in squared steps, that rounding running sums adds to so many runs of cells.
 

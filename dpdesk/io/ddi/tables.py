@@ -95,8 +95,7 @@ def _error_words(cube: SdmxCube, table: CubeTable) -> str:
         return "Published without noise: these numbers are not protected."
     if table.error is None:
         return "The error of an average depends on the number that it is of; see about.html."
-    before = ", before values were pulled to what is possible" if cube.biased else ""
-    text = f"Standard error of the noise in a cell{before}: {table.error:.6g}."
+    text = f"Standard error of the noise in a cell{cube.before}: {table.error:.6g}."
     if table.exact_cells:
         text += f" {len(table.exact_cells)} of the cells have no noise and are not protected."
     return text

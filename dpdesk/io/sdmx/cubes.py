@@ -37,8 +37,8 @@ class CubeTable:
 class SdmxCube:
     """A released cube for SDMX; ``measures`` has several names where there are several.
 
-    ``book`` holds the labels of dimensions and categories, ``biased`` says that values were pulled
-    to what is possible, so that a stated error is that before it.
+    ``book`` holds the labels of dimensions and categories. ``before`` says, to end a sentence, for
+    which numbers stated errors hold where values were changed afterwards; else it is empty.
     """
 
     id: str
@@ -49,7 +49,7 @@ class SdmxCube:
     domain: Domain
     measures: tuple[str, ...]
     tables: tuple[CubeTable, ...]
-    biased: bool
+    before: str
     book: Codebook
 
     @property
@@ -81,9 +81,21 @@ def sdmx_cube(
         domain=domain,
         measures=tuple(dict.fromkeys(table.measure for table in tables)),
         tables=tables,
-        biased=bool(result["biased"]),
+        before=_before(parameters),
         book=book,
     )
+
+
+def _before(parameters: Mapping[str, Any]) -> str:
+    """For which numbers the errors of a manifest hold, where these are not those released."""
+    found = []
+    if parameters.get("consistency") in ("l1", "linf"):
+        found.append("as if tables had been made to agree by least squares")
+    if parameters.get("nonnegative") is True:
+        found.append("before negative values were removed")
+    if parameters.get("integral") is True:
+        found.append("before values were made whole numbers")
+    return "".join(f", {each}" for each in found)
 
 
 def _table(entry: Mapping[str, Any], alone: str) -> CubeTable:

@@ -117,8 +117,7 @@ def _component_names(cube: SdmxCube) -> Iterator[tuple[str, str]]:
     yield "OBS_VALUE", "Value" if cube.several else cube.measures[0]
     yield "OBS_STATUS", "Whether noise was added"
     yield "CONF_STATUS", "Confidentiality status"
-    before = ", before it was pulled to what is possible" if cube.biased else ""
-    yield "STD_ERROR", f"Standard error of the noise in the value{before}"
+    yield "STD_ERROR", f"Standard error of the noise in the value{cube.before}"
 
 
 def _concepts(parent: Xml.Element, cube: SdmxCube) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, floor
 from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.core.pivot import MOST_BARS, Pivot, drawn, label_text
-from dpdesk.core.query import COVERING_95
+from dpdesk.core.pivot import MOST_BARS, Pivot, digits_of, drawn, label_text, shown_half
 from dpdesk.ui.words.numbers import grouped, marked, shortened
 
 _FINE, _COARSE = 10.0, 100.0
@@ -24,11 +24,26 @@ def value_text(value: float, half: float) -> str:
     """A value with no more digits than its error has use for."""
     if np.isnan(value):
         return _tr("not estimable")
-    digits = 0 if half >= _FINE else 1 if half >= 1 or half == 0 else 2
+    digits = _digits(half)
     if half == 0 and abs(value - round(value)) <= _ROUNDING * max(1.0, abs(value)):
         digits = 0
     text = f"{value:,.{digits}f}"
     return marked(text.replace("-0", "0") if float(text.replace(",", "")) == 0 else text)
+
+
+def _digits(half: float) -> int:
+    return 0 if half >= _FINE else 1 if half >= 1 or half == 0 else digits_of(half, 2)
+
+
+def _end_text(value: float, half: float, *, up: bool) -> str:
+    """An end of the interval, rounded outwards: no narrower than it is."""
+    scale = 10.0 ** _digits(half)
+    end = value + half if up else value - half
+    near = round(end * scale)
+    whole = near if abs(near - end * scale) <= _ROUNDING * max(1.0, abs(near)) else None
+    if whole is None:
+        whole = ceil(end * scale) if up else floor(end * scale)
+    return value_text(whole / scale, half)
 
 
 def half_text(half: float) -> str:
@@ -37,8 +52,8 @@ def half_text(half: float) -> str:
         return ""
     if half == 0:
         return _tr("exact")
-    digits = 0 if half >= _COARSE else 1 if half >= 1 else 2
-    return marked(f"± {half:,.{digits}f}")
+    usual = 0 if half >= _COARSE else 1 if half >= 1 else 2
+    return marked(f"± {shown_half(half, usual):,.{digits_of(half, usual)}f}")
 
 
 def share_text(half: float, value: float) -> str:
@@ -90,7 +105,7 @@ def answer_words(pivot: Pivot, share: float) -> str:
 def assumption_words(pivot: Pivot) -> str:
     """What the numbers assume."""
     tables = ", ".join(pivot.grid.tables)
-    if pivot.grid.interval != COVERING_95:
+    if not pivot.covering:
         text = _tr("How often the ± holds is not known: see below. Read from {tables}.")
         return text.format(tables=tables)
     text = _tr(
@@ -110,15 +125,15 @@ def cell_words(pivot: Pivot, row: int, column: int) -> str:
         return _tr("{name}: {value}, exactly.").format(name=name, value=value_text(value, half))
     share = share_text(half, value)
     text = _tr("{name}: {value} {half}{share}, so between {low} and {high} in 95 of 100 cases.")
-    if pivot.grid.interval != COVERING_95:
+    if not pivot.covering:
         text = _tr("{name}: {value} {half}{share}; how often the ± holds is not known.")
     return text.format(
         name=name,
         value=value_text(value, half),
         half=half_text(half),
         share=f" ({share})" if share else "",
-        low=value_text(value - half, half),
-        high=value_text(value + half, half),
+        low=_end_text(value, half, up=False),
+        high=_end_text(value, half, up=True),
     )
 
 
@@ -132,7 +147,7 @@ def chart_answer(pivot: Pivot) -> str:
     """The answer above the bars, and what of the table is drawn."""
     total, half = float(pivot.values[-1, -1]), float(pivot.half_widths[-1, -1])
     text = _tr("In all {total} {half}; the whiskers show the ± (95 %).")
-    if pivot.grid.interval != COVERING_95:
+    if not pivot.covering:
         text = _tr("In all {total} {half}; the whiskers show the ±.")
     said = text.format(total=value_text(total, half), half=half_text(half))
     rows, columns = drawn(pivot)

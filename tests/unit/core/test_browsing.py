@@ -36,6 +36,13 @@ def test_filters_become_conditions_in_the_order_in_which_they_were_made() -> Non
     assert kept.keep("region", None).keep("sex", None) == START
 
 
+def test_a_small_error_of_an_average_is_not_written_as_none() -> None:
+    value, half = np.array([0.5312]), np.array([0.00321])
+    grid = CubeGrid(("sex",), (("f",),), "average of share", value, half / 2, half)
+    chart = pivot_chart(pivot_of(grid, 1), "?", "!", "")
+    assert chart.table.rows[0][2:] == (0.5312, 0.0033)
+
+
 def test_the_trail_goes_back_and_forth_and_a_new_step_replaces_what_was_undone() -> None:
     trail = Trail((Step("load", START),))
     there = trail.go("turn", START.turned())

@@ -136,6 +136,23 @@ def test_an_average_states_no_error_for_all_its_cells(tmp_path: Path) -> None:
     assert all(one.error is None for one in averages)
 
 
+@pytest.mark.parametrize(
+    ("keys", "before"),
+    [
+        ({}, ""),
+        ({"nonnegative": True}, ", before negative values were removed"),
+        ({"integral": True}, ", before values were made whole numbers"),
+        ({"consistency": "linf"}, ", as if tables had been made to agree by least squares"),
+    ],
+)
+def test_an_error_says_of_which_numbers_it_is(keys: dict[str, Any], before: str) -> None:
+    domains = {"sex": ["f", "m"], "region": ["n", "s"]}
+    cube = cube_of(memory_release(domains, epsilon=1, planner="all", **keys))
+    message = Xml.fromstring(structure_message(cube))
+    names = [each.text for each in message.iter() if each.tag.endswith("}Name")]
+    assert f"Standard error of the noise in the value{before}" in names
+
+
 def test_labels_name_codes_and_concepts(tmp_path: Path) -> None:
     book = Codebook((Variable("sex", "Sex of the person", value_labels={"f": "female & co"}),))
     release = memory_release({"sex": ["f", "m"]})

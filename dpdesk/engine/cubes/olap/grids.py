@@ -24,7 +24,7 @@ from dpdesk.engine.cubes.lattice import cells, members
 from dpdesk.engine.cubes.olap.cube import ReleasedCube, Vector
 from dpdesk.engine.cubes.olap.selection import AxisGroups
 from dpdesk.engine.cubes.olap.variances import covariances, explained, sum_variances
-from dpdesk.engine.private.widths import rounding_of_runs
+from dpdesk.engine.private.widths import rounding_does_nothing, rounding_of_runs
 
 Floats = NDArray[np.float64]
 MOST_NUMBERS = 1_000_000
@@ -89,7 +89,8 @@ def _variances(
     """Of sums in a consistent cube; less what single exact cells tell, where they are few."""
     unknown, shape = cube.unknown(vector), cube.shape
     found = sum_variances(unknown, shape, [each.sizes for each in groups])
-    if cube.settings.integral:
+    whole = rounding_does_nothing(len(cube.sources), nonnegative=cube.settings.nonnegative)
+    if cube.settings.integral and not whole:
         found = np.where(found > 0, found + _rounded(cube, groups) * vector.step**2, 0.0)
     if not cube.pins or len(cube.pins) > MOST_PINS:
         return found
