@@ -12,6 +12,7 @@ from typing import Any
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.io.published import PublishedCsv
+from dpdesk.io.workbook import new_workbook
 
 _UNUSUAL = (
     "[\\x{00}-\\x{08}\\x{0b}-\\x{1f}\\x{fffe}\\x{ffff}]|_x[0-9a-fA-F]{4}_"
@@ -151,10 +152,9 @@ def write_xlsx(
 
     Nothing becomes a formula, a link or a number. Pieces of the file lie in ``scratch`` meanwhile.
 
-    Raises RefusedError ``export.too-large`` for too many rows or columns or too long a value.
+    Raises RefusedError ``export.too-large`` for too many rows or columns or too long a value,
+    OSError.
     """
-    import xlsxwriter
-
     check_xlsx_size(table, more)
     options = {
         "constant_memory": True,
@@ -163,17 +163,12 @@ def write_xlsx(
         "strings_to_urls": False,
         "strings_to_numbers": False,
     }
-    book = xlsxwriter.Workbook(str(path), options)
-    try:
+    with new_workbook(path, options) as book:
         book.set_properties({"created": created})
         _write_table(book, sheet, table, token, done)
         _write_about(book, about)
         for one in more:
             _write_sheet(book, one)
-    except BaseException:
-        _abandon(book)
-        raise
-    book.close()
 
 
 def _write_table(
@@ -221,13 +216,6 @@ def _write_sheet(book: Any, given: Sheet) -> None:
     for number, row in enumerate(given.rows):
         shown = [_cut(text) for text in row]
         _write_row(sheet, number, shown, None if number else bold)
-
-
-def _abandon(book: Any) -> None:
-    """Close the scratch files of a book that is not finished; the library has no call for it."""
-    for sheet in book.worksheets():
-        sheet.row_data_fh.close()
-    book.fileclosed = True
 
 
 def _write_batch(sheet: Any, batch: Any, written: int, token: CancelToken, done: Progress) -> int:

@@ -14,6 +14,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.pivot import Pivot, digits_of
 from dpdesk.core.query import ALL
 from dpdesk.io.safewrite import PartialKeeper, replacing
+from dpdesk.io.workbook import new_workbook
 
 _XLSX_ROWS, _XLSX_COLUMNS = 1_048_576, 16_384
 _LONGEST = 32_767
@@ -62,8 +63,6 @@ def write_view_xlsx(
     Where it is not known how often the ± holds, its sheet is called ``Plus-minus``.
     Raises RefusedError ``export.too-large``, StorageError, InputError ``out.folder``, Cancelled.
     """
-    import xlsxwriter
-
     heads, sides = len(pivot.column_axes) or 1, len(pivot.row_axes)
     if (
         len(pivot.row_labels) + heads > _XLSX_ROWS
@@ -76,20 +75,19 @@ def write_view_xlsx(
         )
     with replacing(out, keeper) as fresh:
         options = {"strings_to_formulas": False, "strings_to_urls": False, "in_memory": True}
-        book = xlsxwriter.Workbook(str(fresh), options)
-        bold = book.add_format({"bold": True})
-        plain = book.add_format({"num_format": f"#,##0.{'0' * _digits(pivot)}"})
-        _write_sheet(book.add_worksheet("Values"), pivot, pivot.values, (bold, plain), token)
-        widths = book.add_worksheet("Plus-minus 95 %" if pivot.covering else "Plus-minus")
-        _write_sheet(widths, pivot, pivot.half_widths, (bold, plain), token)
-        notes = book.add_worksheet("About")
-        notes.set_column(0, 0, 16)
-        notes.set_column(1, 1, 100, book.add_format({"text_wrap": True}))
-        for number, (name, text) in enumerate(about):
-            notes.write_string(number, 0, name, bold)
-            notes.write_string(number, 1, text[:_LONGEST])
-        token.check()
-        book.close()
+        with new_workbook(fresh, options) as book:
+            bold = book.add_format({"bold": True})
+            plain = book.add_format({"num_format": f"#,##0.{'0' * _digits(pivot)}"})
+            _write_sheet(book.add_worksheet("Values"), pivot, pivot.values, (bold, plain), token)
+            widths = book.add_worksheet("Plus-minus 95 %" if pivot.covering else "Plus-minus")
+            _write_sheet(widths, pivot, pivot.half_widths, (bold, plain), token)
+            notes = book.add_worksheet("About")
+            notes.set_column(0, 0, 16)
+            notes.set_column(1, 1, 100, book.add_format({"text_wrap": True}))
+            for number, (name, text) in enumerate(about):
+                notes.write_string(number, 0, name, bold)
+                notes.write_string(number, 1, text[:_LONGEST])
+            token.check()
 
 
 def _digits(pivot: Pivot) -> int:
