@@ -365,13 +365,15 @@ def _write(
         shutil.copyfile(source, path)
     elif file_format == "parquet":
         write_parquet(table, path, _metadata(facts, book), token, done)
-    else:
+    elif file_format == "xlsx":
         created = datetime.fromisoformat(str(manifest["created"]))
         sheet = "Microdata" if holds_rows(facts.public) else "Tables"
         with speaking(_language(facts), spoken_names(manifest)):
             more = label_sheets(book)
         about = _spoken(facts)
         write_xlsx(table, path, about, created, path.parent, token, done, sheet, more)
+    else:
+        raise ValueError(f"the format {file_format} has no writer")
     return losses(file_format, described(table.columns, book), str(manifest["title"]))
 
 

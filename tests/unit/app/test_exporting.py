@@ -14,7 +14,8 @@ import pytest
 from pyarrow import parquet
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.exporting import export_release
+from dpdesk.app.exporting import export_release, write_verified
+from dpdesk.app.verifying import read_release
 from dpdesk.core.errors import Cancelled, InputError, RefusedError
 from dpdesk.core.export_formats import FORMATS, OF_ROWS
 from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
@@ -305,6 +306,15 @@ def test_bad_usage_is_named(made: Path, context: AppContext, tmp_path: Path) -> 
         export(made, "csv", tmp_path, context)
     with pytest.raises(InputError, match="does not exist"):
         export(tmp_path / "nowhere", "csv", tmp_path / "a", context)
+
+
+def test_a_format_without_a_writer_is_written_as_no_other(
+    made: Path, context: AppContext, tmp_path: Path
+) -> None:
+    out, facts = tmp_path / "a.feather", read_release(made)
+    with pytest.raises(ValueError, match="no writer"):
+        write_verified(facts, "feather", out, context.workspace, CancelToken(), silent)
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("file_format", OF_MICRODATA)
