@@ -22,7 +22,7 @@ _SIZE = 7.5
 _LONGEST = LONGEST_TEXT + 100
 """A text that the page has cut, with the words that say so."""
 _WORD = re.compile(rf"(\S{{{LONGEST_VALUE}}})\S{{100,}}")
-"""Words that are longer than any value that a page shows; each letter of them is a place to break."""
+"""Words that are longer than any value that a page shows; any letter is a place to break."""
 
 
 def pdf_of(page: bytes) -> bytes:
