@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from contextlib import closing
+from contextlib import closing, suppress
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
@@ -29,6 +29,7 @@ from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 from tests.helpers.sav_bytes import write_sav_bytes
 from tests.helpers.stat_files import head
+from tests.unit.io.nasty_expectations import READABLE, REFUSED
 
 DECISIONS = sorted((Path(__file__).parents[2] / "resources/docs/decisions").glob("*.md"))
 PARTS = ("Context", "Decision", "What ours catches", "Consequences", "When to reconsider")
@@ -60,6 +61,37 @@ def test_a_broken_text_that_duckdb_reads_is_refused(
         assert len(found.columns) == columns
         assert found.fetchall()
     assert refusal(path, tmp_path).code == code
+
+
+def shape_by_duckdb(path: Path) -> tuple[int, int, tuple[str, ...]]:
+    """Rows, columns and last row of a text as DuckDB reads it by its own detection."""
+    with duckdb.connect() as connection:
+        found = connection.sql(f"SELECT * FROM read_csv('{path}', all_varchar = true)")
+        rows = found.fetchall()
+        return len(rows), len(found.columns), tuple(cell or "" for cell in (*rows, ())[-1])
+
+
+@pytest.mark.data
+def test_the_page_counts_rightly_what_duckdb_makes_of_nasty_files(real_data: Path) -> None:
+    folder = real_data / "nasty-csv"
+    taken = other = refused = 0
+    for name in REFUSED:
+        with suppress(duckdb.Error):
+            shape_by_duckdb(folder / name)
+            taken += 1
+    for name, (rows, columns, _, _, _, cells) in READABLE.items():
+        try:
+            found = shape_by_duckdb(folder / name)
+        except duckdb.Error:
+            refused += 1
+            continue
+        same = all(cell in ("", read) for cell, read in zip(cells, found[2], strict=False))
+        other += found[:2] != (rows, columns) or not same
+    page = " ".join((DECISIONS[0].parent / "csv-scan.md").read_text("utf-8").split())
+    assert f"A corpus of {len(REFUSED) + len(READABLE)} nasty files" in page
+    assert f"of the {len(REFUSED)} that are refused here, DuckDB 2.0 reads {taken} by" in page
+    assert f"Of the {len(READABLE)} that are readable, DuckDB alone gives {other} another" in page
+    assert f"other values and refuses {refused}." in page
 
 
 def test_a_text_of_spss_that_the_library_changes_is_refused(tmp_path: Path) -> None:
