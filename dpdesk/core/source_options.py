@@ -160,6 +160,8 @@ def _without_effect(key: str, known: str, where: str) -> InputError:
         "source.option",
         f"{where}: the key `{key}` does not apply to a source of the format "
         f"`{FORMATS[known].name}`, expected {one_of(names)}.",
-        hint="Remove the key; it would be ignored.",
+        hint="Remove `columns` or `widths`, which describe the same; it would be ignored."
+        if key == "columns"
+        else "Remove the key; it would be ignored.",
         details={"key": key, "format": known, "applies": names},
     )

@@ -12,13 +12,12 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.source_spec import KEEP, SourceSpec
 from dpdesk.io.csvload import RAW, Loaded
 from dpdesk.io.database import query
+from dpdesk.io.strange_ends import strange_ends
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _AT_ONCE = 500
-_WIDE, _MOST_BELOW, _SHOWN = 3, 20, 40
-"""Columns of a table under which a row of one value may be a note, and so many such rows."""
 _EMPTY, _FULL = "empty_rows", "rows_with_values"
 
 
@@ -58,42 +57,11 @@ def without_empty_rows(
     if found:
         told = (_kept(found, first) if kept else _left_out(found, first),)
     rows = loaded.rows - (0 if kept else found)
-    told += _below(con, loaded, rows, path, token)
+    told += strange_ends(con, loaded, rows, path, token)
     if not told:
         return loaded
     reading = replace(loaded.reading, notes=(*loaded.reading.notes, *told))
     return replace(loaded, rows=rows, reading=reading)
-
-
-def _below(
-    con: DuckDBPyConnection, loaded: Loaded, rows: int, path: Path, token: CancelToken
-) -> tuple[str, ...]:
-    """A note on last rows of one value each, which may be notes below the table and no rows.
-
-    They stay, since a person of whom one thing is known looks alike.
-    """
-    if len(loaded.names) < _WIDE:
-        return ()
-    with query(con, token, path) as cursor:
-        last = cursor.execute(
-            f"SELECT * FROM {RAW} ORDER BY rowid DESC LIMIT {_MOST_BELOW + 1}"
-        ).fetchall()
-    filled = [[text for text in row if text.strip(" \t")] for row in last]
-    count = next((n for n, row in enumerate(filled) if len(row) != 1), len(filled))
-    texts = [row[0] for row in filled[:count]]
-    if not texts or count > _MOST_BELOW or count == rows:
-        return ()
-    shown = " ".join(texts[-1].replace("`", "'").split())
-    shown = shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
-    if count == 1:
-        return (
-            f"The last row holds one value (`{shown}`) and counts as a row; if it is a note below "
-            "the table, leave it out by a `query` under [source].",
-        )
-    return (
-        f"The last {count:,} rows hold one value each (first `{shown}`) and count as rows; if they "
-        "are notes below the table, leave them out by a `query` under [source].",
-    )
 
 
 def _listed(con: DuckDBPyConnection, width: int, path: Path, token: CancelToken) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from dpdesk.core.source_spec import NULS, missing_advice
 from dpdesk.io.failures import storage_error
 from dpdesk.io.looks import MISSING_CODES, datum, looks_like_code
 from dpdesk.io.source import text_of
-from dpdesk.io.titles import holds_data, table_start, titles_note
+from dpdesk.io.titles import header_doubt, holds_data, table_start, titles_note
 
 
 @dataclass(frozen=True)
@@ -704,22 +704,9 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
             "`header = true` if it names them."
         )
         return False
-    repeated = [
-        first[j]
-        for j in range(min(len(first), 200))
-        if first[j].strip() and first[j].strip() in columns[j]
-    ]
-    if repeated:
-        notes.append(
-            f"Line {head[0].line} was taken as the header, but `{repeated[0][:40]}` is a value "
-            "further down too; set `header = false` if the first line is a row."
-        )
-    elif not any(kinds) and all(2 * len(set(column)) > len(column) for column in columns):
-        # Neither numbers below, nor values that come again and again, tell it from a row.
-        notes.append(
-            f"Line {head[0].line} was taken as the header, though nothing tells it from a row; set "
-            "`header = false` if it is one."
-        )
+    doubt = header_doubt(f"Line {head[0].line}", first, body)
+    if doubt:
+        notes.append(doubt)
     return True
 
 

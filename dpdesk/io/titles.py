@@ -39,6 +39,11 @@ def table_start(records: Sequence[Fields]) -> TableStart:
     above = next((n for n, one in enumerate(looked_at) if not _is_title(one, width)), None)
     if above is None or not _is_table(looked_at[above:]):
         return TableStart(empty, True)
+    noted = above
+    while _is_comment(looked_at[above:], width):
+        above += 1
+    if above > noted:
+        return TableStart(above, False)
     header, below = looked_at[above], looked_at[above + 1 :]
     certain = _is_header(header, below, width)
     if above == empty:
@@ -76,6 +81,12 @@ def _is_title(record: Fields, width: int) -> bool:
     return _filled(record) <= 1 or len(record) < width - 1
 
 
+def _is_comment(records: Sequence[Fields], width: int) -> bool:
+    """Whether the first record begins with `#` and a header follows, some comments later."""
+    rest = next((n for n, one in enumerate(records) if not (one and one[0].startswith("#"))), 0)
+    return rest > 0 and _is_header(records[rest], records[rest + 1 :], width)
+
+
 def _may_be_header(record: Fields) -> bool:
     return 2 * sum(datum(text) is None for text in record) > len(record)
 
@@ -96,6 +107,38 @@ def holds_data(column: Sequence[str]) -> bool:
     """Whether most texts of a column are numbers or dates; False for a column without texts."""
     some = [text for text in column if text and text not in MISSING_CODES]
     return bool(some) and sum(datum(text) is not None for text in some) >= _MOSTLY * len(some)
+
+
+def header_doubt(place: str, first: Fields, below: Sequence[Fields]) -> str:
+    """What to say of a record that was taken as the header and may be a row; "" for no doubt.
+
+    ``place`` is "Line 1" of a text or "Row 1" of a sheet, ``below`` the records below it.
+    """
+    columns = [
+        [row[j].strip() for row in below if j < len(row)]
+        for j in range(min(len(first), _MOST_COLUMNS))
+    ]
+    names = [name.strip() for name in first]
+    kinds = [{datum(text) for text in column} - {None} for column in columns]
+    if any(datum(name) in kind for name, kind in zip(names, kinds, strict=False)):
+        return (
+            f"{place} was taken as the header, though it holds numbers or dates as the ones below "
+            "it do; set `header = false` if it is a row."
+        )
+    repeated = [name for name, column in zip(names, columns, strict=False) if name in column]
+    shown = next((name for name in repeated if name), "")
+    if shown:
+        return (
+            f"{place} was taken as the header, but `{shown[:_SHOWN]}` is a value further down too; "
+            "set `header = false` if it is a row."
+        )
+    if columns and not any(kinds) and all(2 * len({*texts}) > len(texts) for texts in columns):
+        # Neither numbers below, nor values that come again and again, tell it from a row.
+        return (
+            f"{place} was taken as the header, though nothing tells it from a row; set "
+            "`header = false` if it is one."
+        )
+    return ""
 
 
 def titles_note(kind: str, first: int, last: int, title: str) -> str:

@@ -55,10 +55,19 @@ def test_the_page_follows_from_the_situation(now: Situation, page: Page) -> None
 
 
 @pytest.mark.parametrize(
-    "codes", [(), ("?",), ("NA", "-99"), ("a,b", "c"), ("n/a", "not known"), ('say "x", y',)]
+    "codes",
+    [
+        *((), ("?",), ("NA", "-99"), ("a,b", "c"), ("n/a", "not known"), ('say "x", y',)),
+        *((" ",), (" x ", "y"), ("\t",), ("\u00a0",), ('"',), (",",), ('""', "'"), ("x ", " x")),
+    ],
 )
 def test_missing_codes_come_back_from_the_line_that_shows_them(codes: tuple[str, ...]) -> None:
     assert parse_codes(codes_text(codes)) == codes
+
+
+def test_typed_codes_are_read_without_the_blanks_around_them() -> None:
+    assert parse_codes(' ?,NA , "a, b", n/a,, -99 ') == ("?", "NA", "a, b", "n/a", "-99")
+    assert parse_codes('say "x", "open') == ('say "x"', '"open')
 
 
 def test_the_reading_is_told_in_one_sentence() -> None:

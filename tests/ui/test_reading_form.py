@@ -90,3 +90,17 @@ def test_what_is_no_number_of_lines_is_not_taken(
     shown(form, tmp_path, "a,b\n1,2\n")
     form.skip.setEditText(typed)
     assert form.source().skip is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        SourceSpec("t.csv", missing=(" ",)),
+        SourceSpec("t.csv", missing=("", " x ", "\u00a0", 'a "b", c')),
+        SourceSpec("t.xlsx", table=" t "),
+        SourceSpec("t.sav", missing=("",), missing_named=True, encoding="utf-8"),
+    ],
+)
+def test_what_a_plan_says_stays_as_it_is(form: ReadingForm, source: SourceSpec) -> None:
+    form.set_source(source)
+    assert form.source() == source

@@ -82,6 +82,7 @@ def test_a_key_is_taken_where_it_applies_and_refused_elsewhere(key: str, known: 
     error = caught.value
     assert (error.code, error.exit_code) == ("source.option", 2)
     assert error.sentence.startswith(f"plan.toml, [source]: the key `{key}` does not apply to ")
+    assert key != "columns" or "`widths`" in error.hint
     for name in (FORMATS[known].name, *(one.name for one in FORMATS.values() if key in one.keys)):
         assert f"`{name}`" in error.sentence
 

@@ -23,7 +23,7 @@ from dpdesk.io.formats.excel.parts import BrokenPartError, Parts, Sheet, read_pa
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.stat_faults import nul_in_text
 from dpdesk.io.formats.table import Notes, Values, damaged, listed
-from dpdesk.io.titles import table_start, titles_note
+from dpdesk.io.titles import header_doubt, table_start, titles_note
 
 _ROWS = 20_000
 _LOOKED_AT = 60
@@ -116,9 +116,20 @@ class WorkbookReader:
         texts = [text or "" for text in header]
         while texts and not texts[-1]:
             texts.pop()
+        if request.header is None:
+            self._note_header(texts)
         columns = [text or f"column_{j + 1}" for j, text in enumerate(texts)]
         self._note_names([columns[j] for j, text in enumerate(texts) if not text])
         return columns
+
+    def _note_header(self, texts: list[str]) -> None:
+        """Say so where the header may be a row; its values would be names of columns."""
+        below = list(islice(self._left, _LOOKED_AT))
+        self._left = chain(below, self._left)
+        filled = [[text or "" for text in row] for _, row in below if any(row)]
+        doubt = header_doubt(f"Row {self._first:,}", texts, filled) if filled else ""
+        if doubt:
+            self.notes.add("header", doubt)
 
     def _cells_of(self, sheet: Sheet, parts: Parts) -> SheetCells:
         return SheetCells(self._archive, sheet, parts, self._path.name, self.notes)

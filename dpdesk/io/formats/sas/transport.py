@@ -15,6 +15,7 @@ from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import clock_of, coded_labels, kind_of, moments, rounded
 from dpdesk.io.formats.numbers import number_text
+from dpdesk.io.formats.plain_reading import plain_codec
 from dpdesk.io.formats.request import ReadRequest, iconv_name
 from dpdesk.io.formats.sas.catalogs import labels_of_columns
 from dpdesk.io.formats.sas.ibm import odd_zeros, to_ieee, words_of
@@ -33,6 +34,7 @@ from dpdesk.io.formats.stat_faults import (
 from dpdesk.io.formats.strange import note_rounded, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
 from dpdesk.io.formats.unkept import note_file_label
+from dpdesk.io.sniff import codec_name
 
 _NAMES, _LABELS = (8, 32), (40, 256)
 """Bytes at which a program cuts names and labels off."""
@@ -112,6 +114,8 @@ class TransportReader:
         members = self._members()
         name = chosen(request.table, tuple(members), self._path.name, "table", self.notes)
         self._member = members[name]
+        if request.encoding is not None:
+            plain_codec(codec_name(request.encoding, self._path.name), self._path.name)
         words = Words(self._member, request.encoding)
         self.encoding, self._endings = words.encoding, words.endings
         named = words.of(self._member, self._path.name, self.notes)

@@ -289,7 +289,7 @@ class ReadingForm(QFrame):
             empty_rows=self._said_of_empty_rows(),
             allow=tuple(kind for kind, box in self.allowed.items() if box.isChecked()),
             missing=(*empty, *parse_codes(self.codes.text())),
-            table=self.table.text().strip() or None,
+            table=self._said_of_table(),
             query=self.rows.query(),
         )
         return without_ignored(said)
@@ -320,6 +320,11 @@ class ReadingForm(QFrame):
         self._known = self.source()
         self._filling = False
         self._offer(reading.missing_candidates)
+
+    def _said_of_table(self) -> str | None:
+        """What was typed; a name from the plan keeps its blanks."""
+        text = self.table.text()
+        return text if text == self._source.table else text.strip() or None
 
     def _said_of_empty_rows(self) -> str | None:
         if self.empty_rows.isChecked():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -28,6 +27,7 @@ _ABOUT_READING = (
     *("source.option", "source.table", "source.query"),
 )
 _LONGEST_LABEL = 28
+_CODE = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)')
 RANGE = " – "
 translate = QCoreApplication.translate
 
@@ -342,11 +342,15 @@ def _spread_answer(spread: Distribution, present: int, distinct: int) -> str:
 
 
 def parse_codes(text: str) -> tuple[str, ...]:
-    """Missing codes from a line, separated by commas; a code with a comma stands in quotes."""
-    if not text.strip():
-        return ()
-    found = next(csv.reader(io.StringIO(text.replace("\n", " ")), skipinitialspace=True), [])
-    return tuple(dict.fromkeys(code.strip() for code in found if code.strip()))
+    """Missing codes from a line, separated by commas.
+
+    A code with a comma, or with blanks at an end, stands in quotes.
+    """
+    found: list[str] = []
+    for one in _CODE.finditer(text.replace("\n", " ")):
+        quoted, bare = one.groups()
+        found.append(bare.strip() if quoted is None else quoted.replace('""', '"'))
+    return tuple(code for code in dict.fromkeys(found) if code)
 
 
 def codes_text(codes: Sequence[str]) -> str:
@@ -358,7 +362,7 @@ def codes_text(codes: Sequence[str]) -> str:
 
 
 def _quoted(code: str) -> str:
-    if "," not in code and '"' not in code:
+    if "," not in code and '"' not in code and code == code.strip():
         return code
     return '"' + code.replace('"', '""') + '"'
 

@@ -165,3 +165,11 @@ def test_a_zero_that_sas_does_not_write_is_noted(tmp_path: Path) -> None:
         "write; it is read as 0, and other programs may take it for missing. There are 2 such "
         "values.",
     )
+
+
+@pytest.mark.parametrize("name", ["nosuch", "rot13", "punycode", "utf-7", "utf-16-le"])
+def test_an_encoding_in_which_nothing_can_be_read_is_named(tmp_path: Path, name: str) -> None:
+    path = _file(tmp_path / "t.xpt", [b"label"], [b"a", b"b"])
+    with pytest.raises(InputError, match=name) as told:
+        head(path, encoding=name)
+    assert told.value.code == "encoding.unknown"
