@@ -20,6 +20,7 @@ from dpdesk.app.checked_aside import (
     checked_tables,
     failed,
     row_difference,
+    strange_rows,
     warm_checker,
 )
 from dpdesk.app.evidence import (
@@ -34,6 +35,7 @@ from dpdesk.app.evidence_keys import NOISE_PAID, PRINTED_TOO, RECORDED_NOTES
 from dpdesk.app.labelling import variables_as_json
 from dpdesk.app.ledgers import LedgerDesk, Spent, open_ledger
 from dpdesk.app.manifests import new_manifest, refuse_unlisted
+from dpdesk.app.method_claims import beyond
 from dpdesk.app.planning import check_protection, prepare_rows
 from dpdesk.app.prepared import Prepared, PreparedRows, PreparedTables
 from dpdesk.app.pseudonyms import (
@@ -259,6 +261,7 @@ class _Release(ABC):
             self.write_data()
             self._write_public(manifest)
             checks = self.checked(manifest)
+            checks = (*checks, *beyond(self.prepared.method, manifest, checks, compared=True))
             for check in checks:
                 if check.status is CheckStatus.FAILED:
                     raise failed(f"{check.claim}: {check.found}")
@@ -465,6 +468,13 @@ class _Rows(_Release):
         difference = row_difference(method, manifest, published, given, prepared.data, token)
         likely = _counted_for_checks(manifest)
         checks = checked_rows(method, self.build.public, given, difference, likely, token)
+        if any(check.status is CheckStatus.FAILED for check in checks):
+            return checks
+        place = manifest, published, given, prepared.data, token
+        strange = strange_rows(method, *place, prepared.plan.pseudonyms)
+        if strange:
+            found = f"{strange:,} rows of the table are not rows of the source at these levels"
+            raise failed(found)
         sorts = method.capabilities.order is RowOrder.SORTED
         unsorted = published.first_unsorted_row(token) if sorts else None
         if unsorted is not None:

@@ -20,6 +20,7 @@ from dpdesk.app.evidence_checks import (
     source_faults,
 )
 from dpdesk.app.labelling import label_faults
+from dpdesk.app.method_claims import beyond
 from dpdesk.app.planning import prepared_again
 from dpdesk.app.pseudonyms import linkage_risk
 from dpdesk.app.reports import report_checks
@@ -183,6 +184,7 @@ class _Checker:
                 checks = self._with_source(method, manifest, published, source, workspace)
             else:
                 checks = method.verify(manifest, published, self._token)
+                checks = (*checks, *beyond(method, manifest, checks))
             checks = fairly_judged(manifest, checks)
             checks = (*checks, *self._restated(method, manifest, published, checks))
         except UnreadableTableError as error:
@@ -376,6 +378,7 @@ class _Checker:
                 checks = method.verify_with_source(
                     manifest, published, given, difference, self._token
                 )
+                checks = (*checks, *beyond(method, manifest, checks, compared=True))
                 checks = fairly_judged(manifest, checks)
                 if _failed(checks):
                     return checks
@@ -393,7 +396,8 @@ class _Checker:
             raise
         except DpdeskError as error:
             self._unread(source, error)
-            return method.verify(manifest, published, self._token)
+            checks = method.verify(manifest, published, self._token)
+            return (*checks, *beyond(method, manifest, checks))
 
     def _figures_again(
         self,

@@ -195,11 +195,17 @@ class MendedExploration(Protocol):
         ...
 
 
+GUARANTEE = "guarantee"
+"""The part of a release that its guarantee is, next to the keys of its result."""
+
+
 class Method(ABC):
     """A protection method: what it is called, what it promises, what it can be told.
 
     ``public_fields`` are the fields that its releases may show besides those of every release, each
     with an argument of what it tells about people who are not in the release: any other is refused.
+    ``checked_by`` names, for the guarantee and for each key of a public result, the check of this
+    method that bears on it (how its claim begins): what is stated without one is not checked.
     ``live`` names the parameters (integer or share) that :meth:`Exploration.view` answers at once:
     forms draw them as sliders. ``later`` names keys of plans that this version does not offer yet.
     ``capabilities`` say what it does, for all who may not ask for its id; what they leave out fails
@@ -217,6 +223,7 @@ class Method(ABC):
     promise: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]]
     public_fields: ClassVar[tuple[PublicField, ...]] = ()
+    checked_by: ClassVar[Mapping[str, str]] = {}
     live: ClassVar[tuple[str, ...]] = ()
     later: ClassVar[tuple[str, ...]] = ()
     pseudonyms: ClassVar[str] = "it has no sentence that says what they do to its guarantee"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dpdesk.core.capabilities import UNKNOWN, Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.parameters import nearest
-from dpdesk.engine.method import Method
+from dpdesk.engine.method import Method, RowsMethod
 from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.querying import ComparedMethod, QueryableMethod
 
@@ -78,6 +78,10 @@ class Registry:
         return method
 
 
+_PROTECTS = {True: Protection.DRAWN, False: Protection.CLASSES}
+"""By what rows are protected, by whether their values are drawn."""
+
+
 def _contradiction(method: Method) -> str:
     """What a method says of itself and cannot be so, by what it is; empty when there is nothing."""
     said, rows = method.capabilities, (None, Content.ROWS)
@@ -88,6 +92,8 @@ def _contradiction(method: Method) -> str:
             return "draws noise and says that it protects otherwise"
         if said.spending is Spending.NOTHING:
             return "draws noise from a budget and says that it spends nothing"
+    elif isinstance(method, RowsMethod) and said.protection not in (None, _PROTECTS[method.draws]):
+        return "releases rows and says that it protects otherwise than such rows do"
     elif said.content not in rows or said.spending not in (None, Spending.NOTHING):
         return "releases rows without a budget and says something else"
     if said.allows(Use.ASKED) and not isinstance(method, QueryableMethod):

@@ -23,6 +23,7 @@ from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import (
+    GUARANTEE,
     Exploration,
     ExplorationView,
     MethodInput,
@@ -54,6 +55,7 @@ class CommonValues(RowsMethod):
             required=True,
         ),
     )
+    checked_by: ClassVar[Mapping[str, str]] = {GUARANTEE: "values of", "rows_out": "rows_out"}
     live: ClassVar[tuple[str, ...]] = ("least",)
     public_fields: ClassVar[tuple[PublicField, ...]] = (
         *settings("least"),

@@ -16,6 +16,7 @@ from dpdesk.app.evidence_checks import (
     same_values,
     source_faults,
 )
+from dpdesk.app.method_claims import beyond
 from dpdesk.app.payment_checks import draws_faults
 from dpdesk.app.private.labelling import dimension_faults, read_dimension_labels
 from dpdesk.app.private.pages import public_page, read_tables
@@ -72,6 +73,7 @@ def private_claims(
     for wrong in dimension_faults(found.public, manifest):
         found.fail(found.public / VARIABLES, wrong)
     claimed = method.verify(manifest, published, token)
+    claimed = (*claimed, *beyond(method, manifest, claimed))
     checks = list(fairly_judged(manifest, claimed))
     checks += setting_checks(manifest, method)
     evidence = found.evidence

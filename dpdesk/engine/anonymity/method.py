@@ -18,7 +18,7 @@ from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.anonymity.settings import OPTIMAL, PARAMETERS, Settings, check_settings
-from dpdesk.engine.method import Exploration, MethodInput, Outcome, RowsMethod
+from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome, RowsMethod
 
 # Whatever needs numpy or compiled kernels is imported where it is used: the command line lists
 # methods and their parameters without paying for them.
@@ -85,6 +85,11 @@ class KAnonymity(RowsMethod):
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
+    checked_by: ClassVar[Mapping[str, str]] = {
+        GUARANTEE: "the words of the guarantee",
+        **{key: key for key in ("node", "rows_out", "rows_suppressed", "classes")},
+        **{key: key for key in ("smallest_class", "proven_optimal", "metrics")},
+    }
     live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
     later: ClassVar[tuple[str, ...]] = ("require",)
     pseudonyms: ClassVar[str] = ""

@@ -17,7 +17,7 @@ from dpdesk.core.released import ReleasedContent
 from dpdesk.core.schema import Role
 from dpdesk.engine.diverted.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.diverted.settings import PARAMETERS, Settings, check_settings, named_roles
-from dpdesk.engine.method import Exploration, MethodInput, Outcome, RowsMethod
+from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome, RowsMethod
 
 # Whatever needs numpy or compiled kernels is imported where it is used.
 if TYPE_CHECKING:
@@ -57,6 +57,10 @@ class LDiverted(RowsMethod):
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
+    checked_by: ClassVar[Mapping[str, str]] = {
+        GUARANTEE: "the words of the guarantee",
+        **{key: key for key in ("rows_out", "rows_removed", "rows_suppressed", "node")},
+    }
     pseudonyms: ClassVar[str] = (
         "the values of each row are drawn by themselves, so rows or releases that a pseudonym "
         "joins would give several draws for one person, and these together tell the true value"

@@ -16,6 +16,7 @@ from dpdesk.engine.graphs.parameters import PARAMETERS
 from dpdesk.engine.graphs.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.method import Exploration
 from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.public_fields import CHECKED_BY
 from dpdesk.engine.private.settings import cluster_of
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class DpGraph(PrivateMethod):
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
+    checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY
 
     def check(
         self,

@@ -6,6 +6,8 @@ anyone, in the data or not. What the tables tell is what the guarantee bounds.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dpdesk.core.public_fields import PublicField, Tells, fields_of
 
 _DESIGN = (
@@ -17,6 +19,16 @@ _DECLARED = (
     "the plan sends them; how many did stays inside."
 )
 
+CHECKED_BY: Mapping[str, str] = {
+    "guarantee": "guarantee",
+    **dict.fromkeys(("domains", "outside", "counted_by", "rollups", "noise_sources"), "result"),
+    **dict.fromkeys(("shares", "residuals", "biased", "proven"), "result"),
+    **dict.fromkeys(("sensitivity", "scales", "measures"), "scales within"),
+    "max_variance": "max_variance",
+    "cuboids": "variance of each table",
+    "exact": "minimal change",
+}
+"""Which check bears on each part of such a release; see :class:`dpdesk.engine.method.Method`."""
 GUARANTEED: tuple[PublicField, ...] = fields_of(
     Tells.NOTHING,
     "What the plan pays, and in which sense the guarantee holds.",

@@ -7,12 +7,17 @@ from math import comb
 from typing import NamedTuple
 
 from dpdesk.core.plain import quoted
+from dpdesk.core.schema import Role
 from dpdesk.project.review.item_words import listed, part
 from dpdesk.project.review.questions import Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _EVIDENCE = Basis.EVIDENCE
 _EVEN = 2
+_UNCHANGED = frozenset(
+    role.value for role in (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT, Role.CLUSTER)
+)
+"""Roles of columns that are released as they are, unless their values are drawn."""
 _TOGETHER = 3
 _TRIED = ("columns", "pairs", "rows_for_pairs", "triples", "rows_for_triples")
 _ADVICE = (
@@ -62,6 +67,8 @@ def _telling(case: Case) -> Answer:
     if sure is None and best is None and near is None:
         if any(each.nearly is None for each in found):
             return _NOT_MEASURED
+        if not _hidden(case) <= {str(each.get("column")) for each in _tables(raw)}:
+            return _NOT_MEASURED
         text = (
             "No column by itself gives a hidden value away with a chance of 90 % or more, and no "
             "columns that were tried together (up to three) guess one right both more often than "
@@ -79,6 +86,20 @@ def _telling(case: Case) -> Answer:
         text = f"From {listed(best.by)}, {quoted(best.column)} is guessed right for "
         parts.append(f"{text}{part(best.guessed, best.rows)}.")
     return Answer(Status.REVIEW, " ".join(parts), _EVIDENCE, _ADVICE, _not_tried(raw))
+
+
+def _hidden(case: Case) -> set[str]:
+    """Columns that others could give away, as far as manifest and plan say it.
+
+    Those that are sensitive, where another column is released unchanged next to them.
+    """
+    release, given = case.facts.release, case.facts.release.section("guarantee").get("parameters")
+    drawn = given.get("diverted") if isinstance(given, Mapping) else None
+    changed = {str(name) for name in drawn} if isinstance(drawn, list) else set()
+    roles = release.internal_section("roles")
+    unchanged = {name for name, role in roles.items() if role in _UNCHANGED} - changed
+    targets = changed or {name for name, role in roles.items() if role == Role.SENSITIVE.value}
+    return {name for name in targets if unchanged - {name}}
 
 
 def _not_tried(raw: object) -> str:

@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -289,6 +290,45 @@ def test_a_table_that_breaks_its_claim_is_never_released(
         town.release(plan, tmp_path / "out", context)
     assert caught.value.code == "release.check-failed"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("fault", ["other rows", "other labels"])
+def test_rows_that_no_count_tells_apart_are_compared_with_the_source_before_they_are_kept(
+    fault: str, context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    genuine = DataStore.write_recoded
+
+    def wrong(store: DataStore, recoding, path: Path, *others) -> int:  # type: ignore[no-untyped-def]
+        if fault == "other labels":  # both towns have the same rows
+            north, south = recoding.mapping["town"].values()
+            mapping = {**recoding.mapping, "town": {north: south, south: north}}
+            recoding = replace(recoding, mapping=mapping)
+        rows = genuine(store, recoding, path, *others)
+        if fault == "other rows":  # every value is there as often, with another person
+            head, *lines = list(csv.reader(path.read_text("utf-8").splitlines()))
+            ill = [line[-1] for line in lines]
+            lines = sorted([*line[:-1], ill[place - 1]] for place, line in enumerate(lines))
+            with path.open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows([head, *lines])
+        return rows
+
+    plan = tmp_path / "in" / "plan.toml"
+    plan.parent.mkdir()
+    people = [f"{20 + n % 2},{'ns'[n // 2 % 2]},i{n % 8 // 3}" for n in range(48)]
+    (plan.parent / "people.csv").write_text("\n".join(["age,town,illness", *people]), "utf-8")
+    plan.write_text(
+        'version = 1\n[source]\npath = "people.csv"\n[attributes]\n'
+        'age = { role = "quasi-identifier" }\ntown = { role = "quasi-identifier" }\n'
+        'illness = { role = "sensitive" }\n[protection]\nmethod = "k-anonymity"\nk = 3\n',
+        "utf-8",
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(DataStore, "write_recoded", wrong)
+        with pytest.raises(RefusedError, match="not rows of the source") as caught:
+            town.release(plan, tmp_path / "out", context)
+    assert caught.value.code == "release.check-failed"
+    assert not (tmp_path / "out").exists()
+    assert town.release(plan, tmp_path / "out", context).out.is_dir()
 
 
 def test_column_names_that_look_like_markup_are_escaped(

@@ -1,0 +1,69 @@
+"""Whether the checks of a method bear on all that its releases state, and on nothing else.
+
+A check that a method makes of its own release is no more than what that method looked at. What it
+states and names no check for was compared with nothing, and the claims of the program itself are
+none of a method's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from dpdesk.app.evidence_checks import FIGURES_CLAIM, RECORD_CLAIM
+from dpdesk.app.reports import PRINTED_CLAIM, REPORT_CLAIM
+from dpdesk.app.restating import ABOUT_CLAIM
+from dpdesk.core.public_fields import LISTED
+from dpdesk.core.published import MADE_AGAIN, ROWS_COMPARED, CheckStatus, ClaimCheck
+from dpdesk.engine.kinds import rows_of
+from dpdesk.engine.method import GUARANTEE, Method
+from dpdesk.io.release_folder import MANIFEST
+
+_OWN = frozenset(
+    (MADE_AGAIN, LISTED, ABOUT_CLAIM, REPORT_CLAIM, PRINTED_CLAIM, FIGURES_CLAIM, RECORD_CLAIM)
+)
+_COMPARED = (CheckStatus.CONFIRMED, CheckStatus.FAILED)
+
+
+def beyond(
+    method: Method,
+    manifest: Mapping[str, object],
+    checks: Sequence[ClaimCheck],
+    *,
+    compared: bool = False,
+) -> list[ClaimCheck]:
+    """What has to be said in addition to the checks that a method made of a release.
+
+    ``compared`` says whether the source was at hand. Empty for a method whose checks bear on the
+    guarantee and on each part of the result, as it says of itself.
+    """
+    rows = rows_of(method)
+    own = _OWN if compared and rows is not None and rows.draws else _OWN | {ROWS_COMPARED}
+    text = "is not a claim that the method could check"
+    more = [
+        ClaimCheck(check.claim, CheckStatus.FAILED, text, MANIFEST)
+        for check in checks
+        if check.claim in own
+    ]
+    if any(check.status is CheckStatus.FAILED and not check.words for check in checks):
+        return more  # the others may not have been made after it
+    return [*more, *_unsaid(method, manifest, checks)]
+
+
+def _unsaid(
+    method: Method, manifest: Mapping[str, object], checks: Sequence[ClaimCheck]
+) -> Iterator[ClaimCheck]:
+    """A claim for each stated part that no check is about."""
+    result = manifest.get("result")
+    stated = sorted(map(str, result)) if isinstance(result, Mapping) else []
+    for part in (GUARANTEE, *stated):
+        named = method.checked_by.get(part)
+        told = [] if named is None else [one for one in checks if one.claim.startswith(named)]
+        if part == GUARANTEE:  # words and numbers can be made again: nature is no excuse
+            told = [one for one in told if one.status in _COMPARED]
+        if not told:
+            found = f"the checks of the method `{method.id}` say nothing of it"
+            yield ClaimCheck(_claim(part), CheckStatus.NOT_CHECKED, found, MANIFEST)
+
+
+def _claim(part: str) -> str:
+    return part if part == GUARANTEE else f"result, {part}"
