@@ -22,7 +22,7 @@ from dpdesk.app.payment_checks import payment_faults
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.parameters import effective_parameters, parse_parameters
-from dpdesk.core.plan import HierarchyBuilder, Plan
+from dpdesk.core.plan import HierarchyFile, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
@@ -229,18 +229,23 @@ def hierarchy_faults(
 ) -> list[str]:
     """Which hierarchies are not those that the plan gives on the source.
 
-    Unless it is ``complete``, only those that builders of the plan make are compared.
+    Unless it is ``complete``, those of files are not compared, which other programs read.
     """
     plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
     names = {*recorded, *again}
     if not complete:
-        specs = plan.attributes.items()
-        names = {n for n, spec in specs if isinstance(spec.hierarchy, HierarchyBuilder)} & names
+        names -= _of_files(plan)
     return [
         f"`hierarchies, {name}` is not what the plan gives"
         for name in sorted(names)
         if not same_values(_rows_of(recorded.get(name)), _rows_of(again.get(name)))
     ]
+
+
+def _of_files(plan: Plan) -> set[str]:
+    """Columns whose hierarchies the plan takes from files."""
+    given = {name: spec.hierarchy for name, spec in plan.attributes.items()}
+    return {name for name, spec in given.items() if isinstance(spec, HierarchyFile)}
 
 
 def _rows_of(hierarchy: Hierarchy | None) -> list[object]:

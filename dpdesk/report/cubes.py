@@ -94,6 +94,7 @@ def internal_values(content: CubeReport) -> dict[str, object]:
         "plan_name": evidence["plan_name"],
         "notes": evidence["notes"],
         "recorded_notes": evidence.get("recorded_notes", []),
+        "noise_paid": (),
         "budget": plain_lines(_paid(as_table(evidence["budget"]))),
         "counting": plain_lines(as_table(as_table(evidence["result"]).get("counting", {}))),
         "attack": played_attack(content.manifest, as_table(evidence["result"])),

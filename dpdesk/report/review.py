@@ -125,6 +125,7 @@ def render_review(content: ReviewContent) -> bytes:
         **checks,
         "notes": evidence["notes"],
         "recorded_notes": evidence.get("recorded_notes", []),
+        "noise_paid": evidence.get("noise_paid", []),
         "files": manifest["files"],
         "environment": plain_lines(as_table(evidence["environment"])),
         "timings": plain_lines(as_table(evidence["timings"])),

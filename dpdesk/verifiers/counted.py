@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpdesk.core.frequency import FrequencySource, RowRule
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.shapes import as_table
-from dpdesk.verifiers.declared import Column
+from dpdesk.verifiers.declared import Column, number_of
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,13 @@ def kept_rows(
     facts["rows_without_a_person"] = kept.rows - known.rows
     facts["rows_beyond_the_bound"] = known.rows - cut.rows
     return cut, facts
+
+
+def without_number(source: FrequencySource, column: str, token: CancelToken) -> int:
+    """How many rows have a text in a column that is no number."""
+    table = source.frequency_table([column], token)
+    strange = np.array([number_of(text) is None for text in table.domains[0]], dtype=bool)
+    return int(table.counts[strange[table.codes[:, 0]]].sum())
 
 
 def counted(

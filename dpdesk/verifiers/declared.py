@@ -84,7 +84,7 @@ class Column:
         same = unicodedata.normalize("NFC", bare)
         if not text.isascii() and same in composed:
             return composed[same]
-        number = None if bare in self.apart or not self.parts else _number(text)
+        number = None if bare in self.apart or not self.parts else number_of(text)
         return None if number is None else self.parts[bisect_right(self.cuts, number)]
 
 
@@ -299,7 +299,7 @@ def _joining(base: Sequence[str], levels: Sequence[Sequence[str]]) -> Ladder:
     return tuple(found)
 
 
-def _number(text: str) -> Fraction | None:
+def number_of(text: str) -> Fraction | None:
     """The number that a text is, with a decimal point or comma."""
     bare = text.strip()
     if not _NUMBER.fullmatch(bare):

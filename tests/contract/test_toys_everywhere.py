@@ -422,6 +422,7 @@ ENTERED: dict[str, tuple[str, ...]] = {
     "examining": ("fit another file",),
     "exploring": ("explore", "candidate", "run in the window"),
     "exporting": tuple(f"export {name}" for name in FORMATS),
+    "method_claims": ("run", "verify"),
     "microdata": ("run", "verify"),
     "planning": ("prepare",),
     "querying": ("query",),

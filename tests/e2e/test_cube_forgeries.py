@@ -17,6 +17,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.release import VerifyReport
+from dpdesk.project.ledger.records import LedgerEntry
 from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.forging import (
     OTHER_PAGE,
@@ -430,3 +431,45 @@ def with_source(context: AppContext, made: Path, source: Path) -> VerifyReport:
     return verify_release(
         made, context.registry, CancelToken(), silent, source, workspace=context.workspace
     )
+
+
+def test_draws_and_counts_are_compared_whatever_texts_a_release_names(
+    context: AppContext, tmp_path: Path
+) -> None:
+    source = write_register(tmp_path / "data", people())
+    keys = {"measure": {"sum": "pay", "lower": 0, "upper": 500}}
+    made = release(context, write_plan(source, **keys), tmp_path / "made").out
+    said: Said = manifest_of(made) | {"texts": {"language": "en", "sha256": "0" * 64}}
+    seal_again(made, said)
+    place = made / "internal/evidence.json"
+    genuine = json.loads(place.read_text("utf-8"))
+    assert with_source(context, made, source).ok
+
+    def reasons(evidence: Said) -> list[str]:
+        place.write_bytes(canonical(evidence))
+        seal_again(made, said)
+        return [failure.reason for failure in with_source(context, made, source).failures]
+
+    false = copy.deepcopy(genuine)
+    (counting,) = false["result"]["counting"].values()
+    counting["values_that_are_no_numbers"] += 1
+    (reason,) = reasons(false)
+    assert "`values_that_are_no_numbers` is not what the source gives" in reason
+
+    false = copy.deepcopy(genuine)
+    budget = false["budget"]
+    body = json.loads(budget["record"]["body"])
+    body["draws"] = [  # as dear, and others
+        {**each, "count": 2 * each["count"], "spread": str(2 * int(each["spread"]))}
+        for each in body["draws"]
+    ]
+    record = {**budget["record"], "body": json.dumps(body, sort_keys=True)}
+    hashed = LedgerEntry(**record).expected_hash()
+    false["budget"] = {
+        **budget,
+        "record": {**record, "hash": hashed},
+        "entry": hashed,
+        "head": {**budget["head"], "hash": hashed},
+    }
+    (reason,) = reasons(false)
+    assert "its draws are not those of this plan" in reason

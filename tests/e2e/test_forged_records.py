@@ -99,3 +99,27 @@ def test_a_note_that_was_taken_out_is_found_where_the_source_gives_it_again(
 
     copy = forged(genuine, tmp_path, forge)
     assert any("`notes` do not say" in reason for reason in failures(copy, source))
+
+
+def test_a_hierarchy_that_the_plan_makes_of_values_is_compared_whatever_texts_are_named(
+    genuine: Path, source: Path, tmp_path: Path
+) -> None:
+    said = {**manifest_of(genuine), "texts": {"language": "en", "sha256": "0" * 64}}
+
+    def found(forge: Callable[[list[list[str]]], object], folder: Path) -> list[str]:
+        copy = Path(shutil.copytree(genuine, folder))
+        place = copy / "internal/evidence.json"
+        evidence = json.loads(place.read_text("utf-8"))
+        assert "hierarchy" not in evidence["plan"]["attributes"]["town"]
+        forge(evidence["hierarchies"]["town"])
+        place.write_bytes(canonical(evidence))
+        seal_again(copy, said)
+        return failures(copy, source)
+
+    def another(rows: list[list[str]]) -> None:
+        """A group between the values and the top."""
+        rows[:] = [[row[0], rows[0][0], row[-1]] for row in rows]
+
+    assert found(lambda rows: None, tmp_path / "genuine") == []
+    reasons = found(another, tmp_path / "forged")
+    assert any("`hierarchies, town`" in reason for reason in reasons), reasons

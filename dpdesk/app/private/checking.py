@@ -138,11 +138,13 @@ def checks_with_source(
             return figures_check(faults), []
         whole, tables = as_table(evidence["result"]), read_tables(manifest, found.public, token)
         counted = method.verify_counted(manifest, whole, tables, declared, data, token)
-        if not complete:
-            return figures_check([], other_texts(manifest)), counted
+        unlike = "" if complete else other_texts(manifest)
         design = method.design(given, token, report)
         if not same_values(design.result, manifest["result"]):
-            return figures_check([], _OTHER_PLAN), counted
+            return figures_check([], unlike or _OTHER_PLAN), counted
+        faults += draws_faults(evidence, design.charge.draws)
+        if unlike:
+            return figures_check(faults, unlike), counted
         facts = design.facts(data, token)
         faults += [
             f"`result, {key}` is not what the source gives"
@@ -161,7 +163,6 @@ def checks_with_source(
         ]
         notes = design_notes(plan, method, given.parameters, data.columns, design)
         faults += note_faults(evidence, [note.sentence for note in notes])
-        faults += draws_faults(evidence, design.charge.draws)
     return figures_check(faults), counted
 
 

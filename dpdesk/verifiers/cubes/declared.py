@@ -15,7 +15,7 @@ from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.verifiers.counted import Rows, counted, kept_rows, unlike
+from dpdesk.verifiers.counted import Rows, counted, kept_rows, unlike, without_number
 from dpdesk.verifiers.cubes.asked import COUNT, Asked, asked_of
 from dpdesk.verifiers.declared import Column, Declarations, UndeclaredError, Wanted, read_column
 from dpdesk.verifiers.reading import count, guarantee_of, texts
@@ -80,6 +80,9 @@ def counted_check(
         summed = "" if name == COUNT else name.removeprefix(_CENTRED).removeprefix("sum of ")
         rows = Rows(deciding, summed, person[0] if person else None, most)
         kept, facts = kept_rows(source, rows, token)
+        if summed:  # of the rows that count, where further columns decide which these are
+            among = kept if extra else source
+            facts["values_that_are_no_numbers"] = without_number(among, summed, token)
         key = unlike(recorded, name, facts, complete=given.complete)
         if key:
             found = f"`{key}` is not what the source gives"
