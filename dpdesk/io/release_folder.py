@@ -115,11 +115,18 @@ def sealed(seal: Mapping[str, object]) -> bytes:
 def check_out(out: Path) -> Path:
     """The folder to release to, with links resolved.
 
-    Raises InputError ``out.not-empty`` or ``out.not-folder`` unless it is absent or empty.
+    Raises InputError ``out.not-empty`` or ``out.not-folder`` unless it is absent or empty,
+    ``out.inside`` where it lies inside another release, which would not verify any more.
     """
     target = Path(os.path.abspath(out))
     try:
         target = target.resolve()
+        if any((above / PUBLIC / MANIFEST).is_file() for above in target.parents):
+            raise InputError(
+                "out.inside",
+                f"{out}: lies inside a release, which nothing may be added to.",
+                hint="Choose a place outside the release folder.",
+            )
         if not target.exists():
             return target
         if not target.is_dir():

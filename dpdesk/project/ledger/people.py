@@ -23,6 +23,8 @@ _LEAST_WORD = 4
 """Letters of a word in which one other letter is taken for a slip of the keyboard."""
 _LOOKS = str.maketrans("авеікмнорстухёαβεικνορτυχ", "abeikmhopctyxeabeikvoptux")
 """Cyrillic and Greek letters as the Latin ones that look like them."""
+_DIGITS = str.maketrans("01", "ol")
+"""Digits as the letters that look like them."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ def check_people(people: People, one: str, other: str, same: bool, reason: str, 
 def alike(one: str, other: str) -> bool:
     """Whether two names differ only in signs, accents, the order of words or one letter of one."""
     first, second = _words(one), _words(other)
-    if "".join(first) == "".join(second) or sorted(first) == sorted(second):
+    seen = ["".join(words).translate(_DIGITS) for words in (first, second)]
+    if seen[0] == seen[1] or sorted(first) == sorted(second):
         return True
     apart = [(a, b) for a, b in zip(first, second, strict=False) if a != b]
     return len(first) == len(second) and len(apart) == 1 and _slip(*apart[0])

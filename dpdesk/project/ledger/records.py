@@ -220,6 +220,8 @@ class LedgerEntry:
     @property
     def content(self) -> Body:
         """What the entry says. Raises ValueError when it makes no sense."""
+        if self.kind not in set(Kind):
+            raise ValueError(f"this version knows no entries of the kind “{one_line(self.kind)}”")
         try:
             plain = read_json(self.body)
             return _READERS[Kind(self.kind)](plain)

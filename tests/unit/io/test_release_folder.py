@@ -167,6 +167,21 @@ def test_an_empty_folder_is_taken_and_keeps_its_permissions(
     assert check_files(out, default_registry().about, CancelToken()).failures == []
 
 
+@pytest.mark.parametrize("inside", ["second", "public/second", "internal", "link/second"])
+def test_a_release_is_not_written_into_another_one(
+    tmp_path: Path, workspace: Workspace, inside: str
+) -> None:
+    first = tmp_path / "first"
+    for part in ("public", "internal"):
+        (first / part).mkdir(parents=True)
+    (first / "public" / "manifest.json").write_text("{}")
+    (first / "link").symlink_to(first / "public")
+    with pytest.raises(InputError, match="inside a release") as error:
+        ReleaseBuilder(first / inside, workspace)
+    assert error.value.code == "out.inside"
+    assert ReleaseBuilder(tmp_path / "second", workspace).out == tmp_path / "second"
+
+
 def test_a_link_to_an_empty_folder_is_followed(tmp_path: Path, workspace: Workspace) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")

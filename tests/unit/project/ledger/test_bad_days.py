@@ -91,6 +91,21 @@ def test_a_cheaper_debit_with_a_hash_of_its_own_breaks_the_chain(tmp_path: Path)
     )
 
 
+def test_an_entry_of_a_kind_that_a_later_version_may_know_stops_spending(tmp_path: Path) -> None:
+    path = filled(tmp_path / "l.sqlite", 1)
+    with open_here(path) as ledger:
+        last = ledger.entries()[-1]
+    new = LedgerEntry(last.n + 1, last.time, last.who, "refund", "{}", last.hash, "")
+    with closing(sqlite3.connect(path)) as connection:
+        fields = (new.n, new.time, new.who, new.kind, new.body, new.previous, new.expected_hash())
+        connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", fields)
+        connection.commit()
+    assert code_of(path) == "ledger.broken"
+    found = check_file(path, lambda _: {})
+    assert found.fault is not None
+    assert found.fault.reason == "this version knows no entries of the kind “refund”"
+
+
 @pytest.mark.parametrize("row", [1, 3, 5])
 def test_a_removed_entry_is_missed(tmp_path: Path, row: int) -> None:
     path = filled(tmp_path / "l.sqlite")

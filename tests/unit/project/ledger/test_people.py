@@ -155,6 +155,8 @@ def test_data_without_a_name_have_one_budget_in_every_format(tmp_path: Path) -> 
         ("Bevölkerung", "Bevolkerung"),
         ("Einwohner Köln", "Einwohner Koeln"),
         ("households", "house_holds"),
+        ("residents 2024", "residents 2O24"),
+        ("Stand 2011", "Stand 20ll"),
     ],
 )
 def test_names_that_are_spelled_nearly_alike_are_asked_about(
