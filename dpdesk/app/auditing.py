@@ -141,7 +141,7 @@ def _ledger_heads(context: AppContext, log: AuditLog) -> frozenset[str]:
         return frozenset()
     try:
         with closing(Ledger.open(path, create=False)) as ledger:
-            return frozenset(audit_ties(context, log, ledger.identity, ledger.entries()).ends)
+            return frozenset(audit_ties(context, log, ledger).ends)
     except (DpdeskError, ValueError):  # what is wrong with a ledger is told by checking it
         return frozenset()
 

@@ -121,7 +121,7 @@ def look_at_ledger(
         book, entries = ledger.book, ledger.entries()
         doubts, gaps = (
             unwitnessed_reason(context, ledger),
-            audit_note(context, ledger.identity, entries),
+            audit_note(context, ledger),
         )
         identity, unwitnessed = ledger.identity, ledger.tell_witness()
     keys = book.accounts() if population is None else (find_account(book, population, path),)
@@ -286,7 +286,7 @@ def check_ledger(context: AppContext, path: Path) -> LedgerCheck:
     if found.ok:
         with closing(Ledger.open(path, create=False, witness=Witness.here())) as ledger:
             lost, doubts = ledger.lost(), unwitnessed_reason(context, ledger)
-            gaps = audit_note(context, ledger.identity, ledger.entries())
+            gaps = audit_note(context, ledger)
         gap = "".join(note.sentence for note in gaps)
         found = replace(found, notes=(*found.notes, *doubts), audit=gap or _audit_fault(context))
         if lost:

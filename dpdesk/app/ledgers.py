@@ -223,8 +223,11 @@ class LedgerDesk:
                 report(note)
             ledger.require(known_entries(self.context, ledger.identity))
             check_witnessed(self.context, ledger)
-            gaps = audit_note(self.context, ledger.identity, ledger.entries())
-            known, end = known_entries(self.context, ledger.identity), audit_end(self.context)
+            gaps = audit_note(self.context, ledger)
+            known, end = (
+                known_entries(self.context, ledger.identity),
+                audit_end(self.context, ledger.path),
+            )
             debit = ledger.debit(request, self.limit, known, end)
             limits = ledger.book.history(AccountKey.of(request))
             facts = _facts(debit, ledger)

@@ -31,6 +31,7 @@ ACCEPTED = "accepted a lost witness"
 _SHOWN = 5
 _MOST_COSTS = 5
 _PRINT = 16
+_HERE = "here"
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ def known_entries(context: AppContext, ledger: str) -> dict[int, str]:
     return found
 
 
-def audit_end(context: AppContext) -> AuditEnd:
-    """Where the audit log of the home folder ends now.
+def audit_end(context: AppContext, path: Path) -> AuditEnd:
+    """Where the audit log of the home folder ends now, for a debit of the ledger at ``path``.
 
     Raises StorageError ``audit.*``.
     """
@@ -86,11 +87,19 @@ def audit_end(context: AppContext) -> AuditEnd:
 
     with AuditLog.open_home(context.home) as log:
         first, last = log.first(), log.head()
-    return AuditEnd(first, last, _print_of(context.home))
+    return AuditEnd(first, last, _homes(context.home, path)[0])
+
+
+def _homes(home: Path, path: Path) -> tuple[str, ...]:
+    """How debits of the ledger at ``path`` name this home folder, wherever both were moved.
+
+    Where it does not lie there: what tells the folder of this user on this computer from others.
+    """
+    place = os.path.realpath(home)
+    return (*((_HERE,) if path.is_relative_to(place) else ()), _print_of(home))
 
 
 def _print_of(home: Path) -> str:
-    """What tells this home folder of this user on this computer from others."""
     place = f"{whoever()}\n{os.path.realpath(home)}"
     return hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:_PRINT]
 
@@ -108,24 +117,22 @@ class AuditTies:
     told: Mapping[str, int]
 
 
-def audit_ties(
-    context: AppContext, log: AuditLog, ledger: str, entries: Iterable[LedgerEntry]
-) -> AuditTies:
-    """What ``log`` should have of the ledger with this id. Raises StorageError ``audit.*``."""
+def audit_ties(context: AppContext, log: AuditLog, ledger: Ledger) -> AuditTies:
+    """What ``log`` should have of a ledger. Raises StorageError ``audit.*``, ``ledger.*``."""
     from dpdesk.project.ledger.records import Debited, Settled
 
-    first, own = log.first(), _print_of(context.home)
+    first, own = log.first(), _homes(context.home, ledger.path)
     acts = [one.facts for one in log.entries_of(RESTORED, ACCEPTED)]
-    last = [one.get("last") for one in acts if one.get("ledger") == ledger]
+    last = [one.get("last") for one in acts if one.get("ledger") == ledger.identity]
     before = max((number for number in last if isinstance(number, int)), default=0)
     ends, debits, settled = dict[str, int](), dict[int, str](), set[int]()
-    for entry in entries:
+    for entry in ledger.entries():
         content = entry.content
         if isinstance(content, Settled):
             settled.add(content.debit)
         elif entry.n > before and isinstance(content, Debited):
             end = content.audit
-            if end is not None and (own == end.home or first == end.log):
+            if end is not None and (end.home in own or (first and first == end.log)):
                 debits[entry.n] = entry.hash
                 if end.head:
                     ends.setdefault(end.head, entry.n)
@@ -133,9 +140,7 @@ def audit_ties(
     return AuditTies(ends, {one: number for number, one in debits.items() if number in settled})
 
 
-def audit_note(
-    context: AppContext, ledger: str, entries: Iterable[LedgerEntry]
-) -> tuple[Note, ...]:
+def audit_note(context: AppContext, ledger: Ledger) -> tuple[Note, ...]:
     """What to say where the audit log does not have what a ledger's debits name; else nothing.
 
     Raises StorageError ``audit.*``.
@@ -144,7 +149,7 @@ def audit_note(
 
     place = context.home / FILE
     with AuditLog.open_home(context.home, looking=True) as log:
-        ties = audit_ties(context, log, ledger, entries)
+        ties = audit_ties(context, log, ledger)
         told = {one.facts.get("entry") for one in log.entries_of(DEBITED)}
         gone = [ties.ends[one] for one in log.lacking(ties.ends)]
     gone += [number for one, number in ties.told.items() if one not in told]

@@ -110,7 +110,8 @@ class Begun:
 class AuditEnd:
     """Where an audit log ended: the hash of its first entry, which names it, and of its last.
 
-    ``home`` is a print of the home folder that it lay in; empty in entries of earlier versions.
+    ``home`` says whether it lay in the ledger's own home folder (``here``), else it is a print of
+    the other one; empty in entries of earlier versions.
     """
 
     log: str

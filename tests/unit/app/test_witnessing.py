@@ -237,7 +237,28 @@ def test_a_home_that_was_put_back_and_whose_debits_were_entered_again_is_whole(
         assert auditing.check_audit(desk.context).ok
 
 
+def test_a_home_folder_that_was_moved_keeps_its_audit_log(tmp_path: Path) -> None:
+    with desk_of(tmp_path / "home") as desk:
+        settled(desk)
+        settled(desk)
+    shutil.move(tmp_path / "home", tmp_path / "moved")
+    with desk_of(tmp_path / "moved") as desk:
+        assert budgets.check_ledger(desk.context, desk.path).ok
+        emptied(tmp_path / "moved")
+        assert not budgets.check_ledger(desk.context, desk.path).ok
+
+
 def test_the_audit_log_of_another_home_folder_is_not_asked_for(tmp_path: Path) -> None:
+    with desk_of(tmp_path / "third") as desk:
+        settled(desk)
+        at_home = {**BUDGET, "ledger": str(desk.path)}
+    for home in ("fourth", "fifth"):
+        with desk_of(tmp_path / home, at_home) as desk:
+            settled(desk)
+    for home in ("third", "fourth", "sixth"):
+        with desk_of(tmp_path / home, at_home) as desk:
+            assert budgets.check_ledger(desk.context, desk.path).ok
+            assert auditing.check_audit(desk.context).ok
     shared = str(tmp_path / "shared.sqlite")
     for home in ("first", "second"):
         with desk_of(tmp_path / home, {**BUDGET, "ledger": shared}) as desk:
