@@ -119,6 +119,27 @@ def variables_as_json(variables: tuple[Variable, ...]) -> dict[str, object]:
     }
 
 
+def strange_labels(
+    public: Path, columns: Sequence[str], book: Codebook, expected: Sequence[Variable] | None
+) -> str:
+    """Why the published labels are not those of the source, whose are ``book``; empty if they are.
+
+    ``expected`` is what this program publishes of them; None where that is not known: then no
+    label may say otherwise than the source. To be asked where :func:`label_faults` found nothing.
+    """
+    path = public / VARIABLES
+    there = read_variables(path, columns).variables if is_listed_file(path) else ()
+    if expected is not None:
+        same = variables_as_json(there) == variables_as_json(tuple(expected))
+        return "" if same else "is not what the source says of its columns"
+    for one in there:
+        known = book.get(one.name) or Variable(one.name)
+        codes = one.value_labels.items() <= known.value_labels.items()
+        if one.label not in ("", known.label) or not codes:
+            return f"says of `{one.name}` what the source does not say"
+    return ""
+
+
 def label_faults(
     public: Path, manifest: Mapping[str, object], columns: Sequence[str]
 ) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from dpdesk.app.evidence_checks import (
     outcome_faults,
     source_faults,
 )
-from dpdesk.app.labelling import label_faults
+from dpdesk.app.labelling import label_faults, released_variables, strange_labels
 from dpdesk.app.method_claims import beyond
 from dpdesk.app.planning import prepared_again
 from dpdesk.app.pseudonyms import linkage_risk
@@ -49,7 +49,14 @@ from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_check import ReleaseFiles, check_files
 from dpdesk.io.release_check import read_release as _read_release
-from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST, MICRODATA
+from dpdesk.io.release_folder import (
+    ABOUT,
+    EVIDENCE,
+    INTERNAL,
+    MANIFEST,
+    MICRODATA,
+    VARIABLES,
+)
 from dpdesk.io.safewrite import hash_file
 
 if TYPE_CHECKING:
@@ -386,9 +393,10 @@ class _Checker:
                     method, manifest, published, given, data, checks
                 )
                 self._compare_evidence(method, manifest, given)
-                if method.draws:
-                    return checks
-                recoding = method.claimed_recoding(manifest, given, self._token)
+                recoding = None
+                if not method.draws:
+                    recoding = method.claimed_recoding(manifest, given, self._token)
+                self._compare_labels(manifest, published, recoding, data)
                 if recoding is None:
                     return checks
                 return (*checks, self._made_again(recoding, data, workspace))
@@ -439,6 +447,28 @@ class _Checker:
         fault = method.evidence_source_fault(manifest, evidence, given, self._token)
         if fault is not None:
             self._found.fail(self._found.root / INTERNAL / EVIDENCE, fault)
+
+    def _compare_labels(
+        self,
+        manifest: Mapping[str, object],
+        published: PublishedCsv,
+        recoding: Recoding | None,
+        data: DataStore,
+    ) -> None:
+        """The published labels against those of the source, where these could be read."""
+        columns, expected = published.columns, None
+        if label_faults(self._found.public, manifest, columns):
+            return  # said elsewhere
+        if recoding is not None and same_texts(manifest):
+            plan = self._found.facts().internal_section("plan")
+            replaced = frozenset(Plan.from_plain(plan, "the plan in the evidence").pseudonyms)
+            expected = released_variables(
+                *(data.book, recoding, published, recoding.rows_suppressed == 0, self._token),
+                replaced,
+            )
+        fault = strange_labels(self._found.public, columns, data.book, expected)
+        if fault:
+            self._fail(VARIABLES, fault)
 
     def _made_again(self, recoding: Recoding, data: DataStore, workspace: Workspace) -> ClaimCheck:
         """The table once more from the source, in the private folder, against the published one."""

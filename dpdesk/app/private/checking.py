@@ -16,9 +16,15 @@ from dpdesk.app.evidence_checks import (
     same_values,
     source_faults,
 )
+from dpdesk.app.labelling import strange_labels
 from dpdesk.app.method_claims import beyond
 from dpdesk.app.payment_checks import draws_faults
-from dpdesk.app.private.labelling import dimension_faults, read_dimension_labels
+from dpdesk.app.private.labelling import (
+    dimension_faults,
+    dimension_labels,
+    published_dimensions,
+    read_dimension_labels,
+)
 from dpdesk.app.private.pages import public_page, read_tables
 from dpdesk.app.private.pinning import read_pinned
 from dpdesk.app.private.preparing import builders, design_notes
@@ -137,6 +143,12 @@ def checks_with_source(
         if faults:
             return figures_check(faults), []
         whole, tables = as_table(evidence["result"]), read_tables(manifest, found.public, token)
+        if not any(dimension_faults(found.public, manifest)):
+            expected = dimension_labels(data.book, manifest) if complete else None
+            shown = tuple(published_dimensions(manifest))
+            wrong = strange_labels(found.public, shown, data.book, expected)
+            if wrong:
+                found.fail(found.public / VARIABLES, wrong)
         counted = method.verify_counted(manifest, whole, tables, declared, data, token)
         unlike = "" if complete else other_texts(manifest)
         design = method.design(given, token, report)

@@ -29,7 +29,9 @@ from dpdesk.io.canonical import canonical_json, read_canonical
 from dpdesk.io.csvw import csvw_metadata
 from dpdesk.io.planfile import read_plan
 from dpdesk.io.published import PublishedCsv
+from dpdesk.io.release_folder import CSVW
 from dpdesk.io.variablesfile import read_labels, read_variables
+from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.postgres import postgres_server
 from tests.helpers.stat_files import head, opened, real
 
@@ -356,3 +358,38 @@ def test_labels_of_a_release_are_checked_and_exported(tmp_path: Path, context: A
         assert label_faults(release / "public", manifest, columns) == []
     path.unlink()
     assert not verify_release(release, context.registry, CancelToken(), silent).ok
+
+
+@pytest.mark.parametrize("texts", ["same", "other"])
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_labels_are_those_of_the_source_whatever_texts_a_release_names(
+    texts: str, share: float, tmp_path: Path, context: AppContext
+) -> None:
+    labels = {"sex": {9.0: "refused", 2.0: "female", 1.0: "male"}}
+    people = frame().astype({"age": float, "sex": float})
+    pyreadstat.write_sav(
+        people, tmp_path / "a.sav", variable_value_labels=labels, column_labels={"job": "Job"}
+    )
+    release = released(tmp_path, "a.sav", context, share=share)
+    manifest = manifest_of(release)
+    if texts == "other":
+        manifest["texts"] = {"language": "en", "sha256": "0" * 64}
+    path, document = release / "public/variables.json", release / f"public/{CSVW}"
+    genuine = path.read_bytes()
+
+    def failures(content: bytes) -> list[str]:
+        path.write_bytes(content)
+        columns = tuple(PublishedCsv(release / "public/microdata.csv", CancelToken()).columns)
+        said = csvw_metadata("microdata.csv", columns, read_variables(path, columns), manifest)
+        document.write_bytes(canonical_json(said))
+        seal_again(release, manifest)
+        found = verify_release(
+            release, context.registry, CancelToken(), silent, tmp_path / "a.sav", context.workspace
+        )
+        return [each.reason for each in found.failures if each.path.endswith("variables.json")]
+
+    assert failures(genuine) == []
+    for old, new in ((b'"female"', b'"male"'), (b'"Job"', b'"Certified"')):
+        assert old in genuine
+        (reason,) = failures(genuine.replace(old, new))
+        assert "source" in reason
