@@ -133,7 +133,7 @@ def _seen(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """A text for a terminal, in which no value moves, colours or turns what stands around it."""
+    """A text to be shown, in which no value moves, colours or turns what stands around it."""
     return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtWidgets import QFileDialog, QWidget
+
+_LONGEST_STEM = 1_000
 
 
 class FileAsker(Protocol):
@@ -77,3 +80,9 @@ class DialogAsker:
             self._parent, title, suggestion, filters, options=unasked
         )
         return Path(name) if name else None
+
+
+def file_stem(title: str) -> str:
+    """A title as the name of a file, which leads nowhere else; empty when nothing of it serves."""
+    words = re.sub(r"[^\w]+", "-", title[:_LONGEST_STEM]).strip("-_").lower()
+    return words[:60].strip("-_")

@@ -14,6 +14,9 @@ from dpdesk.ui.jobs.hub import Work
 from dpdesk.ui.panels.review.job_line import JobLine
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.words.counts import short_name
+
+_LONGEST_TITLE = 200
 
 
 class ReadingWindow(QWidget):
@@ -38,6 +41,7 @@ class ReadingWindow(QWidget):
         self.title = QLabel()
         self.title.setWordWrap(True)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.title.setMinimumWidth(1)  # a name without a blank does not widen the window
         set_look(self.title, "headline")
         self.band, self.progress = MessageBand(theme), JobLine(hub)
         self._sought: QWidget | None = None
@@ -82,6 +86,7 @@ class ReadingWindow(QWidget):
 
     def name_it(self, name: str) -> None:
         """Show what is open, as the headline and in the title bar."""
+        name = short_name(name, _LONGEST_TITLE)
         self.title.setText(name)
         self.setWindowTitle(self.tr("{name} – DPDesk").format(name=name))
 

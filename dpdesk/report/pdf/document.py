@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from io import BytesIO
 
 from reportlab.lib.pagesizes import A4
@@ -11,7 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, Paragraph
 
 from dpdesk.core.language import ENGLISH, languages, voice_of
-from dpdesk.core.shown import LONGEST_TEXT, LONGEST_VALUE
+from dpdesk.core.shown import LONGEST_TEXT, LONGEST_VALUE, with_short_words
 from dpdesk.report.page_tree import Node, parse_page
 from dpdesk.report.pdf.faces import BOLD, HAIRLINE, MUTED, PLAIN, style, width_of
 from dpdesk.report.pdf.flow import Flow, Heading, kept_together
@@ -21,8 +20,6 @@ _LEVELS = {"title": 0, "h2": 0, "h3": 1}
 _SIZE = 7.5
 _LONGEST = LONGEST_TEXT + 100
 """A text that the page has cut, with the words that say so."""
-_WORD = re.compile(rf"(\S{{{LONGEST_VALUE}}})\S{{100,}}")
-"""Words that are longer than any value that a page shows; any letter is a place to break."""
 
 
 def pdf_of(page: bytes) -> bytes:
@@ -54,7 +51,7 @@ def _cut_long(node: Node) -> None:
             _cut_long(child)
         elif len(child) > LONGEST_VALUE:
             cut = f"{child[:_LONGEST]}…" if len(child) > _LONGEST else child
-            node.children[j] = _WORD.sub(r"\1…", cut)
+            node.children[j] = with_short_words(cut)
 
 
 def _note(lacking: int, language: str) -> Flowable:

@@ -33,6 +33,7 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.words.counts import short_name
 from dpdesk.ui.words.spoken import said
 
 MOST_LISTED = 1_000
@@ -157,7 +158,7 @@ class AskSide(QWidget):
             self.by.clear()
             self.by.addItem(self.tr("(nothing)"), "")
             for name in names:
-                self.by.addItem(name, name)
+                self.by.addItem(short_name(name), name)
             self.estimator.clear()
             for each in estimators:
                 self.estimator.addItem(said(each.label), each.value)

@@ -7,7 +7,8 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.core.asking import AnswerChartWords, AskState, drawn_rows, label_words
 from dpdesk.core.query import COVERING_95, Answer, AnswerRow, Chosen, Condition
 from dpdesk.ui.asking.tasks import Answered
-from dpdesk.ui.words.numbers import figure_words, grouped, marked
+from dpdesk.ui.words.counts import short_name
+from dpdesk.ui.words.numbers import figure_words, grouped, legible, marked, shortened
 from dpdesk.ui.words.spoken import said
 
 _FEW = 3
@@ -22,29 +23,29 @@ def condition_words(condition: Condition | None) -> str:
     if condition is None:
         return _tr("any")
     if isinstance(condition, Chosen):
-        shown = ", ".join(value or _tr("(empty)") for value in condition.values[:_FEW])
+        shown = ", ".join(shortened(value) or _tr("(empty)") for value in condition.values[:_FEW])
         more = len(condition.values) - _FEW
         return shown + (f" +{grouped(more)}" if more > 0 else "")
-    return condition.words().replace(condition.column, "").strip()
+    return legible(condition.words().replace(condition.column, "").strip())
 
 
 def question_words(state: AskState) -> str:
     """The question that is asked."""
     having = _tr(" and ").join(
-        condition.words() if not isinstance(condition, Chosen) else _chosen(condition)
+        legible(condition.words()) if not isinstance(condition, Chosen) else _chosen(condition)
         for condition in state.conditions
     )
     if state.by and having:
         return _tr("How many rows with {having}, by {column}?").format(
-            having=having, column=state.by
+            having=having, column=short_name(state.by)
         )
     if state.by:
-        return _tr("How many rows by {column}?").format(column=state.by)
+        return _tr("How many rows by {column}?").format(column=short_name(state.by))
     return _tr("How many rows have {having}?").format(having=having) if having else _tr("How many?")
 
 
 def _chosen(condition: Chosen) -> str:
-    return f"{condition.column} = {condition_words(condition)}"
+    return f"{short_name(condition.column)} = {condition_words(condition)}"
 
 
 def answer_words(found: Answered) -> str:

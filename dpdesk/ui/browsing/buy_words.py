@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.buying import Offer
 from dpdesk.ui.browsing.words import half_text
+from dpdesk.ui.words.counts import short_name
 from dpdesk.ui.words.numbers import grouped, marked, typed_exact
 from dpdesk.ui.words.spoken import said
 
@@ -21,7 +22,7 @@ def _tr(text: str) -> str:
 
 def table_words(dimensions: tuple[str, ...]) -> str:
     """How a table is called."""
-    return " × ".join(dimensions) or _tr("the total")
+    return " × ".join(map(short_name, dimensions)) or _tr("the total")
 
 
 def read_amount(text: str) -> Fraction | None:

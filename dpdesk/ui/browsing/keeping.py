@@ -11,6 +11,8 @@ from dpdesk.ui.people.parts import button
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.words.counts import short_name
+from dpdesk.ui.words.numbers import shortened
 
 PATIENCE_MS = 250
 
@@ -62,6 +64,7 @@ class KeepList(QFrame):
     def open(self, name: str, categories: Sequence[str], kept: Sequence[str] | None) -> None:
         """List the categories of a dimension, those that are kept ticked."""
         self._column = name
+        name = short_name(name)
         self._title.setText(self.tr("Keep of {name}").format(name=name))
         self.list.setAccessibleName(self.tr("Categories of {name} to keep").format(name=name))
         self.list.setToolTip(self.tr("Space ticks a category"))
@@ -79,7 +82,7 @@ class KeepList(QFrame):
         self.list.blockSignals(True)
         self.list.clear()
         for text in categories:
-            item = QListWidgetItem(text or self.tr("(empty)"))
+            item = QListWidgetItem(shortened(text) or self.tr("(empty)"))
             item.setData(Qt.ItemDataRole.UserRole, text)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             state = Qt.CheckState.Checked if text in known else Qt.CheckState.Unchecked

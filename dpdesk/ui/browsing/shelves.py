@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QLabel, QMenu, QToolButton, 
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.words.counts import short_name
 
 MIME = "application/x-dpdesk-dimension"
 UNUSED, ROWS, COLUMNS, FILTERS = "unused", "rows", "columns", "filters"
@@ -67,7 +68,7 @@ class Chip(QToolButton):
         set_look(self, "choice")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.OpenHandCursor)
-        words = facts.column
+        name = words = short_name(facts.column)
         if facts.level and shelf in (ROWS, COLUMNS):
             words += self.tr(" (level {level})").format(level=facts.level)
         if facts.filtered:
@@ -78,7 +79,7 @@ class Chip(QToolButton):
             self.tr(
                 "{name}: drag it to another shelf, or press Space for a menu; R rows, C columns, "
                 "F filter, Del sum up, + and − drill down and roll up"
-            ).format(name=facts.column)
+            ).format(name=name)
         )
         self.clicked.connect(self.open_menu)
 

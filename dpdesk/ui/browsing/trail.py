@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QToolButton
 from dpdesk.core.browsing import Trail
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.words.counts import LONGEST_NAME, short_name
 
 SHOWN = 7
 
@@ -44,7 +45,7 @@ class TrailLine(FlowBox):
             self._put(number, words)
 
     def _put(self, number: int, words: str) -> None:
-        button = QToolButton()
+        words, button = short_name(words, 2 * LONGEST_NAME), QToolButton()
         button.setText(words if number == 0 else f"› {words}")
         button.setCheckable(True)
         button.setProperty("step", number)

@@ -26,7 +26,7 @@ from dpdesk.ui.browsing.shelves import COLUMNS, ROWS
 from dpdesk.ui.browsing.side import BrowseSide, SideScroll
 from dpdesk.ui.browsing.trail import TrailLine
 from dpdesk.ui.browsing.words import pieces_words
-from dpdesk.ui.files import FileAsker
+from dpdesk.ui.files import FileAsker, file_stem
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
 from dpdesk.ui.people.parts import button, note
 from dpdesk.ui.reading import ReadingWindow
@@ -333,7 +333,7 @@ class BrowseWindow(ReadingWindow):
         if self.seen is None or self._cube is None:
             return
         filters = self.tr("Table (*.csv);;Excel (*.xlsx)")
-        name = f"{self._cube.name}-view.csv"
+        name = f"{file_stem(self._cube.name) or 'cube'}-view.csv"
         self._place.ask("", self.tr("Export the view"), name, filters)
 
     @Slot(str, object, bool)

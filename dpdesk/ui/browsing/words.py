@@ -10,7 +10,8 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.pivot import MOST_BARS, Pivot, digits_of, drawn, label_text, shown_half
-from dpdesk.ui.words.numbers import grouped, marked, shortened
+from dpdesk.ui.words.counts import short_name
+from dpdesk.ui.words.numbers import grouped, legible, marked, shortened
 
 _FINE, _COARSE = 10.0, 100.0
 _ROUNDING = 1e-9
@@ -75,7 +76,7 @@ def pieces_words(pieces: Sequence[Path]) -> str:
 
 def question_words(pivot: Pivot) -> str:
     """The title of a view, a question."""
-    axes = " × ".join((*pivot.row_axes, *pivot.column_axes))
+    axes = " × ".join(map(short_name, (*pivot.row_axes, *pivot.column_axes)))
     if not axes:
         return _tr("What is the {measure} in all?").format(measure=pivot.grid.measure)
     return _tr("What is the {measure} by {axes}, and where is error?").format(
@@ -104,7 +105,7 @@ def answer_words(pivot: Pivot, share: float) -> str:
 
 def assumption_words(pivot: Pivot) -> str:
     """What the numbers assume."""
-    tables = ", ".join(pivot.grid.tables)
+    tables = legible(", ".join(pivot.grid.tables))
     if not pivot.covering:
         text = _tr("How often the ± holds is not known: see below. Read from {tables}.")
         return text.format(tables=tables)
@@ -152,7 +153,7 @@ def chart_answer(pivot: Pivot) -> str:
     said = text.format(total=value_text(total, half), half=half_text(half))
     rows, columns = drawn(pivot)
     if pivot.column_axes and len(columns) == 1:
-        axes = " × ".join(pivot.column_axes)
+        axes = " × ".join(map(short_name, pivot.column_axes))
         said += " " + _tr("Drawn are the sums over {axes}.").format(axes=axes)
     if len(rows) > MOST_BARS:
         said += " " + _tr("Of {count} rows the first {shown} are drawn.").format(

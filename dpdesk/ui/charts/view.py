@@ -47,7 +47,7 @@ from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.wording import in_window
-from dpdesk.ui.words.numbers import figure_words
+from dpdesk.ui.words.numbers import figure_words, shortened
 from dpdesk.ui.words.spoken import said_line, spoken
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class ChartView(QWidget):
 
     def set_chart(self, chart: Chart | None) -> None:
         """Show a chart, or the placeholder."""
-        chart = None if chart is None else drawable(spoken(chart))
+        chart = None if chart is None else drawable(spoken(chart), shortened)
         self._chart = chart
         self._tell_saved("", "ok")
         if chart is None:

@@ -1,6 +1,7 @@
 """A guard for ``data()``: one faulty cell must not call the error reporter for every repaint.
 
-Nor must one long text stop the window: what a model gives to be laid out or read aloud is cut here.
+Nor must one text stop the window or turn its words: what a model gives to be laid out or read aloud
+is cut and made legible here.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def guarded(function: _Function) -> _Function:
                 sys.excepthook(*sys.exc_info())
             return None
         role = arguments[-1] if len(arguments) > 1 else Qt.ItemDataRole.DisplayRole
-        if isinstance(found, str) and len(found) > _MOST and role in _LAID_OUT:
+        if isinstance(found, str) and role in _LAID_OUT:
             return shortened(found, _MOST)
         return found
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidge
 
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.words.numbers import legible
 
 _NOTHING: Mapping[str, str] = {}
 
@@ -81,7 +82,8 @@ class ChoiceStrip(FlowBox):
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             self._group.addButton(button)
             self._buttons[key] = button
-        button.setText(words)
+        whole = legible(whole)
+        button.setText(legible(words))
         button.setAccessibleName(self.tr("Show: {what}").format(what=whole))
         button.setToolTip(self.tr("Show: {what}").format(what=whole))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.numbers import grouped, legible
 
 LONGEST_NAME = 40
 translate = QCoreApplication.translate
@@ -26,7 +26,7 @@ def columns_words(count: int) -> str:
 
 def quoted(words: str) -> str:
     """Words in the quotation marks of the window's language."""
-    return translate("Counts", "“{words}”").format(words=words)
+    return translate("Counts", "“{words}”").format(words=legible(words))
 
 
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:
@@ -36,7 +36,7 @@ def short_name(name: str, longest: int = LONGEST_NAME) -> str:
     """
     if name == "":
         return translate("Counts", "empty field")
-    plain = " ".join(name.split())
+    plain = legible(" ".join(name[: 4 * longest].split()))
     if not plain:
         return translate("Counts", "blank")
     return plain if len(plain) <= longest else plain[: longest - 1] + "…"

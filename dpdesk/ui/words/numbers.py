@@ -10,7 +10,8 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.charts import format_figure
 from dpdesk.core.parameters import exact_number
-from dpdesk.core.shown import LONGEST_VALUE
+from dpdesk.core.plain import harmless
+from dpdesk.core.shown import LONGEST_VALUE, with_short_words
 from dpdesk.core.shown import shortened as shown
 
 
@@ -32,12 +33,18 @@ def grouped(number: int) -> str:
 def shortened(text: str, most: int = LONGEST_VALUE) -> str:
     """As :func:`dpdesk.core.shown.shortened`, in the language of the window.
 
-    Qt lays out every character, and a window would choke on all of them.
+    Qt lays out every character, and a window would choke on all of them. Characters that would
+    turn the words around them are written as numbers.
     """
     if shown(text, most) == text:
-        return text
+        return legible(text)
     words = QCoreApplication.translate("Cells", "{text}… ({n} characters)")
-    return words.format(text=text[:most], n=grouped(len(text)))
+    return words.format(text=legible(text[:most]), n=grouped(len(text)))
+
+
+def legible(text: str) -> str:
+    """A text with names or values of the data in it, which can neither turn nor widen the rest."""
+    return with_short_words(harmless(text))
 
 
 def figure_words(value: float | None, kind: str) -> str:

@@ -20,6 +20,7 @@ from dpdesk.core.language import ENGLISH, Voice, speaking, voice_of
 from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS
 from dpdesk.core.parameters import ChoiceParameter, Parameter
 from dpdesk.core.spoken_charts import spoken_chart
+from dpdesk.ui.words.numbers import legible
 
 _PROPERTY, _TOTAL = "dpdesk-language", "grand total"
 _Parameter = TypeVar("_Parameter", bound=Parameter)
@@ -44,7 +45,7 @@ def said(text: str) -> str:
     found = window_voice().known(text)
     if found is None and "\n" in text:
         return "\n".join(map(said, text.split("\n")))
-    return found or text
+    return legible(found or text)
 
 
 def table_words(name: str) -> str:

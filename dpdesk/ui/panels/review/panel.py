@@ -30,6 +30,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import EmptyState, StepHeader, column, row
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.words.endings import DATA_ENDINGS
+from dpdesk.ui.words.numbers import legible
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 PREPARE, RELEASE, SIGN = "prepare", "release", "sign"
@@ -277,7 +278,7 @@ class ReviewPanel(Panel):
             return
         stale = self._stale_words()
         self.release.show_stale(stale, ((AGAIN, self.tr("Prepare another")),) if stale else ())
-        title = facts.title or self.tr("Without a title")
+        title = legible(facts.title) or self.tr("Without a title")
         line = self.tr("{title}, released {date}, in {folder}")
         self._header.set_line(
             line.format(title=title, date=facts.created or "–", folder=bench.release_path)

@@ -25,6 +25,7 @@ from dpdesk.ui.panels.review.presenter import Fates, figures_words
 from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, row
+from dpdesk.ui.words.numbers import legible
 
 _MOST_LINES = 4  # left out, generalised, as they are, as pseudonyms
 
@@ -55,14 +56,14 @@ class FateCard(QFrame):
 
     def set_fates(self, fates: Fates) -> None:
         """Show them."""
-        lines = fates.lines()
+        lines = [(head, legible(words)) for head, words in fates.lines()]
         for place, (name, text) in enumerate(self._lines):
             head, words = lines[place] if place < len(lines) else ("", "")
             name.setText(head)
             text.setText(words)
             name.setVisible(bool(head))
             text.setVisible(bool(head))
-        self.setAccessibleName(". ".join(f"{head}: {words}" for head, words in fates.lines()))
+        self.setAccessibleName(". ".join(f"{head}: {words}" for head, words in lines))
 
 
 LEAST_LINES = (11, 7)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.home import expanded
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.schema import Role
+from dpdesk.ui.files import file_stem
 from dpdesk.ui.words.numbers import figure_words, grouped
 from dpdesk.ui.words.spoken import spoken_figures
 
@@ -134,8 +134,7 @@ def _figure_words(figure: Figure) -> str:
 def suggested_name(work: WorkState) -> str:
     """A name for the release folder, made from the title or the data file."""
     source = "" if work.source is None else work.source.stem
-    words = re.sub(r"[^\w]+", "-", work.title or source, flags=re.UNICODE).strip("-_").lower()
-    return f"{words[:60].strip('-_') or 'data'}-release"
+    return f"{file_stem(work.title or source) or 'data'}-release"
 
 
 def free_folder(parent: Path, name: str) -> Path:
