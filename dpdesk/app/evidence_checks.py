@@ -217,7 +217,9 @@ def note_faults(evidence: Mapping[str, object], notes: Sequence[str]) -> list[st
     added = [str(note) for note in there if note not in notes]
     if added:
         return [f"`notes` say what the source does not give ({added[0][:80]}…)"]
-    return [] if there == list(notes) else ["`notes` stand in another order, or twice"]
+    if there == list(notes):
+        return []
+    return ["`notes` are in another order, or one of them is there twice"]
 
 
 def hierarchy_faults(

@@ -37,8 +37,8 @@ def unique_notes(
         Note(
             "release.nearly-unique",
             f"`{name}` is released unchanged and has {column.distinct:,} different values in "
-            f"{published.rows:,} rows: whoever knows such a value finds the row. Should it be an "
-            "identifier or a quasi-identifier?",
+            f"{published.rows:,} rows: someone who knows such a value of a person finds the "
+            "row. Should it be an identifier or a quasi-identifier?",
         )
         for name, column in published.top_values(EXAMPLES, token).items()
         if name not in unchecked and column.distinct >= _UNIQUE * published.rows

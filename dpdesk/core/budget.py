@@ -34,7 +34,7 @@ _ZERO = Fraction(0)
 def amount(value: object, name: str) -> Fraction:
     """The exact amount that a plan or an option gives: an integer, decimal, fraction or text.
 
-    Raises InputError ``budget.amount`` for what is no number of 0 or more, or a larger one than
+    Raises InputError ``budget.amount`` for what is not a number of 0 or more, and for one above
     :data:`LARGEST`, named ``name``.
     """
     found: Fraction | None = None

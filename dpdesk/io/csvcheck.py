@@ -25,7 +25,7 @@ from dpdesk.io.transcode import decoded
 from dpdesk.io.workspace import Workspace
 
 _LOST = "\ufffd".encode()
-"""What stands in the place of a NUL, as for other letters that were lost."""
+"""What replaces a NUL, as it does other characters that were lost."""
 _MOST_WIDENED, _MOST_TIMES = 1000, 4
 """So many fields, or times those of the first line, an uneven line may have."""
 _ONE_BYTE = ("cp1252", "iso8859-15", "iso8859-1")

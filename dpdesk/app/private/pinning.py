@@ -247,4 +247,4 @@ def _detected_by_head(
 
 
 def _quiet(event: object) -> None:
-    """What such a reading finds is no note of a release."""
+    """What such a reading finds is not recorded in the notes of a release."""

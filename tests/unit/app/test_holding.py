@@ -1,6 +1,6 @@
-"""What a release says is held by an exported file, as other programs read it, or said to be lost.
+"""An exported file holds what a release says, as other programs read it, or the loss is named.
 
-One declaration tells which; it is held here against every format, piece by piece.
+One declaration says which; it is checked here against every format, piece by piece.
 """
 
 from __future__ import annotations

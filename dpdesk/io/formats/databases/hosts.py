@@ -285,7 +285,7 @@ def _check_given(given: Mapping[str, Any]) -> None:
     elif (
         given.get("sslrootcert", "system") != "system" and not Path(given["sslrootcert"]).is_file()
     ):
-        reason = f"there is no file {given['sslrootcert']} for `sslrootcert`"
+        reason = f"`sslrootcert` names the file {given['sslrootcert']}, which does not exist"
     if reason:
         raise InputError("database.address", f"The address cannot be read: {reason}.")
 

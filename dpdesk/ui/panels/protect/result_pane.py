@@ -77,7 +77,7 @@ class ExamplePage(QWidget):
 
     @property
     def size_wanted(self) -> float | None:
-        """The example; None while it is no number of 0 or more."""
+        """The example; None while it is not a number of 0 or more."""
         number = typed_exact(self.size_.text())
         return float(number) if number is not None and number >= 0 else None
 

@@ -424,7 +424,7 @@ def test_names_that_hide_what_they_are_and_authorities_of_a_plan(tmp_path: Path)
         hosts.named_places("postgresql://db.example.org%0A127.0.0.1/d")
     os.mkfifo(tmp_path / "root.crt")
     there, known = "postgresql://db.example.org/d?sslmode=verify-full", ("db.example.org:5432",)
-    with pytest.raises(InputError, match="there is no file"):
+    with pytest.raises(InputError, match="which does not exist"):
         hosts.safe_parameters(f"{there}&sslrootcert={tmp_path}/root.crt", known)
     (tmp_path / "own.crt").write_text("")
     of_plan = hosts.safe_parameters(f"{there}&sslrootcert={tmp_path}/own.crt", known)
