@@ -67,8 +67,8 @@ def load_private(
     nothing for what stands in a row.
     """
     report(StepStarted(CHECK, 1, STEPS))
-    _refuse_leave(spec, path.name)
     file_format = format_of(spec, path)
+    _refuse_leave(spec, path.name, file_format)
     if file_format == "csv":
         return _load_text(con, path, spec, token, report)
     if file_format == "fixed":
@@ -78,8 +78,18 @@ def load_private(
     return load_typed(con, path, base, spec, workspace, token, report)
 
 
-def _refuse_leave(spec: SourceSpec, source: str) -> None:
-    """Refuse what ``allow`` lists of rows, since each line is read by itself here."""
+def _refuse_leave(spec: SourceSpec, source: str, file_format: str) -> None:
+    """Refuse what ``allow`` lists of rows, since each line is read by itself here.
+
+    And empty rows of sheets: how many there are between others is what the number of one row says.
+    """
+    if spec.empty_rows == KEEP and file_format == "xlsx":
+        raise InputError(
+            "source.option",
+            f'{source}: `empty_rows = "keep"` does not apply to a sheet and a private method.',
+            hint="Remove it; a row without any value is no row of a sheet there.",
+            details={"key": "empty_rows"},
+        )
     for kind in spec.allow:
         if kind != REPEATED:
             raise InputError(
