@@ -10,7 +10,12 @@ from dpdesk.core.charts import Axis, BarChart, Cell, Chart, ChartTable, ScatterC
 from dpdesk.core.language import ENGLISH, Voice, voice
 from dpdesk.core.language.numbers import NUMBER
 
-_NAMING = frozenset({"Quasi-identifier", "Original value", "Value", "Column", "Table", "Levels"})
+_NAMING = frozenset(
+    {
+        *("Quasi-identifier", "Original value", "Value", "Column", "Table", "Levels"),
+        *("Known columns", "Hidden column", "Known columns → hidden column"),
+    }
+)
 """What the axes and the columns of tables are called that hold names of data."""
 _WORDED = frozenset({"graph-errors"})
 """Charts whose tables are called by words of ours."""

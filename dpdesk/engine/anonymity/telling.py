@@ -11,6 +11,7 @@ from dpdesk.engine.anonymity.guarantee import UNCHANGED_ROLES
 from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.recoded import rows_alone
 from dpdesk.engine.telling import TELL, Telling, telling
+from dpdesk.engine.telling_chart import telling_chart
 from dpdesk.engine.telling_words import released_alone_note, telling_notes
 
 EVEN = 2
@@ -77,4 +78,5 @@ def with_telling(
         *notes_at(found, levels),
         *released_alone_note(len(names), alone, outcome.required_recoding.rows_out),
     )
-    return replace(outcome, risk={**outcome.risk, **told}, notes=notes)
+    charts = (*outcome.charts, *telling_chart(hidden_at(found, levels), EVEN))
+    return replace(outcome, risk={**outcome.risk, **told}, charts=charts, notes=notes)

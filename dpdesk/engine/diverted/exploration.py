@@ -15,7 +15,6 @@ from dpdesk.engine.diverted.guarantee import name_list
 from dpdesk.engine.diverted.judging import described
 from dpdesk.engine.diverted.settings import Settings
 from dpdesk.engine.method import ExplorationView, MethodInput
-from dpdesk.engine.telling_chart import telling_chart
 
 _SHARE_STEPS = 10_000
 
@@ -51,9 +50,8 @@ class DivertedExploration:
             f"Every published value of {name_list(settings.diverted(self.given.roles))} is drawn "
             f"from {settings.l:,} values; {_removed(judged.result['rows_removed'])}."
         )
-        charts = (*judged.charts, *telling_chart(told.drawn, settings.l))
         return ExplorationView(
-            True, sentence, charts, judged.figures, judged.guarantee, notes=judged.notes
+            True, sentence, judged.charts, judged.figures, judged.guarantee, notes=judged.notes
         )
 
     def pick(self, point: int) -> Mapping[str, object]:

@@ -25,6 +25,7 @@ from dpdesk.engine.diverted.settings import Settings
 from dpdesk.engine.diverted.told import ColumnsTell
 from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.telling import TELL
+from dpdesk.engine.telling_chart import telling_chart
 
 
 def beliefs(found: Sequence[Eligibility]) -> dict[str, object]:
@@ -409,6 +410,7 @@ def described(
         charts=(
             *(frequency_chart(each) for each in found),
             *(reliability_chart(each.attribute, each.counts, settings.l) for each in found),
+            *telling_chart(told.drawn, settings.l),
         ),
         figures=headline_figures(settings, found, removed, lost),
         notes=(*(first.outcome.notes if first else ()), *told.notes(settings.l), *notes),

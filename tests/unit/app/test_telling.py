@@ -13,10 +13,13 @@ import pytest
 
 from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
+from dpdesk.app.evidence_checks import FIGURES_CLAIM
 from dpdesk.app.exploring import explore
 from dpdesk.app.opening import open_path, open_work
 from dpdesk.app.running import run_plan
+from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.published import CheckStatus
 from dpdesk.project.review.votes import ItemStatus as Status
 
 BRANCHES = {"mine": ["miner"], "shop": ["clerk", "buyer"], "farm": ["grower", "driver", "vet"]}
@@ -103,6 +106,25 @@ def test_evidence_report_and_checklist_have_the_number(context: AppContext, rele
     item = check_release(context, release, CancelToken(), silent).checklist.item("telling")
     assert item.status is Status.REVIEW
     assert "For 150 of 600 rows (25 %), `branch` alone reveals `job`" in item.evidence
+
+
+def test_the_report_has_the_picture_of_it_which_checking_makes_again(
+    context: AppContext, folder: Path, release: Path
+) -> None:
+    evidence = json.loads((release / "internal" / "evidence.json").read_text("utf-8"))
+    (chart,) = [each for each in evidence["charts"] if each["id"] == "telling"]
+    row = next(each for each in chart["table"]["rows"] if each[:2] == ["branch", "job"])
+    assert row[2] == given_away() == 150
+    assert "What do other columns give away?" in (
+        (release / "internal" / "report.html").read_text("utf-8")
+    )
+    source = folder / str(evidence["plan"]["source"]["path"])
+    report = verify_release(
+        release, context.registry, CancelToken(), silent, source, context.workspace
+    )
+    assert report.ok, report.failures
+    (figures,) = [each for each in report.claims if each.claim == FIGURES_CLAIM]
+    assert figures.status is CheckStatus.CONFIRMED
 
 
 def test_rows_that_are_alone_in_all_released_columns_are_counted(
