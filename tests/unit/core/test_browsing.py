@@ -9,7 +9,7 @@ import pytest
 
 from dpdesk.core.browsing import BrowseState, Kept, Place, Step, Trail
 from dpdesk.core.cube_grid import CubeGrid
-from dpdesk.core.pivot import drawn, label_text, pivot_chart, pivot_of
+from dpdesk.core.pivot import digits_of, drawn, label_text, pivot_chart, pivot_of, shown_half
 from dpdesk.core.query import Chosen, Grouping
 from dpdesk.report.svg import render_chart
 
@@ -34,6 +34,17 @@ def test_filters_become_conditions_in_the_order_in_which_they_were_made() -> Non
     assert query.margins
     assert [each.column for each in query.by] == ["age", "sex"]
     assert kept.keep("region", None).keep("sex", None) == START
+
+
+@pytest.mark.parametrize("usual", [0, 1, 2])
+def test_a_half_width_that_is_shown_is_never_less_and_hardly_more(usual: int) -> None:
+    for half in (1e-9, 0.00321, 0.05, 0.3, 0.99, 1.0, 7.04, 250.001):
+        shown = shown_half(half, usual)
+        assert half <= shown <= half + 10.0 ** -digits_of(half, usual)
+        assert shown == round(shown, digits_of(half, usual))
+    assert shown_half(0.0, usual) == 0
+    assert shown_half(float("inf"), usual) == float("inf")
+    assert np.isnan(shown_half(float("nan"), usual))
 
 
 def test_a_small_error_of_an_average_is_not_written_as_none() -> None:
