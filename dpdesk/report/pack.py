@@ -63,7 +63,7 @@ class PackContent:
 
     Where it is empty, ``report_missing`` says why; ``report_language`` is that of the release.
     ``standing`` says where the review stands, ``faults`` what is wrong with release or review,
-    ``unlike`` whether something of the release could not be compared.
+    ``unlike`` whether something of the release could not be compared, or failed.
     ``release`` is the SHA-256 of the public manifest, ``software`` that of the bill of materials.
     """
 

@@ -99,6 +99,24 @@ def test_what_is_wrong_stands_on_the_first_page(author: Person, tmp_path: Path) 
     assert "wrong with this release or its review" in words
     assert "public/microdata.csv: was changed" in words
     assert "not to be relied on" in words
+    assert "△ not checked" in words[: words.index("wrong with this release")]
+
+
+def test_a_claim_whose_words_were_not_compared_is_marked_where_it_stands(
+    author: Person, tmp_path: Path
+) -> None:
+    author.does("review", "pack", "release", "--out", tmp_path / "genuine.html")
+    words = words_of(tmp_path / "genuine.html")
+    assert "△ not checked" not in words[: words.index("Who answers for it")]
+    forger = author.copied(tmp_path / "forger")
+    said = manifest_of(forger.folder)
+    said["guarantee"] |= {"claim": "A match is right with a chance of 1 in 1,000."}  # type: ignore[operator]
+    said["texts"] = {"language": "en", "sha256": "0" * 64}
+    seal_again(forger.folder, said)
+    forger.does("review", "pack", "release", "--out", tmp_path / "pack.html")
+    words = words_of(tmp_path / "pack.html")
+    head = words[: words.index("1 in 1,000")]
+    assert head.rstrip().endswith("△ not checked A match is right with a chance of")
 
 
 def test_a_pack_shows_no_report_but_the_one_that_the_files_give(

@@ -176,7 +176,7 @@ def _content(
         release=name,
         standing=_standing(picture),
         faults=tuple(faults),
-        unlike=bool(verified.not_checked()),
+        unlike=bool(verified.failures or verified.not_checked()),
         made=time_text(signing.now()).replace("T", " ").removesuffix("Z") + " UTC",
         signatures=tuple(_signatures(picture)),
         votes=tuple(_votes(picture)),
