@@ -6,6 +6,7 @@ known, and what is not known never passes: it fails until a person decides.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -75,6 +76,14 @@ class Capabilities:
     def spends(self) -> bool | None:
         """Whether releases take something from a privacy budget; None where it is not said."""
         return None if self.spending is None else self.spending is not Spending.NOTHING
+
+    @staticmethod
+    def listed(things: Sequence[str]) -> str:
+        """What is not said, after “does not say”."""
+        words = things[-1]
+        for one in reversed(things[:-1]):
+            words = f"{one}; nor {words}"
+        return words
 
     @property
     def unready(self) -> tuple[str, ...]:

@@ -68,7 +68,7 @@ class Registry:
         """
         method = self.get(method_id, where)
         if method.capabilities.unready:
-            words = "; nor ".join(method.capabilities.unready)
+            words = method.capabilities.listed(method.capabilities.unready)
             raise RefusedError(
                 "plan.silent-method",
                 f"{where}: the method `{method.id}` does not say {words}, so nothing can be "

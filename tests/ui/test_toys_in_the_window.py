@@ -115,3 +115,16 @@ def test_a_release_of_a_toy_is_shown_by_what_the_toy_says(
         assert "does not say what it releases" in said["review"]
         exports = panels["review"].release.exports  # type: ignore[attr-defined]
         assert not any(one.isVisibleTo(panels["review"]) for one in exports.buttons.values())
+
+
+@pytest.mark.usefixtures("german")
+@pytest.mark.parametrize("kind", ["silent"], indirect=True)
+def test_what_a_toy_does_not_say_is_said_to_be_missing_in_german(
+    panels: dict[str, QWidget], bench: Workbench, qtbot: QtBot, tmp_path: Path, kind: str
+) -> None:
+    """Also where it is more than one thing."""
+    open_plan(bench, planned(tmp_path, kind), qtbot)
+    found = gone_through(panels, bench, qtbot)
+    for name in ("protect", "review"):
+        assert "does not say" not in found[name]
+        assert "sagt nicht, was es veröffentlicht; auch nicht, was es verbraucht" in found[name]

@@ -225,7 +225,7 @@ def _known(case: Case) -> Answer | None:
     if not unsaid:
         return None
     text = f"The method `{case.facts.release.method}` does not say "
-    text += f"{'; nor '.join(unsaid)}, so questions may be missing from this list."
+    text += f"{case.facts.about.listed(unsaid)}, so questions may be missing from this list."
     return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
 
 
