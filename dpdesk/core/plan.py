@@ -249,6 +249,9 @@ def _budget(raw: Mapping[str, object], where: str) -> Mapping[str, object]:
     for key in ("ledger", "population"):
         if key in budget:
             text_of(budget, key, place, None)
+    ledger = str(budget.get("ledger", ""))
+    if "://" in ledger or ledger.lower().startswith("file:"):  # taken as a path, it would be new
+        raise invalid("ledger", ledger, "the path of a file, not an address", place)
     limit = budget.get("limit", 0)
     if isinstance(limit, bool) or not isinstance(limit, int | float | Decimal) or limit < 0:
         raise invalid("limit", limit, "a number of 0 or more", place)

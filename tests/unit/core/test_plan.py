@@ -192,6 +192,8 @@ def test_another_version_is_refused(version: object) -> None:
         ("budget", 1, "`budget` is 1, expected a table"),
         ("budget/limit", "2", '`limit` is "2", expected a number of 0 or more'),
         ("budget/limit", -1, "`limit` is -1, expected a number of 0 or more"),
+        ("budget/ledger", "file:l.sqlite?mode=memory", "expected the path of a file"),
+        ("budget/ledger", "file:///srv/ledger.sqlite", "expected the path of a file"),
         ("budget/population", 1, "`population` is 1, expected a text"),
     ],
 )
