@@ -120,8 +120,7 @@ def checks_with_source(
 
     The rows that count and what is exact are found by the verifier, whatever program made the
     release; all other figures by a design made again, where this program may compare them. Nothing
-    is drawn. Raises what a malformed manifest raises, InputError, StorageError,
-    Cancelled.
+    is drawn. Raises what a malformed manifest raises, InputError, StorageError, Cancelled.
     """
     from dpdesk.io.store import DataStore
 
@@ -146,8 +145,7 @@ def checks_with_source(
         if not any(dimension_faults(found.public, manifest)):
             expected = dimension_labels(data.book, manifest) if complete else None
             shown = tuple(published_dimensions(manifest))
-            wrong = strange_labels(found.public, shown, data.book, expected)
-            if wrong:
+            if wrong := strange_labels(found.public, shown, data.book, expected):
                 found.fail(found.public / VARIABLES, wrong)
         counted = method.verify_counted(manifest, whole, tables, declared, data, token)
         unlike = "" if complete else other_texts(manifest)
@@ -167,10 +165,9 @@ def checks_with_source(
             f"`result, {key}` is not something that a release has"
             for key in sorted(set(whole) - {*as_table(manifest["result"]), *facts})
         ]
-        again = found_values((), design.charts, ())
         faults += [
             f"`{key}` is not what the plan gives"
-            for key, value in again.items()
+            for key, value in found_values((), design.charts, ()).items()
             if not same_values(evidence.get(key), value)
         ]
         notes = design_notes(plan, method, given.parameters, data.columns, design)
