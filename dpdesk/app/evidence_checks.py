@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
@@ -19,9 +20,10 @@ from dpdesk.app.evidence import (
 )
 from dpdesk.app.evidence_keys import key_faults, recorded_in
 from dpdesk.app.payment_checks import payment_faults
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.parameters import effective_parameters, parse_parameters
+from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyFile, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 PLACE = f"{INTERNAL}/{EVIDENCE}"
 FIGURES_CLAIM = "figures of the evidence are those of the source"
+HIERARCHY_FILES_CLAIM = "hierarchies are those of the files that the plan names"
 RECORD_CLAIM = "notes, times and environment in the evidence"
 _TEXT_READING = ("delimiter", "quote", "decimal", "escape", "header", "skip")
 _SEARCH_TIMES = frozenset({"seconds"})
@@ -242,6 +245,59 @@ def hierarchy_faults(
         for name in sorted(names)
         if not same_values(_rows_of(recorded.get(name)), _rows_of(again.get(name)))
     ]
+
+
+def hierarchy_files_check(evidence: Mapping[str, object], source: Path) -> list[ClaimCheck]:
+    """The recorded hierarchies against the files that the plan names, found by the source's place.
+
+    Empty where the plan takes none from a file. A file that is not there, or cannot be read, leaves
+    its hierarchy recorded alone. Raises what malformed evidence raises.
+    """
+    from dpdesk.app.restating import recorded_hierarchies
+
+    plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
+    recorded = recorded_hierarchies(as_table(evidence["hierarchies"]))
+    base, other, unseen = _base_of(plan.source.path, source.resolve()), [], []
+    for name in sorted(_of_files(plan) & set(recorded)):
+        spec = plan.attributes[name].hierarchy
+        assert isinstance(spec, HierarchyFile)
+        same = _as_in_file(recorded[name], base / spec.path)
+        if same is not None and not same:
+            other.append(spec.path)
+        elif same is None:
+            unseen.append(spec.path)
+    if not _of_files(plan) & set(recorded):
+        return []
+    status, found = CheckStatus.CONFIRMED, "read again from their files, the same"
+    if unseen:
+        files = ", ".join(quoted(file) for file in unseen)
+        status = CheckStatus.NEEDS_SOURCE
+        found = f"recorded alone, because next to the source there is no readable {files}"
+    if other:
+        files = ", ".join(quoted(file) for file in other)
+        status = CheckStatus.FAILED
+        found = f"not what {files} says now: either the file was changed since, or the release"
+    return [ClaimCheck(HIERARCHY_FILES_CLAIM, status, found, PLACE)]
+
+
+def _base_of(path: str, source: Path) -> Path:
+    """The folder that the paths of a plan start from, by where its source is now."""
+    parts = Path(path).parts
+    if not Path(path).is_absolute() and source.parts[-len(parts) :] == parts:
+        return source.parents[len(parts) - 1]
+    return source.parent
+
+
+def _as_in_file(recorded: Hierarchy, path: Path) -> bool | None:
+    """Whether a hierarchy is that of a file, but for codes that a range covers; None: no file."""
+    from dpdesk.io.hierarchyfile import open_hierarchy
+
+    try:
+        read = open_hierarchy(path, recorded.attribute).hierarchy
+    except (InputError, StorageError):
+        return None
+    here, there = ({tuple(row) for row in each.rows()} for each in (recorded, read))
+    return here <= there and all(row[0] in read.ranged for row in there - here)
 
 
 def _of_files(plan: Plan) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from dpdesk.app.evidence_checks import FIGURES_CLAIM, RECORD_CLAIM
+from dpdesk.app.evidence_checks import FIGURES_CLAIM, HIERARCHY_FILES_CLAIM, RECORD_CLAIM
 from dpdesk.app.reports import PRINTED_CLAIM, REPORT_CLAIM
 from dpdesk.app.restating import ABOUT_CLAIM
 from dpdesk.core.public_fields import LISTED
@@ -19,7 +19,16 @@ from dpdesk.engine.method import GUARANTEE, Method
 from dpdesk.io.release_folder import MANIFEST
 
 _OWN = frozenset(
-    (MADE_AGAIN, LISTED, ABOUT_CLAIM, REPORT_CLAIM, PRINTED_CLAIM, FIGURES_CLAIM, RECORD_CLAIM)
+    (
+        MADE_AGAIN,
+        LISTED,
+        ABOUT_CLAIM,
+        REPORT_CLAIM,
+        PRINTED_CLAIM,
+        FIGURES_CLAIM,
+        HIERARCHY_FILES_CLAIM,
+        RECORD_CLAIM,
+    )
 )
 _COMPARED = (CheckStatus.CONFIRMED, CheckStatus.FAILED)
 

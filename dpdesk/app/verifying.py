@@ -14,6 +14,7 @@ from dpdesk.app.evidence_checks import (
     evidence_faults,
     figures_check,
     hierarchy_faults,
+    hierarchy_files_check,
     needs_source,
     note_faults,
     outcome_faults,
@@ -173,7 +174,7 @@ class _Checker:
         else:
             self._fail(MANIFEST, "the method does not say what it releases")
             return ()
-        return (*checks, *self._internal(method, manifest, checks))
+        return (*checks, *self._internal(method, manifest, checks, source if same else None))
 
     def _rows(
         self,
@@ -242,7 +243,11 @@ class _Checker:
         return checks
 
     def _internal(
-        self, method: Method, manifest: Mapping[str, object], checks: Sequence[ClaimCheck]
+        self,
+        method: Method,
+        manifest: Mapping[str, object],
+        checks: Sequence[ClaimCheck],
+        source: Path | None,
     ) -> list[ClaimCheck]:
         """What the internal part says: every key of the evidence, and the report made again."""
         evidence = self._found.evidence
@@ -258,6 +263,8 @@ class _Checker:
             if _failed(checks) or self._found.failures:
                 return []
             more = [self._figures or needs_source(), as_recorded(evidence)]
+            if source is not None:
+                more += hierarchy_files_check(evidence, source)
             more += report_checks(
                 *(self._found.root, self._found.public, manifest, evidence, method), self._token
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -11,8 +12,10 @@ from typing import Any
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.evidence_checks import HIERARCHY_FILES_CLAIM
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.engine.methods import default_registry
 from tests.helpers import releases as town
 from tests.helpers.forging import canonical, manifest_of, report_again, seal_again
@@ -123,3 +126,31 @@ def test_a_hierarchy_that_the_plan_makes_of_values_is_compared_whatever_texts_ar
     assert found(lambda rows: None, tmp_path / "genuine") == []
     reasons = found(another, tmp_path / "forged")
     assert any("`hierarchies, town`" in reason for reason in reasons), reasons
+
+
+def test_hierarchies_are_compared_with_the_files_of_the_plan_where_these_are_found(
+    context: AppContext, tmp_path: Path
+) -> None:
+    plan = town.write_source(tmp_path / "study")
+    source, groups = plan.parent / town.SOURCE, plan.parent / "towns.csv"
+    with source.open(encoding="utf-8", newline="") as stream:
+        names = sorted({row["town"] for row in csv.DictReader(stream)})
+    rows = [f"{name};{'north' if place % 2 else 'south'};*" for place, name in enumerate(names)]
+    groups.write_text("\n".join([*rows, ""]), "utf-8")
+    text = plan.read_text("utf-8")
+    given = 'town = { role = "quasi-identifier", hierarchy = "towns.csv" }'
+    plan.write_text(text.replace('town = { role = "quasi-identifier" }', given), "utf-8")
+    made = town.release(plan, tmp_path / "release", context).out
+
+    def found() -> ClaimCheck:
+        report = verify_release(made, context.registry, CancelToken(), silent, source)
+        assert report.ok is (report.failures == ())
+        return next(one for one in report.claims if one.claim == HIERARCHY_FILES_CLAIM)
+
+    assert found().status is CheckStatus.CONFIRMED
+    swapped = groups.read_text("utf-8").replace("north", "#").replace("south", "north")
+    groups.write_text(swapped.replace("#", "south"), "utf-8")
+    assert found().status is CheckStatus.FAILED
+    assert "either the file was changed since, or the release" in found().found
+    groups.unlink()
+    assert found().status is CheckStatus.NEEDS_SOURCE
