@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def main() -> int:
     """Run ``dpdesk`` with the arguments of the process; returns its exit code."""
     if sys.argv[1:2] == ["--aside"]:  # a packaged program has no other interpreter to start
-        from dpdesk.core.aside import serve
+        from dpdesk.core.subprocesses import serve
 
         serve(sys.argv[2])
         return 0

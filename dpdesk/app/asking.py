@@ -122,7 +122,7 @@ def _given(
     context: AppContext, facts: ReleaseFacts, source: Path, token: CancelToken, report: Report
 ) -> tuple[MethodInput, DataStore]:
     """The method's input once more, from the plan and the hierarchies in the evidence."""
-    from dpdesk.app.restating import recorded_hierarchies
+    from dpdesk.app.page_checks import recorded_hierarchies
     from dpdesk.core.parameters import parse_parameters
     from dpdesk.core.plan import Plan
     from dpdesk.engine.method import MethodInput

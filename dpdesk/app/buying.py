@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Wish:
+class TableRequest:
     """A table that is wanted: its dimensions (none: the grand total), and the budget for it.
 
     The budget is a key of a plan and an amount.
@@ -111,7 +111,7 @@ _LONGEST_NAME = 100
 def make_offer(
     context: AppContext,
     shop: Shop,
-    wish: Wish,
+    wish: TableRequest,
     releases: Sequence[Path],
     token: CancelToken,
     report: Report,
@@ -153,7 +153,7 @@ def _as_combined(reader: SumReader, releases: Sequence[Path]) -> CombinedRelease
 def buy(
     context: AppContext,
     shop: Shop,
-    wish: Wish,
+    wish: TableRequest,
     releases: Sequence[Path],
     out: Path,
     token: CancelToken,
@@ -178,7 +178,7 @@ def described(context: AppContext, shop: Shop, name: str, token: CancelToken) ->
 
     Raises InputError ``buy.*`` and what preparing a plan raises, Cancelled.
     """
-    wish = Wish((name,), (shop.budget_key, Fraction(1)))
+    wish = TableRequest((name,), (shop.budget_key, Fraction(1)))
     plan = _plan_for(context, shop.plan, wish, (), shop.where)
     with shop.prepare(context, plan, token, silent) as prepared:
         return _offered(prepared)
@@ -188,7 +188,7 @@ def described(context: AppContext, shop: Shop, name: str, token: CancelToken) ->
 def _prepared(
     context: AppContext,
     shop: Shop,
-    wish: Wish,
+    wish: TableRequest,
     releases: Sequence[Path],
     token: CancelToken,
     report: Report,
@@ -265,7 +265,7 @@ def check_sold(context: AppContext, plan: Plan, where: str) -> None:
 
 
 def _plan_for(
-    context: AppContext, plan: Plan, wish: Wish, follows: Sequence[str], where: str
+    context: AppContext, plan: Plan, wish: TableRequest, follows: Sequence[str], where: str
 ) -> Plan:
     """The plan of the purchase: one table, one noise source, the names of those before it."""
     from dpdesk.engine.cubes.olap.purchase import one_table

@@ -1,4 +1,4 @@
-"""What the process that checks releases does; see :mod:`dpdesk.app.checked_aside`.
+"""What the process that checks releases does; see :mod:`dpdesk.app.self_check`.
 
 Everything is imported when it starts, while the asker still makes the release.
 """
@@ -14,14 +14,14 @@ import dpdesk.verifiers.anonymity.source_verification
 import dpdesk.verifiers.cubes.verification
 import dpdesk.verifiers.diverted.source_verification
 import dpdesk.verifiers.graphs.verification  # noqa: F401 - made ready
-from dpdesk.app.checked_aside import (
+from dpdesk.app.private.pages import read_tables
+from dpdesk.app.self_check import (
+    CountsNeeded,
     Fault,
     NotHandedError,
     RowsQuestion,
     TablesQuestion,
-    Wanted,
 )
-from dpdesk.app.private.pages import read_tables
 from dpdesk.core.compiled import start
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.graver import use_tool
@@ -39,7 +39,7 @@ from dpdesk.io.workspace import Workspace
 start()
 
 
-def answer(question: object) -> tuple[ClaimCheck, ...] | Fault | Wanted:
+def answer(question: object) -> tuple[ClaimCheck, ...] | Fault | CountsNeeded:
     """The checks of a release, what is wrong with its files, or what has to be counted first."""
     try:
         if isinstance(question, RowsQuestion):
@@ -47,7 +47,7 @@ def answer(question: object) -> tuple[ClaimCheck, ...] | Fault | Wanted:
         if isinstance(question, TablesQuestion):
             return _tables(question)
     except NotHandedError as error:
-        return Wanted(error.columns)
+        return CountsNeeded(error.columns)
     except (UnreadableTableError, DpdeskError) as error:
         return Fault(error.sentence.rstrip("."))
     raise TypeError("no such question")

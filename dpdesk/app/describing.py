@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.core.charts import Axis, BarChart, BarSeries, Look, format_figure, table_from
+from dpdesk.core.charts import Axis, BarChart, BarSeries, SeriesStyle, format_figure, table_from
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnProfile, ColumnType
@@ -199,7 +199,9 @@ def _risk_chart(attributes: tuple[str, ...], summary: RiskSummary) -> BarChart:
         value_axis=Axis("Rows", "%", percent=True, minimum=0.0),
         categories=tuple(each.label for each in summary.bins),
         series=(
-            BarSeries("Original", tuple(each.rows / rows for each in summary.bins), Look.FIRST),
+            BarSeries(
+                "Original", tuple(each.rows / rows for each in summary.bins), SeriesStyle.FIRST
+            ),
         ),
         table=table_from(
             ["Class size", "Classes", "Rows", "Rows (%)"],

@@ -13,7 +13,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
-from dpdesk.app.restating import spoken_names
+from dpdesk.app.page_checks import spoken_names
 from dpdesk.core.capabilities import Content
 from dpdesk.core.chart_values import charts_as_json
 from dpdesk.core.charts import Figure

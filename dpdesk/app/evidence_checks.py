@@ -253,7 +253,7 @@ def hierarchy_files_check(evidence: Mapping[str, object], source: Path) -> list[
     Empty where the plan takes none from a file. A file that is not there, or cannot be read, leaves
     its hierarchy recorded alone. Raises what malformed evidence raises.
     """
-    from dpdesk.app.restating import recorded_hierarchies
+    from dpdesk.app.page_checks import recorded_hierarchies
 
     plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
     recorded = recorded_hierarchies(as_table(evidence["hierarchies"]))

@@ -26,8 +26,8 @@ from dpdesk.engine.method import (
     DetailedExploration,
     Exploration,
     ExplorationView,
+    FixableExploration,
     GrowingExploration,
-    MendedExploration,
     Method,
     PatientExploration,
 )
@@ -98,7 +98,7 @@ class Explored:
         """What can be shown where the exact part was refused: the rest, without the refused key."""
         key = error.details.get("key")
         about_exact = error.code == "cube.exact" or key == "exact"
-        if not about_exact or not isinstance(self.exploration, MendedExploration):
+        if not about_exact or not isinstance(self.exploration, FixableExploration):
             return None
         rest = {name: value for name, value in parameters.items() if name != key}
         try:

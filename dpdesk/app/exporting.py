@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dpdesk.app.checklists import agency_policy
 from dpdesk.app.context import AppContext
-from dpdesk.app.restating import spoken_names
-from dpdesk.app.review.looking import is_whole, load, verify_signed
+from dpdesk.app.page_checks import spoken_names
+from dpdesk.app.review.review_picture import is_whole, load, verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.capabilities import Content
 from dpdesk.core.errors import InputError, RefusedError
@@ -29,9 +29,9 @@ from dpdesk.core.published import MINIMAL_CHANGE, ClaimCheck
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.engine.methods import default_registry
 from dpdesk.io.canonical import canonical_json
+from dpdesk.io.export_losses import described, losses
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.outcolumns import About
-from dpdesk.io.losses import described, losses
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_folder import ABOUT, INTERNAL, MICRODATA, PUBLIC, VARIABLES, holds_rows
 from dpdesk.io.safewrite import replacing

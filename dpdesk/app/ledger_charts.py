@@ -10,7 +10,7 @@ import numpy as np
 
 from dpdesk.app.budgets import AccountPicture
 from dpdesk.core.budget import PureEpsilon, amount_text
-from dpdesk.core.charts import Axis, Look, PointSeries, ScatterChart, table_from
+from dpdesk.core.charts import Axis, PointSeries, ScatterChart, SeriesStyle, table_from
 from dpdesk.core.jobs import CancelToken
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def account_curves(account: AccountPicture, delta: Fraction, token: CancelToken)
         x_axis=Axis("Debits", "number", minimum=0, whole=True),
         y_axis=Axis("Spent", unit, minimum=0),
         series=(
-            _series("simple sum", places, simple, Look.FIRST),
-            _series("tight composition", places, tight, Look.SECOND),
+            _series("simple sum", places, simple, SeriesStyle.FIRST),
+            _series("tight composition", places, tight, SeriesStyle.SECOND),
         ),
         table=table_from(
             ["Debits", f"Simple sum ({unit})", f"Tight composition ({unit})"],
@@ -58,7 +58,7 @@ def account_curves(account: AccountPicture, delta: Fraction, token: CancelToken)
     )
 
 
-def _series(name: str, places: list[int], values: list[float], look: Look) -> PointSeries:
+def _series(name: str, places: list[int], values: list[float], look: SeriesStyle) -> PointSeries:
     known = [place for place, value in enumerate(values) if value == value]
     return PointSeries(
         name,

@@ -18,11 +18,11 @@ from dpdesk.project.file import (
     SUFFIX,
     DecisionRecord,
     Lost,
+    OpeningHelpers,
     ProjectFile,
     ProjectUpdate,
     ReleaseRecord,
     SourceRecord,
-    Way,
     files_of,
     new_contents,
     rescue,
@@ -112,7 +112,7 @@ def open_project(
     ``project.not-a-project``, ``project.newer``; Cancelled.
     """
     workspace = context.workspace
-    way = Way(workspace, workspace.new_path, token, report, read_only)
+    way = OpeningHelpers(workspace, workspace.new_path, token, report, read_only)
     project = ProjectFile.open(path, way)
     if project.read_only is None:
         project.save(ProjectUpdate(notes=(AuditNote("opened", project.path.name),)))
@@ -155,7 +155,7 @@ def rescue_project(
     Raises StorageError ``project.damaged`` when nothing can be read.
     """
     workspace = context.workspace
-    contents, lost = rescue(path, Way(workspace, workspace.new_path, token, report))
+    contents, lost = rescue(path, OpeningHelpers(workspace, workspace.new_path, token, report))
     facts = {"from": str(path), "moments": lost.moments, "moments_of": lost.moments_of}
     notes = (AuditNote("rescued", out.name, facts),)
     target = project_path(out.absolute())

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from dpdesk.app.evidence import review_page
 from dpdesk.app.evidence_keys import PRINTED_TOO
+from dpdesk.app.page_checks import MALFORMED, StoredPage, page_bytes, page_check
 from dpdesk.app.private.labelling import read_dimension_labels
-from dpdesk.app.restating import MALFORMED, StoredPage, page_bytes, page_check
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK

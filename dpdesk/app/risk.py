@@ -30,7 +30,7 @@ def assess(context: AppContext, target: Path, token: CancelToken, report: Report
 
 def _check_release(context: AppContext, path: Path, token: CancelToken, report: Report) -> None:
     """Figures of a release that says something false would be false comfort."""
-    from dpdesk.app.review.looking import verify_signed
+    from dpdesk.app.review.review_picture import verify_signed
 
     found = verify_signed(context, path, token, report)
     if not found.ok:

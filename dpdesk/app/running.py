@@ -15,14 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from dpdesk.app.checked_aside import (
-    checked_rows,
-    checked_tables,
-    failed,
-    row_difference,
-    strange_rows,
-    warm_checker,
-)
 from dpdesk.app.evidence import (
     environment,
     found_values,
@@ -36,6 +28,7 @@ from dpdesk.app.labelling import variables_as_json
 from dpdesk.app.ledgers import LedgerDesk, Spent, open_ledger
 from dpdesk.app.manifests import new_manifest, refuse_unlisted
 from dpdesk.app.method_claims import beyond
+from dpdesk.app.page_checks import page_is_made, public_page
 from dpdesk.app.planning import check_protection, prepare_rows
 from dpdesk.app.prepared import Prepared, PreparedRows, PreparedTables
 from dpdesk.app.pseudonyms import (
@@ -46,8 +39,15 @@ from dpdesk.app.pseudonyms import (
     linkage_risk,
     notes_of,
 )
-from dpdesk.app.restating import page_is_made, public_page
 from dpdesk.app.run_notes import unique_notes
+from dpdesk.app.self_check import (
+    checked_rows,
+    checked_tables,
+    failed,
+    row_difference,
+    strange_rows,
+    warm_checker,
+)
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import StorageError
 from dpdesk.core.hierarchy import Hierarchy

@@ -32,7 +32,6 @@ from dpdesk.io.store import DataStore
 from dpdesk.project.audit import AuditNote
 from dpdesk.project.candidates import COMPARE_AT_MOST, Candidate, CandidateShelf, ShelfSnapshot
 from dpdesk.project.file import (
-    Fate,
     Lost,
     ProjectFile,
     ProjectUpdate,
@@ -40,6 +39,7 @@ from dpdesk.project.file import (
     ReleaseRecord,
     SaveState,
     SourceRecord,
+    SourceStatus,
 )
 from dpdesk.project.history import History, HistorySnapshot, Moment
 from dpdesk.project.settings import LoadedSettings, Settings
@@ -63,7 +63,7 @@ from dpdesk.project.work import (
 _RENAMES = 4
 
 
-class MendKind(StrEnum):
+class FixKind(StrEnum):
     """What a mend does."""
 
     RENAME = "rename"
@@ -73,29 +73,29 @@ class MendKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Mend:
+class Fix:
     """One decision about a recipe and another file.
 
     ``column`` is a column of the recipe (RENAME, TAKE_OUT) or of the file (ROLE); ``value`` is its
     new name, its role as a plan writes it, or a code for missing values (MISSING).
     """
 
-    kind: MendKind
+    kind: FixKind
     column: str = ""
     value: str = ""
 
     def apply(self, recipe: Recipe) -> Recipe:
         """The recipe after it. ValueError when two columns would get one name."""
-        if self.kind is MendKind.RENAME:
+        if self.kind is FixKind.RENAME:
             return _renamed(recipe, self.column, self.value)
-        if self.kind is MendKind.TAKE_OUT:
+        if self.kind is FixKind.TAKE_OUT:
             return _without(recipe, self.column)
-        if self.kind is MendKind.ROLE:
+        if self.kind is FixKind.ROLE:
             return _with_role(recipe, self.column, Role(self.value))
         return _with_missing(recipe, self.value)
 
 
-def mends_of(item: FitItem, items: Sequence[FitItem] = ()) -> tuple[Mend, ...]:
+def mends_of(item: FitItem, items: Sequence[FitItem] = ()) -> tuple[Fix, ...]:
     """What one click could do about an item, the likeliest first; nothing where people must think.
 
     ``items`` are all of the report: a lost column may be any of the new ones. An unknown column is
@@ -105,17 +105,17 @@ def mends_of(item: FitItem, items: Sequence[FitItem] = ()) -> tuple[Mend, ...]:
     if code == "column.missing":
         new = [each.column for each in items if each.code == "column.new"]
         names = dict.fromkeys([item.instead, *new] if item.instead else new)
-        renames = [Mend(MendKind.RENAME, column, name) for name in names]
-        return (*renames[:_RENAMES], Mend(MendKind.TAKE_OUT, column))
+        renames = [Fix(FixKind.RENAME, column, name) for name in names]
+        return (*renames[:_RENAMES], Fix(FixKind.TAKE_OUT, column))
     if code == "column.new":
         roles = (Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE)
-        return tuple(Mend(MendKind.ROLE, column, role.value) for role in roles)
+        return tuple(Fix(FixKind.ROLE, column, role.value) for role in roles)
     if code == "missing.candidate":
-        return tuple(Mend(MendKind.MISSING, value=each.value) for each in item.values)
+        return tuple(Fix(FixKind.MISSING, value=each.value) for each in item.values)
     return ()
 
 
-def mended(recipe: Recipe, mends: Sequence[Mend]) -> Recipe:
+def mended(recipe: Recipe, mends: Sequence[Fix]) -> Recipe:
     """A recipe after some mends, in order."""
     for mend in mends:
         recipe = mend.apply(recipe)
@@ -181,16 +181,15 @@ __all__ = [
     "ExplorationView",
     "Explored",
     "Failure",
-    "Fate",
     "FitItem",
     "FitReport",
+    "Fix",
+    "FixKind",
     "HierarchyChoice",
     "History",
     "HistorySnapshot",
     "LoadedSettings",
     "Lost",
-    "Mend",
-    "MendKind",
     "Method",
     "MethodInput",
     "Moment",
@@ -225,6 +224,7 @@ __all__ = [
     "ShelfSnapshot",
     "SourcePreview",
     "SourceRecord",
+    "SourceStatus",
     "Trial",
     "ValueCount",
     "VerifyReport",

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.checked_aside import row_difference
 from dpdesk.app.evidence_checks import (
     as_recorded,
     checks_fault,
@@ -22,17 +21,18 @@ from dpdesk.app.evidence_checks import (
 )
 from dpdesk.app.labelling import label_faults, released_variables, strange_labels
 from dpdesk.app.method_claims import beyond
-from dpdesk.app.planning import prepared_again
-from dpdesk.app.pseudonyms import linkage_risk
-from dpdesk.app.reports import report_checks
-from dpdesk.app.restating import (
+from dpdesk.app.page_checks import (
     about_check,
     other_texts,
     plan_fault,
     recorded_hierarchies,
     setting_checks,
 )
+from dpdesk.app.planning import prepared_again
+from dpdesk.app.pseudonyms import linkage_risk
+from dpdesk.app.reports import report_checks
 from dpdesk.app.run_notes import notes_on_rows
+from dpdesk.app.self_check import row_difference
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError

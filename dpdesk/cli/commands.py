@@ -177,7 +177,7 @@ def _risk(context: AppContext, options: Namespace, token: CancelToken, report: R
 
 
 def _verify(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
-    from dpdesk.app.review.looking import verify_signed
+    from dpdesk.app.review.review_picture import verify_signed
 
     found = verify_signed(context, options.release, token, report, options.source)
     complaints: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, Look, table_from
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, SeriesStyle, table_from
 from dpdesk.core.query import (
     ALL,
     COVERING_95,
@@ -89,7 +89,7 @@ def answer_chart(
     ]
     if truth is not None:
         exact = tuple(truth.get(row.labels, 0.0) for row in shown)
-        series.append(BarSeries(words.true, exact, Look.SECOND))
+        series.append(BarSeries(words.true, exact, SeriesStyle.SECOND))
     return BarChart(
         id="answer",
         question=words.question,

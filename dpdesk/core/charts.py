@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.cuboid_choice import CuboidChoice, Standing
+from dpdesk.core.cuboid_choice import CuboidChoice, CuboidStatus
 
 Cell: TypeAlias = "str | int | float | None"
 
@@ -55,7 +55,7 @@ class Axis:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
-class Look(Enum):
+class SeriesStyle(Enum):
     """How a series is drawn; renderers map looks to palette colours, markers and dashes."""
 
     REFERENCE = "reference"
@@ -76,7 +76,7 @@ class BarSeries:
 
     name: str
     values: tuple[float, ...]
-    look: Look = Look.FIRST
+    look: SeriesStyle = SeriesStyle.FIRST
     outline: bool = False
     errors: tuple[float, ...] = ()
     below: tuple[float, ...] = ()
@@ -128,7 +128,7 @@ class PointSeries:
     x: NDArray[np.float64] = field(repr=False)
     y: NDArray[np.float64] = field(repr=False)
     ids: NDArray[np.int64] = field(repr=False, default_factory=lambda: np.empty(0, np.int64))
-    look: Look = Look.FIRST
+    look: SeriesStyle = SeriesStyle.FIRST
     stepped: bool = False
     emphasis: bool = False
     labels: tuple[str, ...] = ()
@@ -177,7 +177,7 @@ class CuboidNode:
     cuboid: int
     name: str
     cells: int
-    standing: Standing
+    standing: CuboidStatus
     weight: Fraction
     width: float | None
     deviation: float | None
@@ -330,7 +330,7 @@ class LatticeChart:
                 "Table",
                 "Dimensions",
                 "Cells",
-                "Standing",
+                "CuboidStatus",
                 "Noise",
                 f"{self.width_head} ({self.unit})",
                 f"Standard deviation ({self.unit})",
@@ -346,9 +346,9 @@ MOST_DRAWN = 300
 ERROR_CLASSES = 6
 
 STANDING_WORDS = {
-    Standing.PUBLISHED: "published",
-    Standing.FREE: "not published",
-    Standing.FORBIDDEN: "forbidden",
+    CuboidStatus.PUBLISHED: "published",
+    CuboidStatus.FREE: "not published",
+    CuboidStatus.FORBIDDEN: "forbidden",
 }
 
 
@@ -376,7 +376,7 @@ def _lattice_row(node: CuboidNode) -> tuple[Cell, ...]:
         rounded(node.width),
         rounded(node.deviation),
         round(100 * node.share, 3) if node.noisy else None,
-        float(node.weight) if node.standing is Standing.PUBLISHED else None,
+        float(node.weight) if node.standing is CuboidStatus.PUBLISHED else None,
     )
 
 

@@ -29,7 +29,7 @@ _HEAVIEST, _LIGHTEST = Fraction(1_000), Fraction(1, 1_000)
 _ONE = Fraction(1)
 
 
-class Standing(Enum):
+class CuboidStatus(Enum):
     """What a plan wants of a cuboid; a free one is not published, and may get noise."""
 
     PUBLISHED = "published"
@@ -80,13 +80,13 @@ class CuboidChoice:
             *_exact(_list(parameters.get("exact")), dimensions),
         )
 
-    def standing(self, cuboid: int) -> Standing:
+    def standing(self, cuboid: int) -> CuboidStatus:
         """What the plan wants of a cuboid."""
         if cuboid in self.forbidden:
-            return Standing.FORBIDDEN
+            return CuboidStatus.FORBIDDEN
         if cuboid in self.exact or cuboid in self.cells:
-            return Standing.PUBLISHED
-        return Standing.PUBLISHED if self._asked(cuboid) else Standing.FREE
+            return CuboidStatus.PUBLISHED
+        return CuboidStatus.PUBLISHED if self._asked(cuboid) else CuboidStatus.FREE
 
     def weight(self, cuboid: int) -> Fraction:
         """How much its error counts, 1 where the plan says nothing."""
@@ -120,7 +120,7 @@ class CuboidChoice:
     def required(self, cuboid: int) -> CuboidChoice:
         """The cuboid is published. Raises InputError where a plan would get too long."""
         allowed = replace(self, forbidden=tuple(one for one in self.forbidden if one != cuboid))
-        if allowed.standing(cuboid) is Standing.PUBLISHED:
+        if allowed.standing(cuboid) is CuboidStatus.PUBLISHED:
             return allowed
         return allowed._with_list([*allowed._all_listed(), cuboid])
 
@@ -132,13 +132,13 @@ class CuboidChoice:
         self._check_exact(cuboid)
         self._check_cells(cuboid)
         allowed = replace(self, forbidden=tuple(one for one in self.forbidden if one != cuboid))
-        if allowed.standing(cuboid) is not Standing.PUBLISHED:
+        if allowed.standing(cuboid) is not CuboidStatus.PUBLISHED:
             return allowed
         return allowed._with_list([one for one in allowed._all_listed() if one != cuboid])
 
     def toggled(self, cuboid: int) -> CuboidChoice:
         """Published, or no longer."""
-        published = self.standing(cuboid) is Standing.PUBLISHED
+        published = self.standing(cuboid) is CuboidStatus.PUBLISHED
         return self.released(cuboid) if published else self.required(cuboid)
 
     def avoided(self, cuboid: int) -> CuboidChoice:
@@ -158,7 +158,7 @@ class CuboidChoice:
 
     def weighed(self, cuboid: int, weight: Fraction) -> CuboidChoice:
         """The cuboid counts this much. Raises InputError for one that is not published."""
-        if self.standing(cuboid) is not Standing.PUBLISHED:
+        if self.standing(cuboid) is not CuboidStatus.PUBLISHED:
             raise InputError(
                 "cube.weight-unpublished",
                 f"A weight is for a published table, and {self.name(cuboid)} is none.",
@@ -284,7 +284,7 @@ class CuboidChoice:
             return {
                 one: number
                 for one, number in numbers.items()
-                if self.standing(one) is Standing.PUBLISHED
+                if self.standing(one) is CuboidStatus.PUBLISHED
             }
 
         return replace(self, weights=kept(self.weights), targets=kept(self.targets))

@@ -9,7 +9,7 @@ from math import ceil, floor, isfinite, log10
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, Look, table_from
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, SeriesStyle, table_from
 from dpdesk.core.cube_grid import CubeGrid, Floats
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.query import ALL, COVERING_95
@@ -18,7 +18,7 @@ Labels = tuple[str | None, ...]
 NEAR_ZERO = 1.0
 _WHOLE_FROM = 10.0
 _SLACK = 1e-12
-_LOOKS = (Look.FIRST, Look.SECOND, Look.THIRD, Look.FOURTH)
+_LOOKS = (SeriesStyle.FIRST, SeriesStyle.SECOND, SeriesStyle.THIRD, SeriesStyle.FOURTH)
 MOST_BARS = 40
 STEPS = (0.02, 0.05, 0.1, 0.2, 0.5)
 """Shares of the value at which the colour of the error changes."""

@@ -185,7 +185,7 @@ class GrowingExploration(Protocol):
 
 
 @runtime_checkable
-class MendedExploration(Protocol):
+class FixableExploration(Protocol):
     """An :class:`Exploration` that shows something of settings that were refused, to mend them."""
 
     def refused(

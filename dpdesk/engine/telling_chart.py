@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, Look, format_figure, table_from
+from dpdesk.core.charts import (
+    Axis,
+    BarChart,
+    BarSeries,
+    Cell,
+    SeriesStyle,
+    format_figure,
+    table_from,
+)
 from dpdesk.engine.telling import Telling, Told
 
 _MOST = 8
@@ -27,10 +35,12 @@ def telling_chart(found: Sequence[Telling], size: int) -> tuple[BarChart, ...]:
         BarSeries(
             "Known with 90 % or more",
             tuple(by.nearly / each.rows for each, by in lines),
-            Look.SECOND,
+            SeriesStyle.SECOND,
         ),
         BarSeries(
-            "Guessed right", tuple(by.guessed / each.rows for each, by in lines), Look.REFERENCE
+            "Guessed right",
+            tuple(by.guessed / each.rows for each, by in lines),
+            SeriesStyle.REFERENCE,
         ),
     )
     return (

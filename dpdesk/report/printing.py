@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dpdesk.core.aside import Aside, AsideError
 from dpdesk.core.closing import Closing
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.subprocesses import Subprocess, SubprocessError
 
 _WORKER = "dpdesk.report.pdf.worker:pdf_of"
 
@@ -14,7 +14,7 @@ class Printer(Closing):
     """Prints pages, one after another; the process ends with the ``with`` block."""
 
     def __init__(self) -> None:
-        self._aside = Aside(_WORKER)
+        self._aside = Subprocess(_WORKER)
 
     def close(self) -> None:
         """End the process."""
@@ -31,7 +31,7 @@ class Printer(Closing):
         """
         try:
             made = self._aside.ask(page, token)
-        except AsideError as error:
+        except SubprocessError as error:
             raise StorageError(
                 "report.not-printed",
                 f"The report could not be made into a PDF: {error}.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpdesk.core.charts import BarChart, BarSeries, Look
+from dpdesk.core.charts import BarChart, BarSeries, SeriesStyle
 from dpdesk.core.language import voice
 from dpdesk.report.svg_canvas import (
     FAIL,
@@ -51,7 +51,9 @@ def _draw_legend(canvas: Canvas, chart: BarChart) -> float:
         return bottom
     bottom = bottom or 12.0
     canvas.rect(
-        (8, bottom - 6, 14, 12), canvas.pattern(Look.FIRST, failing=True), colour(Look.FIRST)
+        (8, bottom - 6, 14, 12),
+        canvas.pattern(SeriesStyle.FIRST, failing=True),
+        colour(SeriesStyle.FIRST),
     )
     lined = chart.threshold_before is not None
     words = voice().text("hatched: before the line" if lined else "hatched: fails")

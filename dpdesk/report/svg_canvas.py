@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from dpdesk.core.charts import Axis, Look
+from dpdesk.core.charts import Axis, SeriesStyle
 from dpdesk.core.language import voice
 
 WIDTH = 720
@@ -19,12 +19,12 @@ TEXT, MUTED = "var(--text,#1B1F24)", "var(--muted,#59616D)"
 GRID, SURFACE = "var(--hairline,#D5D9E0)", "var(--surface,#FFFFFF)"
 FAIL = "var(--fail,#8C1D18)"
 _COLOURS = {
-    Look.REFERENCE: "var(--reference,#68707D)",
-    Look.FIRST: "var(--series1,#1A8CE8)",
-    Look.SECOND: "var(--series2,#D96A10)",
-    Look.THIRD: "var(--series3,#05482F)",
-    Look.FOURTH: "var(--series4,#571769)",
-    Look.FAIL: FAIL,
+    SeriesStyle.REFERENCE: "var(--reference,#68707D)",
+    SeriesStyle.FIRST: "var(--series1,#1A8CE8)",
+    SeriesStyle.SECOND: "var(--series2,#D96A10)",
+    SeriesStyle.THIRD: "var(--series3,#05482F)",
+    SeriesStyle.FOURTH: "var(--series4,#571769)",
+    SeriesStyle.FAIL: FAIL,
 }
 _CHARACTER = 6.7  # mean width of a character at 12 px
 _TICKS = 6
@@ -32,7 +32,7 @@ _FEW_DECADES = 2
 _TINY = 1e-9  # smaller values are drawn as 0
 
 
-def colour(look: Look) -> str:
+def colour(look: SeriesStyle) -> str:
     """CSS colour of a look."""
     return _COLOURS[look]
 
@@ -121,10 +121,14 @@ class Canvas:
             f'stroke-width="1.5">{title}</rect>'
         )
 
-    def pattern(self, look: Look, failing: bool) -> str:
+    def pattern(self, look: SeriesStyle, failing: bool) -> str:
         """The fill of a look: solid, or a pattern that shows in grey too."""
         shade = colour(look)
-        kind = "hatch" if failing else {Look.SECOND: "rules", Look.FOURTH: "dots"}.get(look, "")
+        kind = (
+            "hatch"
+            if failing
+            else {SeriesStyle.SECOND: "rules", SeriesStyle.FOURTH: "dots"}.get(look, "")
+        )
         if not kind:
             return shade
         name = f"{kind}-{look.value}"

@@ -6,7 +6,7 @@ from html import escape
 from math import isfinite
 
 from dpdesk.core.charts import STANDING_WORDS, CuboidNode, LatticeChart, format_figure
-from dpdesk.core.cuboid_choice import Standing
+from dpdesk.core.cuboid_choice import CuboidStatus
 from dpdesk.core.lattice_layout import LatticeLayout, arrange
 from dpdesk.core.shown import shortened
 from dpdesk.report.svg_canvas import MUTED, SURFACE, TEXT, WIDTH, Canvas, number
@@ -38,7 +38,7 @@ def _draw_node(
     y: float,
     layout: LatticeLayout,
 ) -> None:
-    published = node.standing is Standing.PUBLISHED
+    published = node.standing is CuboidStatus.PUBLISHED
     half = layout.edge * (_PUBLISHED if published else _OTHER)
     place = None if node.exact else chart.error_class(node.width)
     fill = SURFACE if place is None else _shade(place)
@@ -56,7 +56,7 @@ def _draw_node(
     if node.exact:
         ring = f'<circle cx="{cx}" cy="{cy}" r="{number(0.6 * half)}"'
         canvas.elements.append(f'{ring} style="fill:none;stroke:{TEXT}"/>')
-    if node.standing is Standing.FORBIDDEN:
+    if node.standing is CuboidStatus.FORBIDDEN:
         reach = 1.5 * half
         canvas.line(x - reach, y + reach, x + reach, y - reach, TEXT, "", 2)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dpdesk.core.charts import Look, PointSeries, ScatterChart
+from dpdesk.core.charts import PointSeries, ScatterChart, SeriesStyle
 from dpdesk.report.svg_canvas import (
     FAIL,
     GRID,
@@ -27,7 +27,7 @@ from dpdesk.report.svg_canvas import (
 _PLOT = 320
 _RIGHT = WIDTH - 28
 _SMALL, _LARGE = 2.2, 7.0
-_DASHES = {Look.SECOND: "8 4", Look.THIRD: "2 3", Look.FOURTH: "8 3 2 3"}
+_DASHES = {SeriesStyle.SECOND: "8 4", SeriesStyle.THIRD: "2 3", SeriesStyle.FOURTH: "8 3 2 3"}
 _CELL = 2.0  # px: points closer than this are drawn once
 
 
@@ -148,7 +148,7 @@ def _label_curve(
 def _factor(series: PointSeries) -> float:
     if series.stepped:
         return 1.4
-    return 0.7 if series.look is Look.REFERENCE else 1.0
+    return 0.7 if series.look is SeriesStyle.REFERENCE else 1.0
 
 
 def _spots(series: PointSeries, x: Scale, y: Scale) -> Iterator[tuple[int, float, float]]:
@@ -158,21 +158,21 @@ def _spots(series: PointSeries, x: Scale, y: Scale) -> Iterator[tuple[int, float
             yield index, x(value), y(height)
 
 
-def _marker(look: Look, x: float, y: float, size: float) -> str:
+def _marker(look: SeriesStyle, x: float, y: float, size: float) -> str:
     """A mark whose shape tells the look as well as its colour does."""
     rim = f"stroke:{SURFACE};stroke-width:1" if size > _SMALL * 2 else "stroke:none"
-    if look is Look.REFERENCE and size < _SMALL:
+    if look is SeriesStyle.REFERENCE and size < _SMALL:
         rim += ";opacity:.55"
     style = f'style="fill:{colour(look)};{rim}"'
     cx, cy, r = number(x), number(y), number(size)
-    if look in (Look.SECOND, Look.FAIL):
+    if look in (SeriesStyle.SECOND, SeriesStyle.FAIL):
         return (
             f'<rect x="{number(x - size)}" y="{number(y - size)}" width="{number(2 * size)}" '
             f'height="{number(2 * size)}" {style}/>'
         )
-    if look is Look.THIRD:
+    if look is SeriesStyle.THIRD:
         return f'<path d="M{cx},{number(y - size)}l{r},{r} -{r},{r} -{r},-{r}z" {style}/>'
-    if look is Look.FOURTH:
+    if look is SeriesStyle.FOURTH:
         base = number(2 * size)
         return f'<path d="M{cx},{number(y - size)}l{r},{base} -{base},0z" {style}/>'
     return f'<circle cx="{cx}" cy="{cy}" r="{r}" {style}/>'

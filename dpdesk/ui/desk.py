@@ -13,8 +13,8 @@ from PySide6.QtCore import QObject, Slot
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.databases import place_of
-from dpdesk.app.remembering import home_folder, load_settings, save_settings
 from dpdesk.app.types import ExplorationView, ReleaseSummary, WorkState
+from dpdesk.app.user_files import home_folder, load_settings, save_settings
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.resources import resource
@@ -22,6 +22,7 @@ from dpdesk.ui.application import Application
 from dpdesk.ui.files import DialogAsker, FileAsker
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.main_window import MainWindow
+from dpdesk.ui.open_request import OpenRequest
 from dpdesk.ui.panels.attributes import AttributesPanel
 from dpdesk.ui.panels.compare import ComparePanel
 from dpdesk.ui.panels.data import DataPanel
@@ -35,7 +36,6 @@ from dpdesk.ui.shell import Panel, PanelEntry
 from dpdesk.ui.shell.bars import StatusFacts
 from dpdesk.ui.side_windows import SideWindows
 from dpdesk.ui.theme import ThemeManager
-from dpdesk.ui.wanted import Wish
 from dpdesk.ui.words.budget import status_words
 from dpdesk.ui.words.endings import OPENED_ENDINGS
 from dpdesk.ui.words.protection import planned_words, released_words
@@ -64,7 +64,7 @@ class Desk(QObject):
         super().__init__(parent)
         self._asker, self._settings, self._theme = asker, settings, theme
         self._view: ExplorationView | None = None
-        self._waiting: Wish | None = None
+        self._waiting: OpenRequest | None = None
         self._open_when_saved = False
         self._shown_document = ("", False)
         self.workbench = Workbench(context, hub, self)
@@ -215,28 +215,30 @@ class Desk(QObject):
         if chosen.is_dir():
             self.workbench.open_path(chosen)  # a release leaves the work as it is
         else:
-            self._replace_work(Wish(chosen, chosen.suffix.lower() == ENDING))
+            self._replace_work(OpenRequest(chosen, chosen.suffix.lower() == ENDING))
 
     @Slot(object)
     def _on_project_chosen(self, path: object) -> None:
         if isinstance(path, Path):
-            self._replace_work(Wish(path, is_project=True))
+            self._replace_work(OpenRequest(path, is_project=True))
 
     @Slot(object)
     def _on_source_asked(self, source: object) -> None:
         if isinstance(source, SourceSpec):
             folder = Path(self._settings.current.last_folder or Path.home())
-            self._replace_work(Wish(place_of(source), work=WorkState(source=source, base=folder)))
+            self._replace_work(
+                OpenRequest(place_of(source), work=WorkState(source=source, base=folder))
+            )
 
     @Slot()
     def open_sample(self) -> None:
         """Open the plan of the bundled synthetic people."""
         try:
-            self._replace_work(Wish(Path(str(resource(SAMPLE_PLAN))), is_project=False))
+            self._replace_work(OpenRequest(Path(str(resource(SAMPLE_PLAN))), is_project=False))
         except DpdeskError as error:
             self.window.show_error(error)
 
-    def _replace_work(self, wish: Wish) -> None:
+    def _replace_work(self, wish: OpenRequest) -> None:
         """Open a file in the place of the present work; ask when that would lose something.
 
         In a project nothing is lost: opening data or a plan is a change like any other.

@@ -51,6 +51,7 @@ from dpdesk.ui.shell.layout import geometry_text, layout_text, restore, take_fir
 from dpdesk.ui.shell.navigation import Navigation
 from dpdesk.ui.shell.palette import CommandPalette
 from dpdesk.ui.shell.projects import ProjectActions
+from dpdesk.ui.shell.requests import RequestingWindow
 from dpdesk.ui.shell.standard import (
     PanelSteps,
     ViewMenus,
@@ -58,8 +59,7 @@ from dpdesk.ui.shell.standard import (
     opening_specs,
     working_specs,
 )
-from dpdesk.ui.shell.twins import toggle_tables
-from dpdesk.ui.shell.wishes import WishfulWindow
+from dpdesk.ui.shell.table_toggle import toggle_tables
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import ActivityList, MessageBand, StepHeader, column, splitter
 
@@ -67,7 +67,7 @@ _CLOSE_SAVE, _CLOSE_DISCARD = "window.close-save", "window.close-discard"
 RECENT_AT_MOST = 10
 
 
-class MainWindow(WishfulWindow):
+class MainWindow(RequestingWindow):
     """See the module. ``shown()`` is emitted once, after the first paint has been asked for."""
 
     shown = Signal()

@@ -44,7 +44,7 @@ class Declarations:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ColumnRequest:
     """What the public parameters say of a column: None or 0 where they say nothing."""
 
     listed: tuple[str, ...] | None = None
@@ -88,7 +88,7 @@ class Column:
         return None if number is None else self.parts[bisect_right(self.cuts, number)]
 
 
-def read_column(name: str, wanted: Wanted, given: Declarations) -> Column:
+def read_column(name: str, wanted: ColumnRequest, given: Declarations) -> Column:
     """The column as it is declared. UndeclaredError where it is not; TypeError when malformed."""
     spec = as_table(given.attributes.get(name) or {}).get("hierarchy")
     builder = spec if isinstance(spec, Mapping) else {}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.browsing import open_cube
-from dpdesk.app.buying import Wish, make_offer
+from dpdesk.app.buying import TableRequest, make_offer
 from dpdesk.app.checklists import ItemStatus, check_release
 from dpdesk.app.comparing import compare_plan
 from dpdesk.app.context import AppContext
@@ -136,7 +136,7 @@ def test_what_else_it_leaves_out_is_refused_where_it_is_needed(
     assert not out.exists()
     plan = write_plan(tmp_path, kind)
     assert refused(lambda: plan_risk(room, plan, token, silent)) == "risk.silent-method"
-    wish = Wish(("sex",), ("epsilon", 1))  # type: ignore[arg-type]
+    wish = TableRequest(("sex",), ("epsilon", 1))  # type: ignore[arg-type]
     shop = shop_of_file(plan)
     assert refused(lambda: make_offer(room, shop, wish, (), token, silent)) == "buy.no-cube"
     if kind in ("rows", "drawn"):

@@ -31,10 +31,10 @@ from dpdesk.app.opening import open_work
 from dpdesk.app.private.trial import try_plan, try_work
 from dpdesk.app.private.trying import outlook, trying_input
 from dpdesk.app.querying import open_release
-from dpdesk.app.review.acting import Wish as Submitted
+from dpdesk.app.review.acting import ActionRequest as Submitted
 from dpdesk.app.review.acting import submit
-from dpdesk.app.review.looking import look
 from dpdesk.app.review.packing import write_pack
+from dpdesk.app.review.review_picture import look
 from dpdesk.app.risk import assess, plan_risk, release_risk
 from dpdesk.app.running import prepare_plan, run_plan
 from dpdesk.app.signing import make_key, unlock
@@ -184,8 +184,8 @@ def submitted(case: Case) -> object:
     return submit(case.room, case.release, signer, Submitted(), CancelToken(), silent)
 
 
-def wished() -> buying.Wish:
-    return buying.Wish(("sex",), ("epsilon", Fraction(1)))
+def wished() -> buying.TableRequest:
+    return buying.TableRequest(("sex",), ("epsilon", Fraction(1)))
 
 
 TOKEN = (CancelToken(), silent)

@@ -18,7 +18,7 @@ import pytest
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
-from dpdesk.app.restating import public_page
+from dpdesk.app.page_checks import public_page
 from dpdesk.app.risk import assess
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, RefusedError

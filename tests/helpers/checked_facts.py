@@ -17,7 +17,7 @@ from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
 from dpdesk.core.schema import ColumnType, Role, RoleSuggestion, ValueCount
 from dpdesk.engine.methods import default_registry
 from dpdesk.project.review.checklist import Checklist, make_checklist
-from dpdesk.project.review.policy import Policy, Standing
+from dpdesk.project.review.policy import Policy, PolicyRelation
 from dpdesk.project.review.questions import CheckedFacts, Passage
 
 ABOUT = {method.id: method.capabilities for method in default_registry()} | {
@@ -132,7 +132,7 @@ def checklist(
     found: CheckedFacts | TableFacts,
     held: Policy | None = None,
     passage: Passage | None = None,
-    standing: Standing = Standing.OWN,
+    standing: PolicyRelation = PolicyRelation.OWN,
 ) -> Checklist:
     """The checklist of facts, or of a table in an otherwise faultless release."""
     given = facts(found) if isinstance(found, TableFacts) else found

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from dpdesk.app.buying import Wish, buy
+from dpdesk.app.buying import TableRequest, buy
 from dpdesk.app.context import AppContext
 from dpdesk.app.pseudonyms import make_key
 from dpdesk.app.running import run_plan
@@ -82,7 +82,7 @@ def _cube(**keys: object) -> Maker:
 
 def _bought(folder: Path, context: AppContext) -> Made:
     first, source = _cube()(folder, context)
-    out, wish = folder / "bought", Wish(("sex",), ("epsilon", Fraction(1, 16)))
+    out, wish = folder / "bought", TableRequest(("sex",), ("epsilon", Fraction(1, 16)))
     shop = shop_of_file(folder / "plan.toml")
     _, summary = buy(context, shop, wish, [first], out, CancelToken(), silent)
     return summary.out, source

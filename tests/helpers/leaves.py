@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dpdesk.app.page_checks import public_page
 from dpdesk.app.private.labelling import read_dimension_labels
 from dpdesk.app.private.pages import public_page as private_page
 from dpdesk.app.reports import made_again
-from dpdesk.app.restating import public_page
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.registry import Registry

@@ -18,9 +18,9 @@ from dpdesk.core.charts import (
     BarSeries,
     ChartTable,
     Figure,
-    Look,
     PointSeries,
     ScatterChart,
+    SeriesStyle,
 )
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
@@ -30,7 +30,13 @@ from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.schema import Role
 from dpdesk.io.workspace import Workspace
 from dpdesk.project.candidates import Candidate, CandidateShelf
-from dpdesk.project.file import ProjectFile, ProjectUpdate, Way, new_contents, write_project
+from dpdesk.project.file import (
+    OpeningHelpers,
+    ProjectFile,
+    ProjectUpdate,
+    new_contents,
+    write_project,
+)
 from dpdesk.project.history import History
 from dpdesk.project.work import SetHierarchy, SetParameters, SetRoles, SetTitle, WorkState
 
@@ -69,7 +75,7 @@ def candidate(name: str = "mild", state: WorkState | None = None) -> Candidate:
         Axis("size", "rows"),
         Axis("rows", percent=True, minimum=0.0),
         ("1", "2"),
-        (BarSeries("before", (0.1, 0.9), Look.REFERENCE, outline=True),),
+        (BarSeries("before", (0.1, 0.9), SeriesStyle.REFERENCE, outline=True),),
         table,
         hatched=frozenset({1, 0}),
         threshold_before=1,
@@ -149,10 +155,10 @@ class Desk:
     def __post_init__(self) -> None:
         self.workspace = Workspace.open(self.home)
 
-    def way(self, **changes: object) -> Way:
+    def way(self, **changes: object) -> OpeningHelpers:
         """A way to open; on no network share unless said otherwise."""
         given: dict[str, object] = {"share": _nowhere, **changes}
-        return Way(
+        return OpeningHelpers(
             self.workspace,
             self.workspace.new_path,
             CancelToken(),

@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from dpdesk.app.buying import Wish, buy
+from dpdesk.app.buying import TableRequest, buy
 from dpdesk.app.context import AppContext
 from dpdesk.app.shops import shop_of_file
 from dpdesk.core.jobs import CancelToken, silent
@@ -30,7 +30,7 @@ from tests.helpers.debits import open_here
 from tests.helpers.serving import Served, child, kill, say
 
 RELEASE, BUY = "release", "buy"
-_WISH = Wish(("sex", "region"), ("epsilon", Fraction(1, 16)))
+_WISH = TableRequest(("sex", "region"), ("epsilon", Fraction(1, 16)))
 
 
 def main(home: Path, plan: Path, target: Path, way: str) -> None:

@@ -9,9 +9,9 @@ from dpdesk.core.charts import (
     BarChart,
     BarSeries,
     ChartTable,
-    Look,
     PointSeries,
     ScatterChart,
+    SeriesStyle,
 )
 
 SIZES = ("1", "2", "3–4", "5–9", "10–19", "20+")
@@ -27,8 +27,8 @@ def size_chart(after: tuple[int, ...] = (0, 0, 0, 2_310, 5_140, 37_421)) -> BarC
         value_axis=Axis("rows"),
         categories=SIZES,
         series=(
-            BarSeries("before", tuple(map(float, before)), Look.REFERENCE, outline=True),
-            BarSeries("after", tuple(map(float, after)), Look.FIRST),
+            BarSeries("before", tuple(map(float, before)), SeriesStyle.REFERENCE, outline=True),
+            BarSeries("after", tuple(map(float, after)), SeriesStyle.FIRST),
         ),
         table=ChartTable(
             ("class size", "rows before", "rows after"),
@@ -76,7 +76,7 @@ def loss_chart() -> BarChart:
         category_axis=Axis("attribute"),
         value_axis=Axis("loss", percent=True, minimum=0, maximum=1),
         categories=names,
-        series=(BarSeries("loss", values, Look.SECOND),),
+        series=(BarSeries("loss", values, SeriesStyle.SECOND),),
         table=ChartTable(("attribute", "loss"), tuple(zip(names, values, strict=True))),
         horizontal=True,
     )
@@ -106,18 +106,25 @@ def lattice_chart(count: int = 12_960, seed: int = 1) -> ScatterChart:
                 loss[~feasible],
                 suppressed[~feasible],
                 ids[~feasible],
-                Look.REFERENCE,
+                SeriesStyle.REFERENCE,
             ),
-            PointSeries("allowed", loss[feasible], suppressed[feasible], ids[feasible], Look.FIRST),
             PointSeries(
-                "best trade-offs", loss[front], suppressed[front], none, Look.THIRD, stepped=True
+                "allowed", loss[feasible], suppressed[feasible], ids[feasible], SeriesStyle.FIRST
+            ),
+            PointSeries(
+                "best trade-offs",
+                loss[front],
+                suppressed[front],
+                none,
+                SeriesStyle.THIRD,
+                stepped=True,
             ),
             PointSeries(
                 "chosen",
                 loss[chosen],
                 suppressed[chosen],
                 none,
-                Look.SECOND,
+                SeriesStyle.SECOND,
                 emphasis=True,
                 labels=("k = 5",),
             ),

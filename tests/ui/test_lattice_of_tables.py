@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import SetParameters
 from dpdesk.core.charts import LatticeChart
-from dpdesk.core.cuboid_choice import Standing
+from dpdesk.core.cuboid_choice import CuboidStatus
 from dpdesk.ui.charts.lattice_board import LatticeBoard
 from dpdesk.ui.charts.lattice_view import LatticeView
 from dpdesk.ui.forms.cubes import CubeForm
@@ -394,7 +394,7 @@ def test_a_large_lattice_is_walked_one_step_at_a_time_and_found_by_name(
     named = bench.work.parameters["publish"]
     assert isinstance(named, tuple)
     assert ("q03", "q07", "q09") in named
-    assert settled(panel, qtbot).node(wanted).standing is Standing.PUBLISHED
+    assert settled(panel, qtbot).node(wanted).standing is CuboidStatus.PUBLISHED
 
 
 def wide_plan(folder: Path) -> Path:

@@ -17,7 +17,7 @@ from dpdesk.core.schema import Role
 from dpdesk.ui.panels.review import checks, presenter
 from dpdesk.ui.panels.review.checks import State
 from dpdesk.ui.panels.review.files import purpose, size_text
-from dpdesk.ui.panels.review.target import Look
+from dpdesk.ui.panels.review.target import InspectFolder
 
 WORK = WorkState(
     source=SourceSpec("people 2024.csv"),
@@ -37,14 +37,14 @@ def facts(internal: bool = True, **manifest: object) -> ReleaseFacts:
 
 def test_columns_are_left_out_generalised_or_kept_as_the_result_says() -> None:
     found = presenter.fates(("id", "age", "sex", "income"), WORK, {"node": {"age": 2, "sex": 0}})
-    assert found == presenter.Fates(("id",), (("age", 2),), ("sex", "income"))
+    assert found == presenter.Treatments(("id",), (("age", 2),), ("sex", "income"))
     assert [text for _, text in found.lines()] == ["id", "age (level 2)", "sex, income"]
 
 
 def test_an_identifier_that_is_kept_stands_among_the_pseudonyms() -> None:
     work = replace(WORK, pseudonyms={"id": PseudonymSpec("k")})
     found = presenter.fates(("id", "age"), work, {"node": {"age": 1}})
-    assert found == presenter.Fates((), (("age", 1),), (), ("id",))
+    assert found == presenter.Treatments((), (("age", 1),), (), ("id",))
     assert found.lines()[-1] == ("As pseudonyms", "id")
 
 
@@ -147,11 +147,11 @@ def test_a_folder_that_may_not_be_written_in_is_named(read_only: Path, tmp_path:
 
 
 def test_a_release_is_suggested_where_it_can_be_written(read_only: Path, tmp_path: Path) -> None:
-    look = Look("people-release", (read_only, tmp_path / "nowhere", tmp_path))
+    look = InspectFolder("people-release", (read_only, tmp_path / "nowhere", tmp_path))
     found = look(CancelToken(), silent)
     assert found.text == str(tmp_path / "people-release")
     assert found.problem == ""
-    nothing_else = Look("people-release", (read_only,))(CancelToken(), silent)
+    nothing_else = InspectFolder("people-release", (read_only,))(CancelToken(), silent)
     assert "Nothing may be written" in nothing_else.problem
 
 

@@ -6,12 +6,12 @@ from datetime import timedelta
 
 from dpdesk.app.review.values import Difference, Fault, ItemStatus, Outcome, TrustList
 from dpdesk.core.release import Failure
-from dpdesk.ui.panels.review.standing import Standing, signed_words, standing_of
+from dpdesk.ui.panels.review.review_status import ReviewStatus, signed_words, standing_of
 from tests.helpers.pictures_of_reviews import picture
 from tests.helpers.reviewing import BEN, CLARA, Play, released
 
 
-def standing(play: Play) -> Standing:
+def standing(play: Play) -> ReviewStatus:
     return standing_of(picture(play))
 
 

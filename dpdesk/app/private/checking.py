@@ -18,6 +18,15 @@ from dpdesk.app.evidence_checks import (
 )
 from dpdesk.app.labelling import strange_labels
 from dpdesk.app.method_claims import beyond
+from dpdesk.app.page_checks import (
+    about_page,
+    other_texts,
+    page_bytes,
+    page_check,
+    plan_fault,
+    recorded_hierarchies,
+    setting_checks,
+)
 from dpdesk.app.payment_checks import draws_faults
 from dpdesk.app.private.labelling import (
     dimension_faults,
@@ -28,15 +37,6 @@ from dpdesk.app.private.labelling import (
 from dpdesk.app.private.pages import public_page, read_tables
 from dpdesk.app.private.pinning import read_pinned
 from dpdesk.app.private.preparing import builders, design_notes
-from dpdesk.app.restating import (
-    about_page,
-    other_texts,
-    page_bytes,
-    page_check,
-    plan_fault,
-    recorded_hierarchies,
-    setting_checks,
-)
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.hierarchy import Hierarchy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from dpdesk.app.restating import spoken_names
+from dpdesk.app.page_checks import spoken_names
 from dpdesk.app.texts import KEY
 from dpdesk.core.capabilities import Content
 from dpdesk.core.cuboid import CuboidTable, Domain

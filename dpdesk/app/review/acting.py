@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
 from dpdesk.app.review.drafts import forget_draft
-from dpdesk.app.review.looking import bound_files, latest_known, load, review_store
+from dpdesk.app.review.review_picture import bound_files, latest_known, load, review_store
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 
@@ -41,7 +41,7 @@ class Signed:
 
 
 @dataclass(frozen=True)
-class Wish:
+class ActionRequest:
     """What an author says besides the release itself; see :func:`submit`."""
 
     policy: Path | None = None
@@ -55,7 +55,7 @@ def submit(
     context: AppContext,
     folder: Path,
     signer: Signer,
-    wish: Wish,
+    wish: ActionRequest,
     token: CancelToken,
     report: Report,
     out: Path | None = None,
@@ -270,7 +270,7 @@ def _payload(
     state: ReviewState,
     policy: Policy,
     checklist: Checklist,
-    wish: Wish,
+    wish: ActionRequest,
     token: CancelToken,
 ) -> Submission:
     from dpdesk.project.audit import AuditLog

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
-from dpdesk.app.review.looking import look
 from dpdesk.app.review.protocols import keep_protocol
+from dpdesk.app.review.review_picture import look
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 

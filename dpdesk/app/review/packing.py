@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
+from dpdesk.app.page_checks import spoken_names
 from dpdesk.app.recording import enter
-from dpdesk.app.restating import spoken_names
-from dpdesk.app.review.looking import ReviewPicture, is_whole, look, signed_report
+from dpdesk.app.review.review_picture import ReviewPicture, is_whole, look, signed_report
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.language import ENGLISH, languages, speaking, voice

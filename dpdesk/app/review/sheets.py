@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
-from dpdesk.app.review.looking import load
+from dpdesk.app.review.review_picture import load
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 

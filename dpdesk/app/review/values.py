@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpdesk.app.review.acting import Signed, Wish
-from dpdesk.app.review.looking import ReviewPicture
+from dpdesk.app.review.acting import ActionRequest, Signed
 from dpdesk.app.review.protocols import ProtocolFacts, why_not_lock
+from dpdesk.app.review.review_picture import ReviewPicture
 from dpdesk.project.review.cards import Card
 from dpdesk.project.review.checklist import Difference
 from dpdesk.project.review.drafts import KeptChoice, KeptDraft, subjects
@@ -38,6 +38,7 @@ from dpdesk.project.review.votes import (
 
 __all__ = [
     "SHORTEST_PASSPHRASE",
+    "ActionRequest",
     "BallotState",
     "Card",
     "CheckDecision",
@@ -71,7 +72,6 @@ __all__ = [
     "TrustList",
     "Vote",
     "VoteProblem",
-    "Wish",
     "Withdraw",
     "fingerprint_text",
     "fold_person",

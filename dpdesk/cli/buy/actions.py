@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from dpdesk.app import buying
-from dpdesk.app.buying import Offer, Wish
+from dpdesk.app.buying import Offer, TableRequest
 from dpdesk.app.shops import shop_of_file
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, paragraph
@@ -36,7 +36,7 @@ def buy(context: AppContext, options: Namespace, token: CancelToken, report: Rep
     return Outcome(text, plain, kept=True)
 
 
-def _wish(options: Namespace) -> Wish:
+def _wish(options: Namespace) -> TableRequest:
     key = "epsilon" if options.epsilon is not None else "rho"
     amount = exact_number(getattr(options, key))
     if amount is None or amount <= 0:
@@ -47,7 +47,7 @@ def _wish(options: Namespace) -> Wish:
     names = tuple(name for text in options.by for name in read_names(text))
     if len(set(names)) < len(names) or not all(names):
         raise InputError("usage", "dpdesk buy: `--by` names a column twice, or none.")
-    return Wish(names, (key, amount))
+    return TableRequest(names, (key, amount))
 
 
 def _text(offer: Offer) -> str:

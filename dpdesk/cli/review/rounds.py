@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from dpdesk.app import auditing, signing
 from dpdesk.app.context import AppContext
 from dpdesk.app.recording import mention
-from dpdesk.app.review import acting, locking, looking, packing, protocols, sheets
+from dpdesk.app.review import acting, locking, packing, protocols, review_picture, sheets
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, one_line, paragraph
 from dpdesk.core.jobs import CancelToken, Report
 
 if TYPE_CHECKING:
     from dpdesk.app.review.acting import Signed
-    from dpdesk.app.review.looking import ReviewPicture
+    from dpdesk.app.review.review_picture import ReviewPicture
     from dpdesk.project.review.events import Fault
     from dpdesk.project.review.state import ReviewState, Round
 
@@ -27,7 +27,7 @@ _MARKS = {"pass": "✓", "review": "△", "fail": "✕", "not applicable": "–"
 def submit(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Submit a release."""
     signer = signing.unlock(context, options.key, options.passphrase)
-    wish = acting.Wish(
+    wish = acting.ActionRequest(
         options.policy, options.protocol, options.note, options.after, options.supersedes
     )
     done = acting.submit(context, options.release, signer, wish, token, report, options.out)
@@ -44,7 +44,7 @@ def start(context: AppContext, options: Namespace, token: CancelToken, report: R
 def vote(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Cast a vote."""
     signer = signing.unlock(context, options.key, options.passphrase)
-    state = looking.load(context, options.release, token).state
+    state = review_picture.load(context, options.release, token).state
     filled = sheets.read_sheet(options.sheet, state, signer.fingerprint)
     done = acting.cast(context, options.release, signer, filled, token, options.out)
     return _signed(done, "Vote cast, sealed until enough votes are in")
@@ -140,7 +140,9 @@ def checklist(
     context: AppContext, options: Namespace, token: CancelToken, report: Report
 ) -> Outcome:
     """Check a release against a policy; exit code 1 when an item fails."""
-    picture = looking.look(context, options.release, token, report, options.source, options.policy)
+    picture = review_picture.look(
+        context, options.release, token, report, options.source, options.policy
+    )
     mention(context, "viewed", options.release.absolute(), report)
     items = picture.checked.checklist.items
     failed = [item for item in items if item.status.value == "fail"]
@@ -171,10 +173,10 @@ def checklist(
 
 def status(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Where a review stands; exit code 1 when something spoils it."""
-    picture = looking.look(context, options.release, token, report, options.source)
+    picture = review_picture.look(context, options.release, token, report, options.source)
     mention(context, "viewed", options.release.absolute(), report)
     state = picture.state
-    wrong = [f"{looking.REVIEW_FILE}: {fault.reason}" for fault in state.faults]
+    wrong = [f"{review_picture.REVIEW_FILE}: {fault.reason}" for fault in state.faults]
     wrong += [f"{failure.path}: {failure.reason}" for failure in picture.verified.failures]
     complaints: tuple[str, ...] = ()
     if wrong:

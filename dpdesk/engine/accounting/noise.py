@@ -30,7 +30,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpdesk.core.budget import Draws, Noise
-from dpdesk.engine.accounting.losses import (
+from dpdesk.engine.accounting.privacy_losses import (
     UNIT,
     Losses,
     Vector,

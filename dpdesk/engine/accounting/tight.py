@@ -22,8 +22,8 @@ import numpy as np
 
 from dpdesk.core.budget import Draws, Noise
 from dpdesk.engine.accounting.conversion import renyi_epsilon, up, zcdp_epsilon
-from dpdesk.engine.accounting.losses import Losses, convolved, on_grid, rounded_step
 from dpdesk.engine.accounting.noise import is_tellable, losses_of, merged, one_draw
+from dpdesk.engine.accounting.privacy_losses import Losses, convolved, on_grid, rounded_step
 
 Curve = Callable[[float], float]
 _ROUNDING = 1e-12

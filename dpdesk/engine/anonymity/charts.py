@@ -14,9 +14,9 @@ from dpdesk.core.charts import (
     BarChart,
     BarSeries,
     Cell,
-    Look,
     PointSeries,
     ScatterChart,
+    SeriesStyle,
     format_figure,
     table_from,
 )
@@ -46,9 +46,9 @@ def risk_chart(before: RiskSummary, after: RiskSummary | None = None) -> BarChar
     """
     rows = max(before.rows, 1)
     limit = next(index for index, each in enumerate(before.bins) if each.lowest == before.k)
-    series = [_size_series("Original", before, rows, Look.REFERENCE, outline=True)]
+    series = [_size_series("Original", before, rows, SeriesStyle.REFERENCE, outline=True)]
     if after is not None:
-        series.append(_size_series("Release", after, rows, Look.FIRST, outline=False))
+        series.append(_size_series("Release", after, rows, SeriesStyle.FIRST, outline=False))
     return BarChart(
         id="risk",
         question="How risky is it now?",
@@ -69,7 +69,7 @@ def risk_chart(before: RiskSummary, after: RiskSummary | None = None) -> BarChar
 
 
 def _size_series(
-    name: str, summary: RiskSummary, rows: int, look: Look, *, outline: bool
+    name: str, summary: RiskSummary, rows: int, look: SeriesStyle, *, outline: bool
 ) -> BarSeries:
     values = tuple(each.rows / rows for each in summary.bins)
     return BarSeries(name, values, look, outline=outline)
@@ -264,13 +264,13 @@ def node_chart(cloud: NodeCloud, choice: NodeChoice) -> ScatterChart:
     drawn = _thinned(cloud, choice)
     feasible = choice.feasible[drawn]
     series = [
-        _points("Too many rows suppressed", cloud, drawn[~feasible], Look.REFERENCE),
-        _points("Feasible", cloud, drawn[feasible], Look.FIRST),
-        _points("Best trade-off", cloud, cloud.pareto, Look.SECOND, stepped=True),
+        _points("Too many rows suppressed", cloud, drawn[~feasible], SeriesStyle.REFERENCE),
+        _points("Feasible", cloud, drawn[feasible], SeriesStyle.FIRST),
+        _points("Best trade-off", cloud, cloud.pareto, SeriesStyle.SECOND, stepped=True),
     ]
     if choice.chosen is not None:
         place = np.array([choice.chosen], dtype=np.int64)
-        series.append(_points("Chosen", cloud, place, Look.THIRD, emphasis=True))
+        series.append(_points("Chosen", cloud, place, SeriesStyle.THIRD, emphasis=True))
     return ScatterChart(
         id="nodes",
         question="Which lattice node?",
@@ -290,7 +290,7 @@ def _points(
     name: str,
     cloud: NodeCloud,
     places: NDArray[np.int64],
-    look: Look,
+    look: SeriesStyle,
     *,
     stepped: bool = False,
     emphasis: bool = False,

@@ -8,7 +8,16 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, Chart, ChartTable, Look, table_from
+from dpdesk.core.charts import (
+    Axis,
+    BarChart,
+    BarSeries,
+    Cell,
+    Chart,
+    ChartTable,
+    SeriesStyle,
+    table_from,
+)
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.anonymity.assessment import Assessment, assess
@@ -167,8 +176,8 @@ def _distribution(
         value_axis=Axis("Rows", "% of the rows of each table", percent=True, minimum=0.0),
         categories=tuple(categories),
         series=(
-            BarSeries("Original", pairs[0], Look.REFERENCE, outline=True),
-            BarSeries("Release", pairs[1], Look.FIRST),
+            BarSeries("Original", pairs[0], SeriesStyle.REFERENCE, outline=True),
+            BarSeries("Release", pairs[1], SeriesStyle.FIRST),
         ),
         table=table_from(
             ["Released value", "Original (%)", "Release (%)"],

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.charts import Axis, Cell, Look, PointSeries, ScatterChart, table_from
+from dpdesk.core.charts import Axis, Cell, PointSeries, ScatterChart, SeriesStyle, table_from
 from dpdesk.engine.anonymity.charts import NodeChoice, NodeCloud, levels_text
 from dpdesk.engine.anonymity.lattice import LatticeProblem
 
@@ -76,9 +76,9 @@ def _series(
 ) -> tuple[PointSeries, ...]:
     feasible, chosen = choice.feasible[drawn.places], drawn.places == choice.chosen
     groups = (
-        ("Too many rows suppressed", Look.FAIL, ~feasible & ~chosen, False),
-        ("Feasible", Look.FIRST, feasible & ~chosen, False),
-        ("Chosen", Look.THIRD, chosen, True),
+        ("Too many rows suppressed", SeriesStyle.FAIL, ~feasible & ~chosen, False),
+        ("Feasible", SeriesStyle.FIRST, feasible & ~chosen, False),
+        ("Chosen", SeriesStyle.THIRD, chosen, True),
     )
     return tuple(
         PointSeries(

@@ -14,9 +14,9 @@ import numpy as np
 from dpdesk.core.charts import (
     Axis,
     ChartTable,
-    Look,
     PointSeries,
     ScatterChart,
+    SeriesStyle,
     format_figure,
     table_from,
 )
@@ -127,7 +127,7 @@ def bias_chart(design: CubeDesign, found: Sequence[Bias]) -> ScatterChart:
         "Typical error with it",
         "Typical error without",
     )
-    looks = (Look.FIRST, Look.SECOND, Look.THIRD, Look.REFERENCE)
+    looks = (SeriesStyle.FIRST, SeriesStyle.SECOND, SeriesStyle.THIRD, SeriesStyle.REFERENCE)
     curves = (off, empty, typical, without)
     return ScatterChart(
         id=BIAS,

@@ -17,9 +17,9 @@ from dpdesk.core.charts import (
     Chart,
     ChartTable,
     Figure,
-    Look,
     PointSeries,
     ScatterChart,
+    SeriesStyle,
     format_figure,
     table_from,
 )
@@ -251,8 +251,8 @@ def _table_series(
     sizes = np.array([int(mask).bit_count() for mask in masks], dtype=np.float64)
     noisy = np.array([int(mask) in own for mask in masks], dtype=bool)
     parts = (
-        ("Noise of its own", noisy, Look.SECOND),
-        ("Computed from others", ~noisy, Look.FIRST),
+        ("Noise of its own", noisy, SeriesStyle.SECOND),
+        ("Computed from others", ~noisy, SeriesStyle.FIRST),
     )
     return tuple(
         PointSeries(
@@ -297,8 +297,10 @@ def sizes_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Bar
         value_axis=Axis(WIDTH_AXES[settings.covered], unit, minimum=0.0),
         categories=tuple(str(size) for size in order),
         series=(
-            BarSeries("Largest of these tables", tuple(largest), Look.REFERENCE, True, bound=True),
-            BarSeries("Typical table", tuple(typical), Look.FIRST),
+            BarSeries(
+                "Largest of these tables", tuple(largest), SeriesStyle.REFERENCE, True, bound=True
+            ),
+            BarSeries("Typical table", tuple(typical), SeriesStyle.FIRST),
         ),
         table=table_from(
             ["Dimensions", "Tables", f"Largest ± ({unit})", f"Typical ± ({unit})"],

@@ -10,7 +10,14 @@ from statistics import NormalDist
 
 import numpy as np
 
-from dpdesk.core.charts import Axis, Look, PointSeries, ScatterChart, format_figure, table_from
+from dpdesk.core.charts import (
+    Axis,
+    PointSeries,
+    ScatterChart,
+    SeriesStyle,
+    format_figure,
+    table_from,
+)
 from dpdesk.core.cube_parameters import COUNT, SUM
 from dpdesk.engine.cubes.charts import name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign
@@ -53,7 +60,7 @@ def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
         ),
         x_axis=Axis("Released value", unit),
         y_axis=Axis("One dot: one case in 50", minimum=0.0, maximum=_top(along), bare=True),
-        series=(PointSeries("One case in 50", across, along, look=Look.FIRST),),
+        series=(PointSeries("One case in 50", across, along, look=SeriesStyle.FIRST),),
         table=table_from(
             ["Case", f"Released value ({unit})", "Chance of less (%)"],
             [

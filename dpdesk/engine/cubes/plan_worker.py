@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpdesk.core.aside import AsideError, KeptAside
 from dpdesk.core.errors import DpdeskError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.subprocesses import KeptSubprocess, SubprocessError
 from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.settings import CubeSettings
 
@@ -32,7 +32,7 @@ class PlanWorker:
     """One process that does one job at a time; started by the first, ended with the program."""
 
     def __init__(self) -> None:
-        self._aside = KeptAside(_TARGET)
+        self._aside = KeptSubprocess(_TARGET)
 
     def plan(self, settings: CubeSettings, shape: tuple[int, ...], token: CancelToken) -> CubePlan:
         """The plan that :func:`~dpdesk.engine.cubes.planning.noise_plan` makes of these settings.
@@ -52,7 +52,7 @@ class PlanWorker:
         """
         try:
             found = self._aside.ask((kind, given), token)
-        except AsideError as error:
+        except SubprocessError as error:
             raise _stopped() from error
         if isinstance(found, _Refusal):
             raise RefusedError(found.code, found.sentence, hint=found.hint)

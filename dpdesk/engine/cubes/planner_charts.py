@@ -16,9 +16,9 @@ from dpdesk.core.charts import (
     BarChart,
     BarSeries,
     ChartTable,
-    Look,
     PointSeries,
     ScatterChart,
+    SeriesStyle,
     format_figure,
     table_from,
 )
@@ -32,7 +32,7 @@ from dpdesk.engine.private.kinds import Noise
 
 BUDGETS, PLANNERS = "cube-budgets", "cube-planners"
 MOST_CURVES = 4
-_LOOKS = (Look.FIRST, Look.SECOND, Look.THIRD, Look.FOURTH)
+_LOOKS = (SeriesStyle.FIRST, SeriesStyle.SECOND, SeriesStyle.THIRD, SeriesStyle.FOURTH)
 _AT_MOST = "Each ± is at most this: what the single exact cells tell is left out."
 _LARGEST = {
     Covered.RELEASED: "Largest ± in 95 % of a table's cells",
@@ -204,7 +204,9 @@ def planners_side_by_side(
         categories=tuple(f"{one.name} (chosen)" if one is own else one.name for one in order),
         series=(
             BarSeries("Least exact table", tuple(one.now.largest for one in order)),
-            BarSeries("Table in the middle", tuple(one.now.middle for one in order), Look.SECOND),
+            BarSeries(
+                "Table in the middle", tuple(one.now.middle for one in order), SeriesStyle.SECOND
+            ),
         ),
         table=table_from(
             ["Planner", f"Largest ± ({unit})", f"Middle ± ({unit})"],

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.aside import Aside, AsideError
 from dpdesk.core.closing import Closing
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.subprocesses import Subprocess, SubprocessError
 from dpdesk.engine.cubes.stopping import Ints
 
 Floats = NDArray[np.float64]
@@ -62,7 +62,7 @@ class Solver(Closing):
     """A solver process, started by the first program and ended on exit; one program at a time."""
 
     def __init__(self) -> None:
-        self._aside = Aside(_WORKER)
+        self._aside = Subprocess(_WORKER)
 
     def close(self) -> None:
         """End the process."""
@@ -76,7 +76,7 @@ class Solver(Closing):
         """
         try:
             answer = self._aside.ask((program, seconds), token)
-        except AsideError as error:
+        except SubprocessError as error:
             raise RefusedError(
                 "cube.solver-failed",
                 "The solver for linear programs stopped unexpectedly.",

@@ -1,4 +1,4 @@
-"""What the solver process does; see :mod:`dpdesk.core.aside`."""
+"""What the solver process does; see :mod:`dpdesk.core.subprocesses`."""
 
 from __future__ import annotations
 

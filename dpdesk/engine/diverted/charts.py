@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpdesk.core.charts import Axis, BarChart, BarSeries, Look, table_from
+from dpdesk.core.charts import Axis, BarChart, BarSeries, SeriesStyle, table_from
 from dpdesk.core.plain import EMPTY, quoted
 from dpdesk.engine.diverted.eligibility import Eligibility
 
@@ -23,7 +23,9 @@ def frequency_chart(found: Eligibility) -> BarChart:
         categories=tuple(item.value or EMPTY for item in shown),
         series=(
             BarSeries("Rows", tuple(float(item.rows) for item in shown)),
-            BarSeries("Allowed", (allowed,) * len(shown), Look.REFERENCE, outline=True, bound=True),
+            BarSeries(
+                "Allowed", (allowed,) * len(shown), SeriesStyle.REFERENCE, outline=True, bound=True
+            ),
         ),
         table=table_from(
             ("Value", "Rows", "Allowed (rows)"),

@@ -6,11 +6,11 @@ from threading import Lock
 
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.schema import Role, ValueCount
+from dpdesk.engine.diverted.column_telling import ColumnsTell, columns_tell
 from dpdesk.engine.diverted.combined import Generalised, generalise, kept_counts
 from dpdesk.engine.diverted.eligibility import Eligibility
 from dpdesk.engine.diverted.guarantee import name_list
 from dpdesk.engine.diverted.settings import Settings
-from dpdesk.engine.diverted.told import ColumnsTell, columns_tell
 from dpdesk.engine.diverted.values import labels_of, raw_counts, released_counts
 from dpdesk.engine.method import MethodInput
 

@@ -11,18 +11,26 @@ from math import ceil, exp, inf, log
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpdesk.core.charts import Axis, ChartTable, Figure, Look, PointSeries, ScatterChart, table_from
+from dpdesk.core.charts import (
+    Axis,
+    ChartTable,
+    Figure,
+    PointSeries,
+    ScatterChart,
+    SeriesStyle,
+    table_from,
+)
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Event, Note, Report, StepStarted
 from dpdesk.core.plain import EMPTY
 from dpdesk.core.schema import ValueCount
 from dpdesk.engine.diverted.charts import frequency_chart
+from dpdesk.engine.diverted.column_telling import ColumnsTell
 from dpdesk.engine.diverted.combined import Generalised
 from dpdesk.engine.diverted.counted import COUNT, CountedValues
 from dpdesk.engine.diverted.eligibility import Eligibility, largest_common_l, refuse
 from dpdesk.engine.diverted.guarantee import diverted_guarantee
 from dpdesk.engine.diverted.settings import Settings
-from dpdesk.engine.diverted.told import ColumnsTell
 from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.telling import TELL
 from dpdesk.engine.telling_chart import telling_chart
@@ -284,12 +292,14 @@ def _series(
     grid = np.unique(np.round(np.geomspace(1, last, _POINTS)).astype(np.int64))
     x = grid.astype(np.float64)
     curves = (
-        ("Exact", error_chances(grid, size, limits.share), Look.FIRST),
-        ("Chebyshev's bound", chebyshev(grid, size, limits.share), Look.REFERENCE),
-        ("The paper's formula (wrong)", paper_bound(grid, size, limits.share), Look.FAIL),
+        ("Exact", error_chances(grid, size, limits.share), SeriesStyle.FIRST),
+        ("Chebyshev's bound", chebyshev(grid, size, limits.share), SeriesStyle.REFERENCE),
+        ("The paper's formula (wrong)", paper_bound(grid, size, limits.share), SeriesStyle.FAIL),
     )
     lines = tuple(PointSeries(name, x, y, look=look, joined=True) for name, y, look in curves)
-    values = PointSeries("Values of the column", rows.astype(np.float64), chances, look=Look.SECOND)
+    values = PointSeries(
+        "Values of the column", rows.astype(np.float64), chances, look=SeriesStyle.SECOND
+    )
     return (*lines, values)
 
 

@@ -11,7 +11,7 @@ from dpdesk.core.charts import (
     BarSeries,
     Chart,
     Figure,
-    Look,
+    SeriesStyle,
     format_figure,
     table_from,
 )
@@ -60,7 +60,7 @@ def _errors_chart(
         category_axis=Axis("Table", ""),
         value_axis=Axis("± in 95 % of the cells", UNIT, minimum=0.0),
         categories=tuple(table.kind for table in tables),
-        series=(BarSeries("±, least exact cell", tuple(widths), Look.FIRST),),
+        series=(BarSeries("±, least exact cell", tuple(widths), SeriesStyle.FIRST),),
         table=table_from(
             ["Table", "Cells", "Exact cells", "Standard deviation (edges)", "± 95 % (edges)"],
             [

@@ -7,7 +7,7 @@ from dpdesk.core.charts import (
     BarChart,
     BarSeries,
     Figure,
-    Look,
+    SeriesStyle,
     table_from,
 )
 from dpdesk.engine.private.guarantee_words import highest_percent, suspicion_after
@@ -59,8 +59,8 @@ def odds_bars(epsilon: float, subject: str, about: str, given: str) -> BarChart:
         value_axis=Axis("Chance", "%", percent=True, minimum=0.0, maximum=1.0),
         categories=tuple(f"{100 * prior:g} %" for prior in PRIORS),
         series=(
-            BarSeries("Before", PRIORS, Look.REFERENCE, outline=True),
-            BarSeries("After, at most", tuple(each / 100 for each in after), Look.FIRST),
+            BarSeries("Before", PRIORS, SeriesStyle.REFERENCE, outline=True),
+            BarSeries("After, at most", tuple(each / 100 for each in after), SeriesStyle.FIRST),
         ),
         table=table_from(
             ["Before (%)", "After, at most (%)"],

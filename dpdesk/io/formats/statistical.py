@@ -11,6 +11,7 @@ import numpy as np
 
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.formats import plain_labels
+from dpdesk.io.formats.dropped_parts import note_unkept
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import (
     clock_of,
@@ -21,12 +22,19 @@ from dpdesk.io.formats.moments import (
     moments,
     rounded,
 )
+from dpdesk.io.formats.number_notes import (
+    note_absent_labels,
+    note_periods,
+    note_rounded,
+    note_strange,
+    without_ranges,
+)
 from dpdesk.io.formats.plain_reading import plain_codec, plain_reader
 from dpdesk.io.formats.request import ReadRequest, iconv_name
-from dpdesk.io.formats.sas import losses as sas_losses
+from dpdesk.io.formats.sas import text_losses as sas_losses
 from dpdesk.io.formats.sas.catalogs import labels_of_columns
 from dpdesk.io.formats.sas.places import check_places
-from dpdesk.io.formats.spss import losses as sav_losses
+from dpdesk.io.formats.spss import text_losses as sav_losses
 from dpdesk.io.formats.spss.declared import completed
 from dpdesk.io.formats.spss.layout import check_labels, named_encoding
 from dpdesk.io.formats.stat_faults import (
@@ -41,19 +49,11 @@ from dpdesk.io.formats.stat_faults import (
     told_encoding,
     unreadable,
 )
-from dpdesk.io.formats.stata import losses as dta_losses
+from dpdesk.io.formats.stata import text_losses as dta_losses
 from dpdesk.io.formats.stata import texts as dta_texts
 from dpdesk.io.formats.stata.labels import checked_labels
 from dpdesk.io.formats.stata.whole import check_whole
-from dpdesk.io.formats.strange import (
-    note_absent_labels,
-    note_periods,
-    note_rounded,
-    note_strange,
-    without_ranges,
-)
 from dpdesk.io.formats.table import Notes, Values, damaged
-from dpdesk.io.formats.unkept import note_unkept
 
 if TYPE_CHECKING:
     import pyarrow

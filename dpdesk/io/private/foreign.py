@@ -16,7 +16,13 @@ from dpdesk.io.formats.loading import request_for, scratch
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.process import read_in_process
 from dpdesk.io.formats.request import ReadProgress, ReadRequest
-from dpdesk.io.private.loading import Wanted, book_of, counted, lost_values, wanted_columns
+from dpdesk.io.private.loading import (
+    RequestedColumns,
+    book_of,
+    counted,
+    lost_values,
+    wanted_columns,
+)
 from dpdesk.io.private.values import typed_sql
 from dpdesk.io.reading import Reading, format_of
 from dpdesk.io.source import file_sha256
@@ -82,7 +88,7 @@ def _take_over(
     target: Path,
     spec: SourceSpec,
     names: Sequence[str],
-    wanted: Wanted,
+    wanted: RequestedColumns,
     token: CancelToken,
 ) -> int:
     """Make the table ``raw`` of the one that the reader wrote; how many rows it has."""

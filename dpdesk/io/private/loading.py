@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RequestedColumns:
     """Columns that the plan declares: their names, types, and places among all of the source."""
 
     names: tuple[str, ...]
@@ -101,7 +101,7 @@ def _refuse_leave(spec: SourceSpec, source: str, file_format: str) -> None:
             )
 
 
-def wanted_columns(spec: SourceSpec, names: Sequence[str], source: str) -> Wanted:
+def wanted_columns(spec: SourceSpec, names: Sequence[str], source: str) -> RequestedColumns:
     """The declared columns in the order of the source; InputError ``plan.unknown-column``."""
     fault = unknown_type(spec, names, source)
     if fault is not None:
@@ -109,7 +109,7 @@ def wanted_columns(spec: SourceSpec, names: Sequence[str], source: str) -> Wante
     types = dict(spec.spelled_as(names).types)
     places = tuple(j for j, name in enumerate(names) if name in types)
     found = tuple(names[j] for j in places)
-    return Wanted(found, tuple(types[name] for name in found), places)
+    return RequestedColumns(found, tuple(types[name] for name in found), places)
 
 
 def _load_text(
@@ -253,7 +253,7 @@ def _names(
     return distinct_names(fields[: len(names)], source, line, allow)
 
 
-def book_of(wanted: Wanted, book: Codebook) -> Codebook:
+def book_of(wanted: RequestedColumns, book: Codebook) -> Codebook:
     """What the source says of the declared columns."""
     kept = frozenset(wanted.names)
     found = tuple(one for one in book.variables if one.name in kept)

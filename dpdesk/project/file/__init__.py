@@ -1,14 +1,14 @@
 """The project file: one SQLite database that keeps a whole work, saved as it changes.
 
 ``ProjectFile``    an open project; changes go in, a thread of its own saves them
-``Way``            how to open one (private folder, cancel token, report)
+``OpeningHelpers``            how to open one (private folder, cancel token, report)
 ``write_project``  write a whole file: a new project, a copy
 ``rescue``         what can still be read of a damaged one
 """
 
 from dpdesk.project.file.loading import Lost
 from dpdesk.project.file.locking import LockHolder
-from dpdesk.project.file.opening import SUFFIX, Way
+from dpdesk.project.file.opening import SUFFIX, OpeningHelpers
 from dpdesk.project.file.project_file import ProjectFile
 from dpdesk.project.file.records import (
     DATA,
@@ -21,7 +21,7 @@ from dpdesk.project.file.records import (
     SaveState,
     SourceRecord,
 )
-from dpdesk.project.file.sources import Fate, FoundSource, files_of
+from dpdesk.project.file.sources import FoundSource, SourceStatus, files_of
 from dpdesk.project.file.writing import new_contents, rescue, write_project
 
 __all__ = [
@@ -29,10 +29,10 @@ __all__ = [
     "HIERARCHY",
     "SUFFIX",
     "DecisionRecord",
-    "Fate",
     "FoundSource",
     "LockHolder",
     "Lost",
+    "OpeningHelpers",
     "ProjectContents",
     "ProjectFile",
     "ProjectUpdate",
@@ -40,7 +40,7 @@ __all__ = [
     "ReleaseRecord",
     "SaveState",
     "SourceRecord",
-    "Way",
+    "SourceStatus",
     "files_of",
     "new_contents",
     "rescue",

@@ -55,7 +55,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Way:
+class OpeningHelpers:
     """How to open: helpers of the caller, and what tests replace.
 
     ``keeper`` makes hidden folders that a later start removes after a crash; ``private`` gives a
@@ -71,7 +71,7 @@ class Way:
     migrations: Mapping[int, Migration] = field(default_factory=lambda: MIGRATIONS)
 
 
-def open_file(path: Path, way: Way) -> Opened:
+def open_file(path: Path, way: OpeningHelpers) -> Opened:
     """Open a project file; the store it returns is for the calling thread alone.
 
     Raises StorageError ``project.missing``, ``project.damaged``, ``project.unreadable``; InputError
@@ -105,7 +105,7 @@ class _CannotWrite(Exception):  # noqa: N818 - it is a turn of the way, not a fa
         self.reason = reason
 
 
-def _must_read(path: Path, way: Way) -> ReadOnly | None:
+def _must_read(path: Path, way: OpeningHelpers) -> ReadOnly | None:
     """Why a project is not even tried for writing; None when it may be."""
     if way.read_only:
         return ReadOnly("asked", f"{path.name} was opened for looking at it only.")
@@ -127,7 +127,7 @@ def _no_lock(path: Path, error: OSError) -> ReadOnly:
     return ReadOnly("folder", f"The folder {path.parent} must not be written.")
 
 
-def _open_writing(path: Path, way: Way, lock: WriterLock) -> Opened:
+def _open_writing(path: Path, way: OpeningHelpers, lock: WriterLock) -> Opened:
     connection: sqlite3.Connection | None = None
     try:
         connection = connect(path)
@@ -147,7 +147,7 @@ def _open_writing(path: Path, way: Way, lock: WriterLock) -> Opened:
 
 
 def _placed(
-    loaded: Loaded, path: Path, way: Way, notes: tuple[str, ...]
+    loaded: Loaded, path: Path, way: OpeningHelpers, notes: tuple[str, ...]
 ) -> tuple[tuple[FoundSource, ...], ProjectContents, tuple[str, ...]]:
     found = find_sources(loaded, path.parent, way.token, way.report)
     contents = relocated(loaded, path.parent, found)
@@ -170,7 +170,7 @@ def _refused(error: sqlite3.Error | OSError, path: Path) -> Exception:
     return storage_problem(error, path, "project")
 
 
-def _open_reading(path: Path, way: Way, reason: ReadOnly) -> Opened:
+def _open_reading(path: Path, way: OpeningHelpers, reason: ReadOnly) -> Opened:
     """Look at the file itself, or at a private copy where it cannot be looked at in place."""
     if reason.code != "network":
         with suppress(sqlite3.Error), closing(connect(path, read_only=True)) as connection:
@@ -193,13 +193,15 @@ def _open_reading(path: Path, way: Way, reason: ReadOnly) -> Opened:
             name.unlink(missing_ok=True)
 
 
-def _looked(connection: sqlite3.Connection, path: Path, way: Way, reason: ReadOnly) -> Opened:
+def _looked(
+    connection: sqlite3.Connection, path: Path, way: OpeningHelpers, reason: ReadOnly
+) -> Opened:
     loaded = _read(connection, path)
     found, contents, notes = _placed(loaded, path, way, ())
     return Opened(path, contents, found, reason, notes=notes)
 
 
-def private_copy(path: Path, way: Way) -> Path:
+def private_copy(path: Path, way: OpeningHelpers) -> Path:
     """A copy of the file and its journal; again when somebody wrote meanwhile."""
     copy = way.private(SUFFIX)
     journal = path.with_name(path.name + JOURNAL)
@@ -378,7 +380,9 @@ def _is_whole(connection: sqlite3.Connection) -> bool:
     return found == [("ok",)] and loose is None
 
 
-def _bring_up_to_date(connection: sqlite3.Connection, path: Path, way: Way) -> tuple[str, ...]:
+def _bring_up_to_date(
+    connection: sqlite3.Connection, path: Path, way: OpeningHelpers
+) -> tuple[str, ...]:
     """Migrate an older layout, after a copy of the file has been put beside it."""
     _check_marks(connection, path)
     version = schema.marks(connection)[1]

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.project.audit import AuditCheck, AuditEntry
-from dpdesk.project.file.opening import Opened, Way, open_file
+from dpdesk.project.file.opening import Opened, OpeningHelpers, open_file
 from dpdesk.project.file.records import (
     ProjectContents,
     ProjectUpdate,
@@ -52,7 +52,7 @@ class ProjectFile:
         self._closed = False
 
     @classmethod
-    def open(cls, path: Path, way: Way) -> ProjectFile:
+    def open(cls, path: Path, way: OpeningHelpers) -> ProjectFile:
         """Open a project; it is open for reading only where :attr:`read_only` says why.
 
         Raises what :func:`~dpdesk.project.file.opening.open_file` raises.

@@ -28,7 +28,7 @@ _STEP = "Look for the files"
 _MOST_LOOKED_AT, _DEEPEST = 2_000, 3
 
 
-class Fate(Enum):
+class SourceStatus(Enum):
     """What has become of a file since the project noted it."""
 
     UNCHANGED = "unchanged"
@@ -42,7 +42,7 @@ class FoundSource:
     """A file that the project read. ``path`` is where it is now; None when it was not found."""
 
     record: SourceRecord
-    fate: Fate
+    fate: SourceStatus
     path: Path | None
 
     @property
@@ -50,11 +50,11 @@ class FoundSource:
         """What to know about it; empty when there is nothing."""
         name = self.record.path.name
         seen = f"{self.record.seen.astimezone():%Y-%m-%d %H:%M}"
-        if self.fate is Fate.MOVED:
+        if self.fate is SourceStatus.MOVED:
             return f"{name} was found in {self.path.parent if self.path else ''}."
-        if self.fate is Fate.CHANGED:
+        if self.fate is SourceStatus.CHANGED:
             return f"{name} has changed since it was read on {seen}."
-        if self.fate is Fate.MISSING:
+        if self.fate is SourceStatus.MISSING:
             return f"{self.record.path} is not there any more."
         return ""
 
@@ -92,15 +92,15 @@ def _find(
     places = [record.path] if near is None else list(dict.fromkeys((near, record.path)))
     for place in places:
         if _is_same(record, place, token):
-            fate = Fate.UNCHANGED if place == record.path else Fate.MOVED
+            fate = SourceStatus.UNCHANGED if place == record.path else SourceStatus.MOVED
             return FoundSource(record, fate, place)
     other = beside.find(record)
     if other is not None:
-        return FoundSource(record, Fate.MOVED, other)
+        return FoundSource(record, SourceStatus.MOVED, other)
     there = next((place for place in places if place.is_file()), None)
     if there is None:
-        return FoundSource(record, Fate.MISSING, None)
-    return FoundSource(record, Fate.CHANGED, there)
+        return FoundSource(record, SourceStatus.MISSING, None)
+    return FoundSource(record, SourceStatus.CHANGED, there)
 
 
 def _is_same(record: SourceRecord, path: Path, token: CancelToken) -> bool:

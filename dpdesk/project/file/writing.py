@@ -18,7 +18,7 @@ from dpdesk.project.audit import AuditLog, AuditNote
 from dpdesk.project.candidates import ShelfSnapshot
 from dpdesk.project.file.loading import Loaded, Lost, salvage
 from dpdesk.project.file.locking import LockHolder, WriterLock, take_lock
-from dpdesk.project.file.opening import JOURNAL, SUFFIX, Way, damaged, private_copy
+from dpdesk.project.file.opening import JOURNAL, SUFFIX, OpeningHelpers, damaged, private_copy
 from dpdesk.project.file.places import network_share
 from dpdesk.project.file.records import ProjectContents
 from dpdesk.project.file.store import ProjectStore
@@ -107,7 +107,7 @@ def _build_elsewhere(
         private.unlink(missing_ok=True)
 
 
-def rescue(path: Path, way: Way) -> tuple[ProjectContents, Lost]:
+def rescue(path: Path, way: OpeningHelpers) -> tuple[ProjectContents, Lost]:
     """What can still be read of a damaged project; the file itself is not touched.
 
     The audit log of a damaged file is not taken over: its chain may be broken.

@@ -24,7 +24,7 @@ from dpdesk.project.review.items_private import PRIVATE_ITEMS, spent_epsilon
 from dpdesk.project.review.items_table import TABLE_ITEMS
 from dpdesk.project.review.items_telling import ALONE_ITEM, TELLING_ITEM
 from dpdesk.project.review.payloads import ChecklistItem, Mode
-from dpdesk.project.review.policy import Policy, Standing
+from dpdesk.project.review.policy import Policy, PolicyRelation
 from dpdesk.project.review.protocol import Signature
 from dpdesk.project.review.questions import (
     DEVELOPING,
@@ -319,9 +319,9 @@ def _policy(case: Case) -> Answer:
     named = f"“{case.policy.title}”, " if case.policy.title else ""
     text = f"{named}hash {short}…, {counted(case.policy.reviewers, 'reviewer')}: "
     text += f"{case.standing.value}."
-    if case.standing is Standing.OWN:
+    if case.standing is PolicyRelation.OWN:
         return Answer(Status.PASS, text, Basis.POLICY)
-    if case.standing is Standing.OTHER:
+    if case.standing is PolicyRelation.OTHER:
         advice = "Submit again under the agency's policy, or ask who changed it."
         return Answer(Status.FAIL, text, Basis.POLICY, advice)
     advice = "Put the agency's policy in its place on this computer, then check again."
@@ -557,7 +557,7 @@ class Checklist:
 def make_checklist(
     facts: CheckedFacts,
     policy: Policy,
-    standing: Standing,
+    standing: PolicyRelation,
     passage: Passage = DEVELOPING,
 ) -> Checklist:
     """Check a release against a policy; never raises, whatever manifest and evidence hold."""

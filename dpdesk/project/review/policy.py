@@ -332,7 +332,7 @@ BUILT_IN = Policy(title="DPDesk's own default: two reviewers, no limits")
 """What holds where an agency has given no policy."""
 
 
-class Standing(Enum):
+class PolicyRelation(Enum):
     """How the policy of a submission stands to the policy of this computer."""
 
     OWN = "the agency policy of this computer"
@@ -341,11 +341,11 @@ class Standing(Enum):
     UNKNOWN = "a policy that this computer cannot compare; it has no agency policy"
 
 
-def standing_of(policy: Policy, agency: Policy | None) -> Standing:
+def standing_of(policy: Policy, agency: Policy | None) -> PolicyRelation:
     """How ``policy`` stands to the agency policy of this computer (None: there is none)."""
     if agency is not None:
-        return Standing.OWN if policy.sha256 == agency.sha256 else Standing.OTHER
-    return Standing.BUILT_IN if policy.sha256 == BUILT_IN.sha256 else Standing.UNKNOWN
+        return PolicyRelation.OWN if policy.sha256 == agency.sha256 else PolicyRelation.OTHER
+    return PolicyRelation.BUILT_IN if policy.sha256 == BUILT_IN.sha256 else PolicyRelation.UNKNOWN
 
 
 def column_pattern(pattern: str) -> re.Pattern[str]:

@@ -16,7 +16,7 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseFacts, VerifyReport
 from dpdesk.project.review.item_words import printable
 from dpdesk.project.review.payloads import Mode
-from dpdesk.project.review.policy import Policy, Standing
+from dpdesk.project.review.policy import Policy, PolicyRelation
 from dpdesk.project.review.protocol import ProtocolCheck
 from dpdesk.project.review.votes import ItemStatus as Status
 
@@ -95,7 +95,7 @@ class Case:
 
     facts: CheckedFacts
     policy: Policy
-    standing: Standing
+    standing: PolicyRelation
     passage: Passage
 
     @property

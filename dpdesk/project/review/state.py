@@ -15,7 +15,7 @@ from dpdesk.project.review.ballots import opens, problems_of
 from dpdesk.project.review.events import Event, Fault
 from dpdesk.project.review.graph import ReviewGraph
 from dpdesk.project.review.payloads import Ballot, EventType, Reveal, Submission, Supersede
-from dpdesk.project.review.standing import Standing, standings
+from dpdesk.project.review.signer_status import SignerStatus, standings
 from dpdesk.project.review.texts import CLOCK_TOLERANCE, time_text
 from dpdesk.project.review.trust import TrustList
 from dpdesk.project.review.votes import Outcome, Vote
@@ -46,7 +46,9 @@ class Reading:
     ``void`` are the events that do not count, by id; each has a fault in its round.
     """
 
-    def __init__(self, graph: ReviewGraph, standing: Mapping[str, Standing], now: datetime) -> None:
+    def __init__(
+        self, graph: ReviewGraph, standing: Mapping[str, SignerStatus], now: datetime
+    ) -> None:
         self.graph = graph
         self.rounds: list[RoundFacts] = []
         self.void: set[str] = set()

@@ -1,4 +1,4 @@
-"""What the printing process does; see :mod:`dpdesk.core.aside`.
+"""What the printing process does; see :mod:`dpdesk.core.subprocesses`.
 
 Fonts are read when the process starts, while the asker is still busy with something else.
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpdesk.app import browsing, buying, recording, shops
 from dpdesk.app.browsing import OpenCube
-from dpdesk.app.buying import Offer, Wish
+from dpdesk.app.buying import Offer, TableRequest
 from dpdesk.app.shops import AtHand, Shop
 from dpdesk.app.types import AppContext
 from dpdesk.core.browsing import BrowseState
@@ -113,7 +113,7 @@ class MakeOffer:
         """The offer."""
         shop, till = self.till.shop(self.context, token), self.till
         amount = self.amount or _SUPPOSED
-        wish = Wish(till.dimensions, (shop.budget_key, amount))
+        wish = TableRequest(till.dimensions, (shop.budget_key, amount))
         reader = till.cube.reader
         offer = buying.make_offer(self.context, shop, wish, till.pieces, token, report, reader)
         supposed = self.amount is None
@@ -134,7 +134,7 @@ class Buy:
         """The folder of the release."""
         till = replace(self.till, known=None)  # all that allows a purchase is looked at again
         shop = till.shop(self.context, token)
-        wish = Wish(till.dimensions, (shop.budget_key, self.amount))
+        wish = TableRequest(till.dimensions, (shop.budget_key, self.amount))
         facts = {"out": str(self.out.absolute())}
         recording.enter(self.context, "ran", shop.where, facts)
         _, made = buying.buy(self.context, shop, wish, till.pieces, self.out, token, report)
@@ -151,7 +151,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Look:
+class ReadView:
     """Read the numbers of one view."""
 
     cube: OpenCube

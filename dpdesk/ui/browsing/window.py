@@ -305,7 +305,7 @@ class BrowseWindow(ReadingWindow):
         self.side.show_state(self._trail.state)
         self._order_tabs()
         title = self.tr("Reading the numbers")
-        work = tasks.Look(self._cube, self._trail.state)
+        work = tasks.ReadView(self._cube, self._trail.state)
         self.read(tasks.LOOK, title, work, self._on_seen, self._on_unseen)
 
     def _show_steps(self) -> None:

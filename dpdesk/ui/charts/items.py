@@ -26,7 +26,7 @@ from PySide6.QtGui import (
     QTransform,
 )
 
-from dpdesk.core.charts import Look
+from dpdesk.core.charts import SeriesStyle
 
 CAP = 4.0
 
@@ -383,13 +383,13 @@ class LinksItem(PixelItem):
 
 
 _DASHES = {
-    Look.SECOND: Qt.PenStyle.DashLine,
-    Look.THIRD: Qt.PenStyle.DotLine,
-    Look.FOURTH: Qt.PenStyle.DashDotLine,
+    SeriesStyle.SECOND: Qt.PenStyle.DashLine,
+    SeriesStyle.THIRD: Qt.PenStyle.DotLine,
+    SeriesStyle.FOURTH: Qt.PenStyle.DashDotLine,
 }
 
 
-def curve_style(look: Look) -> Qt.PenStyle:
+def curve_style(look: SeriesStyle) -> Qt.PenStyle:
     """How the curve of a series is dashed, so that colour is not alone."""
     return _DASHES.get(look, Qt.PenStyle.SolidLine)
 

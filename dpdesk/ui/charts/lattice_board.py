@@ -30,7 +30,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from dpdesk.core.charts import Chart, CuboidNode, LatticeChart
-from dpdesk.core.cuboid_choice import Standing
+from dpdesk.core.cuboid_choice import CuboidStatus
 from dpdesk.core.lattice_layout import LatticeLayout, LatticeRow, arrange
 from dpdesk.ui.charts.lattice_marks import (
     MarkStyle,
@@ -396,6 +396,7 @@ def _first(chart: LatticeChart) -> int:
     known = [
         (node.width, cuboid)
         for cuboid in chart.listed
-        if (node := chart.node(cuboid)).standing is Standing.PUBLISHED and node.width is not None
+        if (node := chart.node(cuboid)).standing is CuboidStatus.PUBLISHED
+        and node.width is not None
     ]
     return max(known)[1] if known and chart.whole else 0

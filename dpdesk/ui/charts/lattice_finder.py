@@ -6,7 +6,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from dpdesk.core.charts import STANDING_WORDS, LatticeChart
-from dpdesk.core.cuboid_choice import Standing
+from dpdesk.core.cuboid_choice import CuboidStatus
 from dpdesk.ui.charts.lattice_marks import error_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
@@ -72,7 +72,7 @@ class LatticeFinder(QFrame):
                 node = chart.node(cuboid)
                 mark = "◎" if node.exact else "■" if node.noisy else "○"
                 words = f"{mark} {table_words(node.name)}  {error_words(node)}"
-                if node.standing is not Standing.PUBLISHED:
+                if node.standing is not CuboidStatus.PUBLISHED:
                     words = f"{words} · {STANDING_WORDS[node.standing]}"
                 item = QListWidgetItem(words)
                 item.setData(Qt.ItemDataRole.UserRole, cuboid)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.core.charts import CuboidNode, LatticeChart
-from dpdesk.core.cuboid_choice import Standing
+from dpdesk.core.cuboid_choice import CuboidStatus
 from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.charts.lattice_board import AVOID, EXACTLY, HEAVIER, LIGHTER, PUBLISH
 from dpdesk.ui.theme import SPACE, set_look
@@ -170,9 +170,9 @@ class LatticeInspector(QFrame):
 
     def _state_words(self, node: CuboidNode) -> str:
         standing = {
-            Standing.PUBLISHED: self.tr("✓ published"),
-            Standing.FREE: self.tr("○ not published"),
-            Standing.FORBIDDEN: self.tr("✕ forbidden"),
+            CuboidStatus.PUBLISHED: self.tr("✓ published"),
+            CuboidStatus.FREE: self.tr("○ not published"),
+            CuboidStatus.FORBIDDEN: self.tr("✕ forbidden"),
         }[node.standing]
         if node.exact:
             noise = self.tr("◎ released without noise")
@@ -245,8 +245,8 @@ class LatticeInspector(QFrame):
 
     def _show_controls(self, chart: LatticeChart, node: CuboidNode) -> None:
         self._show_exactly(chart, node)
-        published = node.standing is Standing.PUBLISHED
-        forbidden = node.standing is Standing.FORBIDDEN
+        published = node.standing is CuboidStatus.PUBLISHED
+        forbidden = node.standing is CuboidStatus.FORBIDDEN
         tip = self.tr("The release holds this table, or does not (Space)")
         text = self.tr("Do not publish it") if published else self.tr("Publish this table")
         self._name(self.publish, text, tip)

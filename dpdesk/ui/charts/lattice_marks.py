@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from dpdesk.core.charts import CuboidNode, LatticeChart
-from dpdesk.core.cuboid_choice import Standing
+from dpdesk.core.cuboid_choice import CuboidStatus
 from dpdesk.core.parameters import plain_number
 from dpdesk.ui.theme import Theme
 from dpdesk.ui.words.numbers import figure_words
@@ -39,7 +39,7 @@ class MarkStyle:
 def draw_mark(painter: QPainter, style: MarkStyle, node: CuboidNode, spot: QPointF) -> None:
     """One cuboid: a square with noise of its own, else a disc; small where not published."""
     tokens = style.theme.tokens
-    published = node.standing is Standing.PUBLISHED
+    published = node.standing is CuboidStatus.PUBLISHED
     half = style.edge * (PUBLISHED if published else OTHER)
     rim = style.pens[0] if published else style.pens[1]
     place = None if node.exact else style.chart.error_class(node.width)
@@ -56,7 +56,7 @@ def draw_mark(painter: QPainter, style: MarkStyle, node: CuboidNode, spot: QPoin
         painter.setBrush(Qt.BrushStyle.NoBrush)
         inset = half * 0.35
         painter.drawEllipse(box.adjusted(inset, inset, -inset, -inset))
-    if node.standing is Standing.FORBIDDEN:
+    if node.standing is CuboidStatus.FORBIDDEN:
         reach = 1.4 * half
         painter.setPen(QPen(QColor(tokens.text), 2))
         painter.drawLine(
@@ -109,7 +109,7 @@ def draw_words(
     ground.setAlpha(215)  # lines must not cross what is read
     high = 2 * metrics.height()
     painter.fillRect(QRectF(box.left() - 2, box.center().y() - high / 2, wide + 4, high), ground)
-    published = node.standing is Standing.PUBLISHED
+    published = node.standing is CuboidStatus.PUBLISHED
     painter.setPen(QColor(tokens.text if published else tokens.muted))
     middle = box.center().y()
     left = Qt.AlignmentFlag.AlignLeft

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from dpdesk.core.charts import BarChart, Chart, LatticeChart, Look, PointSeries
+from dpdesk.core.charts import BarChart, Chart, LatticeChart, PointSeries, SeriesStyle
 from dpdesk.ui.theme import Theme, look_colour
 
 
@@ -17,7 +17,7 @@ from dpdesk.ui.theme import Theme, look_colour
 class _Entry:
     name: str
     kind: str
-    look: Look
+    look: SeriesStyle
 
 
 class Legend(QWidget):
@@ -49,7 +49,7 @@ class Legend(QWidget):
                 if not one.outline
                 for index in chart.hatched
             ):
-                entries.append(_Entry(failing, "hatched", Look.FAIL))
+                entries.append(_Entry(failing, "hatched", SeriesStyle.FAIL))
         else:
             entries = [_Entry(one.name, _kind_of(one), one.look) for one in chart.series]
         if tuple(entries) == self._entries:

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from dpdesk.core.charts import BarChart, Chart, Look, PointSeries, ScatterChart
+from dpdesk.core.charts import BarChart, Chart, PointSeries, ScatterChart, SeriesStyle
 from dpdesk.ui.charts.axes import NumberAxis
 from dpdesk.ui.charts.bars import bars_top, close_together, layout_bars, thinned
 from dpdesk.ui.charts.frame import PlotFrame
@@ -34,12 +34,12 @@ PICK_PIXELS = 40.0
 HOVER_PIXELS = 14.0
 MANY_BARS = 8
 MARKER = {
-    Look.REFERENCE: "disc",
-    Look.FIRST: "disc",
-    Look.SECOND: "diamond",
-    Look.THIRD: "square",
-    Look.FOURTH: "triangle",
-    Look.FAIL: "cross",
+    SeriesStyle.REFERENCE: "disc",
+    SeriesStyle.FIRST: "disc",
+    SeriesStyle.SECOND: "diamond",
+    SeriesStyle.THIRD: "square",
+    SeriesStyle.FOURTH: "triangle",
+    SeriesStyle.FAIL: "cross",
 }
 _DIRECTION = {
     Qt.Key.Key_Left: (-1.0, 0.0),

@@ -42,7 +42,7 @@ from dpdesk.core.shown import drawable
 from dpdesk.ui.charts.export import ChartSaved, picture, table_csv, write_bytes
 from dpdesk.ui.charts.head import ChartHead
 from dpdesk.ui.charts.limits import handles_of
-from dpdesk.ui.charts.veil import Veil
+from dpdesk.ui.charts.stale_overlay import StaleOverlay
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
@@ -294,7 +294,7 @@ class ChartView(QWidget):
         for page in (self._placeholder, self._plot_page, self._grid):
             self._pages.addWidget(page)
         self._pages.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._veil = Veil(self._theme, self._pages)
+        self._veil = StaleOverlay(self._theme, self._pages)
         self._veil.hide()
         self._pages.installEventFilter(self._veil)
         return self._pages

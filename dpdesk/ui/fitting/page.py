@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from dpdesk.app.types import FitItem, FitReport, Mend, mends_of
+from dpdesk.app.types import FitItem, FitReport, Fix, mends_of
 from dpdesk.ui.fitting import words
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review.job_line import JobLine
@@ -34,7 +34,7 @@ class ItemCard(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_look(self, "card")
-        self._mends: tuple[Mend, ...] = ()
+        self._mends: tuple[Fix, ...] = ()
         self._place = ("", "")
         self._buttons: list[QPushButton] = []
         layout = column(self, margin=SPACE.l, gap=SPACE.s)
@@ -134,7 +134,7 @@ class FitPage(QWidget):
         self.adopt.setText(adopt)
         self.adopt.setAccessibleName(adopt.replace("G&o", "Go"))
 
-    def show_held(self, report: FitReport | None, mends: Sequence[Mend]) -> None:
+    def show_held(self, report: FitReport | None, mends: Sequence[Fix]) -> None:
         """Show how the plan fits; None: not known yet."""
         self._items = () if report is None else report.items
         self.grid.lines.set_table(words.headings(), [words.row_of(item) for item in self._items])

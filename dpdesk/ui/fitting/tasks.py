@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app import examining, recording
-from dpdesk.app.types import AppContext, FitReport, Mend, Recipe, mended
+from dpdesk.app.types import AppContext, FitReport, Fix, Recipe, mended
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
@@ -19,34 +19,34 @@ HOLD = "fitting.hold"
 
 
 @dataclass(frozen=True)
-class Held:
+class PlanComparison:
     """A recipe as it was mended, and how it fits the file."""
 
     path: Path
     recipe: Recipe
-    mends: tuple[Mend, ...]
+    mends: tuple[Fix, ...]
     report: FitReport
 
 
 @dataclass(frozen=True)
-class HoldAgainst:
+class CompareWithPlan:
     """Check a file against a recipe, after some mends; changes nothing."""
 
     context: AppContext
     recipe: Recipe
-    mends: tuple[Mend, ...]
+    mends: tuple[Fix, ...]
     path: Path
 
-    def __call__(self, token: CancelToken, report: Report) -> Held:
+    def __call__(self, token: CancelToken, report: Report) -> PlanComparison:
         """How it fits."""
         made = mended_recipe(self.recipe, self.mends)
         source, base = SourceSpec(path=str(self.path)), self.path.parent
         found = examining.examine(self.context, made, source, base, token, report)
         recording.mention(self.context, "opened", self.path, report)
-        return Held(self.path, made, self.mends, found)
+        return PlanComparison(self.path, made, self.mends, found)
 
 
-def mended_recipe(recipe: Recipe, mends: tuple[Mend, ...]) -> Recipe:
+def mended_recipe(recipe: Recipe, mends: tuple[Fix, ...]) -> Recipe:
     """A recipe after what was decided. InputError ``recipe.decisions`` when that is impossible."""
     try:
         return mended(recipe, mends)

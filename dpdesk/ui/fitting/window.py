@@ -9,7 +9,7 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from dpdesk.app import exploring, recipes
-from dpdesk.app.types import Mend, Recipe
+from dpdesk.app.types import Fix, Recipe
 from dpdesk.core.errors import InputError
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.fitting import tasks
@@ -38,8 +38,8 @@ class FitWindow(QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self._bench, self._asker = bench, asker
         self._path: Path | None = None
-        self._mends: tuple[Mend, ...] = ()
-        self._held: tasks.Held | None = None
+        self._mends: tuple[Fix, ...] = ()
+        self._held: tasks.PlanComparison | None = None
         self._adopting = False
         set_look(self, "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -69,7 +69,7 @@ class FitWindow(QWidget):
         self._bench.changed.connect(self._on_changed)
 
     @property
-    def held(self) -> tasks.Held | None:
+    def held(self) -> tasks.PlanComparison | None:
         """How the plan fits the file; None while that is not known."""
         return self._held
 
@@ -104,7 +104,7 @@ class FitWindow(QWidget):
         self._held = None
         self.page.show_held(None, self._mends)
         title = self.tr("Checking {name} against the plan").format(name=self._path.name)
-        work = tasks.HoldAgainst(self._bench.context, self._recipe(), self._mends, self._path)
+        work = tasks.CompareWithPlan(self._bench.context, self._recipe(), self._mends, self._path)
         job = self._bench.hub.latest(tasks.HOLD).query(
             title,
             work,
@@ -137,7 +137,7 @@ class FitWindow(QWidget):
     # -- wishes
 
     @Slot(object)
-    def _on_mend(self, mend: Mend) -> None:
+    def _on_mend(self, mend: Fix) -> None:
         self._mends = (*self._mends, mend)
         self.hold()
 
@@ -178,7 +178,7 @@ class FitWindow(QWidget):
     # -- what comes back
 
     def _on_held(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, tasks.Held):
+        if isinstance(outcome.value, tasks.PlanComparison):
             self._held = outcome.value
             self.page.show_held(outcome.value.report, self._mends)
             (self.page.grid if outcome.value.report.items else self.page.adopt).setFocus()

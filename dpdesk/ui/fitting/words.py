@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.app.types import FitItem, FitReport, Mend, MendKind, Weight
+from dpdesk.app.types import FitItem, FitReport, Fix, FixKind, Weight
 from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import said
@@ -103,9 +103,9 @@ def advice_words(item: FitItem) -> str:
     return special.get(item.code) or in_window(item.advice)
 
 
-def mend_words(mend: Mend) -> str:
+def mend_words(mend: Fix) -> str:
     """What a button does."""
-    if mend.kind is MendKind.ROLE:
+    if mend.kind is FixKind.ROLE:
         roles = {
             "identifier": translate("Fitting", "“{column}” points to a person: leave it out"),
             "quasi-identifier": translate("Fitting", "“{column}” is a quasi-identifier"),
@@ -114,14 +114,14 @@ def mend_words(mend: Mend) -> str:
         }
         return roles[mend.value].format(column=mend.column)
     words = {
-        MendKind.RENAME: translate("Fitting", "“{column}” is called “{value}” now"),
-        MendKind.TAKE_OUT: translate("Fitting", "Take “{column}” out of the plan"),
-        MendKind.MISSING: translate("Fitting", "“{value}” stands for a missing value"),
+        FixKind.RENAME: translate("Fitting", "“{column}” is called “{value}” now"),
+        FixKind.TAKE_OUT: translate("Fitting", "Take “{column}” out of the plan"),
+        FixKind.MISSING: translate("Fitting", "“{value}” stands for a missing value"),
     }
     return words[mend.kind].format(column=mend.column, value=mend.value)
 
 
-def decided_words(mends: Sequence[Mend]) -> str:
+def decided_words(mends: Sequence[Fix]) -> str:
     """What was decided so far; empty when nothing was."""
     if not mends:
         return ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.schema import Role
-from dpdesk.ui.forms.cubes.around import Around
+from dpdesk.ui.forms.cubes.context import FormContext
 from dpdesk.ui.forms.cubes.dimensions import DimensionsField
 from dpdesk.ui.forms.field import Field
 from dpdesk.ui.forms.fields import field_for
@@ -29,7 +29,7 @@ class GraphForm(ParameterForm):
         """Offer the columns of the data, as their roles allow."""
         ends = self.field(_ENDS)
         if isinstance(ends, DimensionsField):
-            ends.show_around(Around(columns, dict(roles)))
+            ends.show_around(FormContext(columns, dict(roles)))
 
     def _applies(self, key: str) -> bool:
         """In-degrees are asked for where edges have a direction."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QColor
 
-from dpdesk.core.charts import Look
+from dpdesk.core.charts import SeriesStyle
 
 
 @dataclass(frozen=True)
@@ -120,14 +120,14 @@ def mix(ground: str, colour: str, share: float) -> str:
     return "#{:02x}{:02x}{:02x}".format(*parts)
 
 
-def look_colour(tokens: Tokens, look: Look) -> str:
+def look_colour(tokens: Tokens, look: SeriesStyle) -> str:
     """The colour of a chart's look."""
     colours = {
-        Look.REFERENCE: tokens.reference,
-        Look.FIRST: tokens.series[0],
-        Look.SECOND: tokens.series[1],
-        Look.THIRD: tokens.series[2],
-        Look.FOURTH: tokens.series[3],
-        Look.FAIL: tokens.fail,
+        SeriesStyle.REFERENCE: tokens.reference,
+        SeriesStyle.FIRST: tokens.series[0],
+        SeriesStyle.SECOND: tokens.series[1],
+        SeriesStyle.THIRD: tokens.series[2],
+        SeriesStyle.FOURTH: tokens.series[3],
+        SeriesStyle.FAIL: tokens.fail,
     }
     return colours[look]

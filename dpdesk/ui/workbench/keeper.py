@@ -14,7 +14,6 @@ from dpdesk.app.types import (
     AuditNote,
     CandidateShelf,
     DataStore,
-    Fate,
     History,
     ProjectFile,
     ProjectUpdate,
@@ -22,6 +21,7 @@ from dpdesk.app.types import (
     ReleaseRecord,
     ReleaseSummary,
     SaveState,
+    SourceStatus,
     WorkState,
 )
 from dpdesk.ui.jobs import JobDone, JobFailed
@@ -264,8 +264,10 @@ class ProjectKeeper(QObject):
         )
 
     def _tell_what_was_found(self, project: ProjectFile) -> None:
-        self._told_of = {one.record.path for one in project.found if one.fate is Fate.CHANGED}
-        bad = any(one.fate in (Fate.CHANGED, Fate.MISSING) for one in project.found)
+        self._told_of = {
+            one.record.path for one in project.found if one.fate is SourceStatus.CHANGED
+        }
+        bad = any(one.fate in (SourceStatus.CHANGED, SourceStatus.MISSING) for one in project.found)
         found = list(map(said, project.notes))
         if project.read_only is not None:
             stays = self.tr("Changes stay in this window until you work on a copy.")

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dpdesk.app import exploring, exporting, opening, recording, remembering, signing, verifying
-from dpdesk.app.review import drafts, looking, packing, related
+from dpdesk.app import exploring, exporting, opening, recording, signing, user_files, verifying
+from dpdesk.app.review import drafts, packing, related, review_picture
 from dpdesk.app.review.values import Card, KeptDraft, ReviewPicture
 from dpdesk.app.types import (
     AppContext,
@@ -174,7 +174,7 @@ class SavePlan:
 
     def __call__(self, token: CancelToken, report: Report) -> Path:
         """The path that was written."""
-        remembering.save_work(self.work, self.path, self.context.workspace)
+        user_files.save_work(self.work, self.path, self.context.workspace)
         return self.path
 
 
@@ -246,9 +246,11 @@ class CheckRelease:
         """What it says, what checking showed, and where its review stands."""
         picture, unseen = self._look(token, report)
         if picture is None:
-            result = looking.verify_signed(self.context, self.path, token, report, self.source)
+            result = review_picture.verify_signed(
+                self.context, self.path, token, report, self.source
+            )
         else:
-            result = looking.signed_report(picture)
+            result = review_picture.signed_report(picture)
         recording.mention(self.context, "viewed", self.path.absolute(), report)
         try:
             cards, kept = self._own(picture)
@@ -285,11 +287,13 @@ class CheckRelease:
         self, token: CancelToken, report: Report
     ) -> tuple[ReviewPicture | None, DpdeskError | None]:
         """The review, or why it cannot be seen; files that cannot be read are told by verifying."""
-        if not looking.is_whole(self.path):
+        if not review_picture.is_whole(self.path):
             return None, None
         try:
             context, path, source = self.context, self.path, self.source
-            return looking.look(context, path, token, report, source, None, self.beside), None
+            return review_picture.look(
+                context, path, token, report, source, None, self.beside
+            ), None
         except Cancelled:
             raise
         except DpdeskError as error:

@@ -17,7 +17,13 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.counted import Rows, counted, kept_rows, unlike, without_number
 from dpdesk.verifiers.cubes.asked import COUNT, Asked, asked_of
-from dpdesk.verifiers.declared import Column, Declarations, UndeclaredError, Wanted, read_column
+from dpdesk.verifiers.declared import (
+    Column,
+    ColumnRequest,
+    Declarations,
+    UndeclaredError,
+    read_column,
+)
 from dpdesk.verifiers.reading import count, guarantee_of, texts
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
@@ -103,7 +109,7 @@ def _columns(
         level = levels.get(name, 0)
         if isinstance(level, bool) or not isinstance(level, int) or level < 0:
             raise TypeError("a level is a whole number")
-        wanted = Wanted(settings.domains.get(name), level, settings.outside.get(name))
+        wanted = ColumnRequest(settings.domains.get(name), level, settings.outside.get(name))
         found.append(read_column(name, wanted, given))
     return tuple(found)
 

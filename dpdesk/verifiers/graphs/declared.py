@@ -12,7 +12,13 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.counted import Rows, counted, kept_rows, unlike
-from dpdesk.verifiers.declared import Column, Declarations, UndeclaredError, Wanted, read_column
+from dpdesk.verifiers.declared import (
+    Column,
+    ColumnRequest,
+    Declarations,
+    UndeclaredError,
+    read_column,
+)
 from dpdesk.verifiers.graphs.asked import Asked, asked_of
 from dpdesk.verifiers.reading import guarantee_of, texts
 
@@ -87,7 +93,7 @@ def _ends(settings: Asked, given: Declarations) -> tuple[Column, Column]:
     """Both ends have the nodes that the plan lists, or those of the hierarchy of the first."""
     first, second = settings.ends
     nothing = Declarations({}, {})
-    wanted = Wanted(settings.nodes)
+    wanted = ColumnRequest(settings.nodes)
     one = read_column(first, wanted, given if settings.nodes is None else nothing)
     return one, Column(**{**vars(one), "name": second})
 

@@ -26,7 +26,7 @@ from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind, shown
 from dpdesk.ui.panels.hierarchies.pictures import level_chart, level_table, share_text
 from dpdesk.ui.panels.hierarchies.presenter import State
 from dpdesk.ui.panels.hierarchies.reasons import reason
-from dpdesk.ui.panels.hierarchies.tasks import Look, TreeShape, look_at
+from dpdesk.ui.panels.hierarchies.tasks import HierarchyAnswer, TreeShape, look_at
 from dpdesk.ui.panels.hierarchies.tree_model import HierarchyModel
 from dpdesk.ui.panels.hierarchies.tree_view import HierarchyTree
 from dpdesk.ui.shell import Mark
@@ -54,7 +54,7 @@ def preview(hierarchy: Hierarchy, leaf_rows: list[int]) -> HierarchyPreview:
     return HierarchyPreview(hierarchy, tuple(rows), tuple(levels))
 
 
-def look(leaf_rows: list[int] | None = None, lacking: tuple[str, ...] = ()) -> Look:
+def look(leaf_rows: list[int] | None = None, lacking: tuple[str, ...] = ()) -> HierarchyAnswer:
     own = [row for row in ROWS if row[0] not in lacking]
     hierarchy = Hierarchy.from_rows("job", own)
     grown = hierarchy.with_untouched_leaves(lacking)

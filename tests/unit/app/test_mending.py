@@ -11,7 +11,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.examining import examine
 from dpdesk.app.inspecting import fit_file
 from dpdesk.app.recipes import FitReport, Recipe, adopt
-from dpdesk.app.types import Mend, MendKind, mended, mends_of
+from dpdesk.app.types import Fix, FixKind, mended, mends_of
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import Role
@@ -96,7 +96,7 @@ def test_two_lost_columns_are_never_suspected_to_be_the_same_one(
 def test_a_lost_column_is_taken_out(context: AppContext, folder: Path) -> None:
     write(folder / "new.csv", "town", [row[:1] for row in ROWS])
     (item,) = held(context, recipe(folder), folder).items
-    assert mends_of(item) == (Mend(MendKind.TAKE_OUT, "pay"),)
+    assert mends_of(item) == (Fix(FixKind.TAKE_OUT, "pay"),)
     assert held(context, mended(recipe(folder), mends_of(item)), folder).items == ()
 
 
@@ -119,7 +119,7 @@ def test_a_code_for_missing_values_is_declared(context: AppContext, folder: Path
     report = held(context, recipe(folder), folder)
     item = next(one for one in report.items if one.code == "missing.candidate")
     (mend,) = mends_of(item)
-    assert (mend.kind, mend.value) == (MendKind.MISSING, "NA")
+    assert (mend.kind, mend.value) == (FixKind.MISSING, "NA")
     again = held(context, mended(recipe(folder), [mend]), folder)
     assert codes(again) == []
     assert again.source.missing == ("", "NA")
@@ -150,7 +150,7 @@ def test_a_column_of_two_words_is_found_by_its_values_and_any_new_one_is_offered
     item = next(one for one in report.items if one.code == "column.missing")
     offered = [(mend.kind, mend.value) for mend in mends_of(item, report.items)]
     assert offered == [
-        (MendKind.RENAME, "place"),
-        (MendKind.RENAME, "extra"),
-        (MendKind.TAKE_OUT, ""),
+        (FixKind.RENAME, "place"),
+        (FixKind.RENAME, "extra"),
+        (FixKind.TAKE_OUT, ""),
     ]

@@ -13,7 +13,7 @@ from dpdesk.app.opening import open_path, open_work
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.project.candidates import ShelfSnapshot
-from dpdesk.project.file import Fate, ProjectFile, ProjectUpdate
+from dpdesk.project.file import ProjectFile, ProjectUpdate, SourceStatus
 from dpdesk.project.history import History
 from dpdesk.project.work import SetTitle
 from tests.helpers.projects import history, plain, shelf
@@ -188,7 +188,7 @@ def test_the_files_that_were_read_are_noted_and_their_change_is_noticed(
     project.close()
     (tmp_path / "sex.csv").write_text("m;*\nf;*\nx;*\n")
     again = opened(context, project.path, local_disk)
-    assert [one.fate for one in again.found] == [Fate.UNCHANGED, Fate.CHANGED]
+    assert [one.fate for one in again.found] == [SourceStatus.UNCHANGED, SourceStatus.CHANGED]
 
 
 def test_a_release_is_noted_by_the_hash_of_its_manifest(

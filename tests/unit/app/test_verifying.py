@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dpdesk import __version__
-from dpdesk.app import restating
+from dpdesk.app import page_checks
 from dpdesk.app.context import AppContext
 from dpdesk.app.reports import made_again
 from dpdesk.app.texts import stated_texts, texts_fingerprint
@@ -345,7 +345,7 @@ def test_a_language_without_readable_texts_is_said_in_one_sentence(
     page = OTHER_PAGE.replace(b'lang="en"', b'lang="de"')
     release = with_texts(made, tmp_path / "other", stated_texts("de"), page)
     if broken == "no catalogue":
-        monkeypatch.setattr(restating, "languages", lambda: ("en",))
+        monkeypatch.setattr(page_checks, "languages", lambda: ("en",))
     else:
         folder = tmp_path / "resources"
         (folder / "translations/de").mkdir(parents=True)

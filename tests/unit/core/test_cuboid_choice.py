@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpdesk.core.cuboid_choice import CuboidChoice, Standing, heavier, lighter
+from dpdesk.core.cuboid_choice import CuboidChoice, CuboidStatus, heavier, lighter
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.engine.cubes.parameters import PARAMETERS
@@ -29,7 +29,7 @@ def settings_of(made: CuboidChoice) -> CubeSettings:
 
 
 def published(made: CuboidChoice) -> set[int]:
-    return {mask for mask in range(8) if made.standing(mask) is Standing.PUBLISHED}
+    return {mask for mask in range(8) if made.standing(mask) is CuboidStatus.PUBLISHED}
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_no_forbidden_table_becomes_exact() -> None:
 def test_a_table_that_was_published_as_exact_alone_loses_its_weight_with_its_exactness() -> None:
     weights = [{"dimensions": ["age"], "weight": 2}]
     made = choice(publish=[["sex"]], exact=[["age"]], weights=weights).exactly(0b010)
-    assert made.standing(0b010) is Standing.FREE
+    assert made.standing(0b010) is CuboidStatus.FREE
     assert made.weights == {}
 
 

@@ -17,9 +17,9 @@ from dpdesk.core.charts import (
     BarChart,
     BarSeries,
     ChartTable,
-    Look,
     PointSeries,
     ScatterChart,
+    SeriesStyle,
     table_from,
 )
 from dpdesk.report.svg import render_chart
@@ -38,7 +38,7 @@ def bars(**changes: object) -> BarChart:
         "value_axis": Axis("Rows", "%", percent=True),
         "categories": ("1", "2", "3+"),
         "series": (
-            BarSeries("Original", (0.5, 0.3, 0.2), Look.REFERENCE, outline=True),
+            BarSeries("Original", (0.5, 0.3, 0.2), SeriesStyle.REFERENCE, outline=True),
             BarSeries("Release", (0.1, 0.0, 0.9)),
         ),
         "table": NO_TABLE,
@@ -58,8 +58,8 @@ def points(**changes: object) -> ScatterChart:
         "x_axis": Axis("Loss", "%", percent=True),
         "y_axis": Axis("Suppressed", "%", percent=True),
         "series": (
-            PointSeries("all", xs, ys, look=Look.REFERENCE),
-            PointSeries("front", xs, ys, look=Look.SECOND, stepped=True),
+            PointSeries("all", xs, ys, look=SeriesStyle.REFERENCE),
+            PointSeries("front", xs, ys, look=SeriesStyle.SECOND, stepped=True),
             PointSeries("chosen", xs[:1], ys[:1], emphasis=True, labels=("A",)),
         ),
         "table": table_from(["x"], [[1]]),
@@ -148,7 +148,7 @@ def test_points_that_are_no_numbers_are_left_out() -> None:
 
 def test_series_differ_without_colour() -> None:
     """Four filled series: solid, rules, solid dark, dots; four markers of different shape."""
-    looks = (Look.FIRST, Look.SECOND, Look.THIRD, Look.FOURTH)
+    looks = (SeriesStyle.FIRST, SeriesStyle.SECOND, SeriesStyle.THIRD, SeriesStyle.FOURTH)
     series = tuple(BarSeries(look.value, (1.0, 1.0, 1.0), look) for look in looks)
     svg = render_chart(bars(series=series, hatched=frozenset()))
     assert "risk-rules-second" in svg

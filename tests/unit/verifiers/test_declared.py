@@ -31,7 +31,7 @@ from dpdesk.engine.private import counting, declared
 from dpdesk.engine.private.declared import DeclaredDimension, declare
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
 from dpdesk.io.canonical import canonical_json, parse_canonical
-from dpdesk.verifiers.declared import Column, Declarations, Wanted, read_column
+from dpdesk.verifiers.declared import Column, ColumnRequest, Declarations, read_column
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource
@@ -116,7 +116,7 @@ def test_the_verifier_reads_what_the_design_reads(
     case: tuple[Given, list[str] | None, int, str | None],
 ) -> None:
     hierarchy, listed, level, outside = case
-    wanted = Wanted(None if listed is None else tuple(listed), level, outside)
+    wanted = ColumnRequest(None if listed is None else tuple(listed), level, outside)
     try:
         expected = declare("c", listed, hierarchy, level, outside, "plan")
     except DpdeskError:

@@ -10,7 +10,7 @@ from types import FrameType
 import grimp
 import pytest
 
-from dpdesk.app import checked_aside
+from dpdesk.app import self_check
 from dpdesk.app.checking_worker import answer
 from dpdesk.app.context import AppContext
 from dpdesk.app.running import run_plan
@@ -89,7 +89,7 @@ def test_the_page_lists_what_of_the_engine_a_check_runs(
         finally:
             sys.setprofile(None)
 
-    monkeypatch.setattr(checked_aside, "_asked", here)
+    monkeypatch.setattr(self_check, "_asked", here)
     exact = [["sex", "region"], ["sex", "age"], ["region", "age"]]
     for name in ("rows", "drawn", "cube", "graph"):
         (tmp_path / name).mkdir()

@@ -12,9 +12,9 @@ import numpy as np
 from dpdesk.core.charts import (
     Axis,
     Chart,
-    Look,
     PointSeries,
     ScatterChart,
+    SeriesStyle,
     format_figure,
     table_from,
 )
@@ -34,7 +34,14 @@ if TYPE_CHECKING:
 
 
 Line = tuple[Floats, Floats]
-_LOOKS = (Look.FIRST, Look.SECOND, Look.THIRD, Look.FOURTH, Look.FAIL, Look.REFERENCE)
+_LOOKS = (
+    SeriesStyle.FIRST,
+    SeriesStyle.SECOND,
+    SeriesStyle.THIRD,
+    SeriesStyle.FOURTH,
+    SeriesStyle.FAIL,
+    SeriesStyle.REFERENCE,
+)
 _ERROR = "Mean relative error"
 SIZE = Axis("ℓ′", "values in a group", whole=True)
 SELECTIVITY = Axis("Selectivity of the query, at least", percent=True)

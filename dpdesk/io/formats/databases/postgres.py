@@ -17,9 +17,9 @@ from dpdesk.core.labels import Variable
 from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.columns import NullWatch, check_names, no_text
 from dpdesk.io.formats.databases.server import connect, name_parts, server_name, told
+from dpdesk.io.formats.number_notes import note_outside
 from dpdesk.io.formats.numbers import decimals
 from dpdesk.io.formats.request import ReadRequest
-from dpdesk.io.formats.strange import note_outside
 from dpdesk.io.formats.table import Notes, Values
 
 _BLOCK = 8 << 20

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dpdesk.core.labels import Kind, Variable
 from dpdesk.io.formats.endings import Endings, codec_name
+from dpdesk.io.formats.number_notes import without_ranges
 from dpdesk.io.formats.plain_reading import plain_reader
 from dpdesk.io.formats.private.texts import texts_of
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.spss.layout import check_labels
 from dpdesk.io.formats.stat_faults import no_rows
 from dpdesk.io.formats.statistical import StatisticalReader, described
-from dpdesk.io.formats.strange import without_ranges
 from dpdesk.io.formats.table import Values
 from dpdesk.io.private.lines import line_codec
 from dpdesk.io.private.values import UNREADABLE

@@ -12,8 +12,10 @@ import numpy as np
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.formats.choosing import chosen
+from dpdesk.io.formats.dropped_parts import note_file_label
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import clock_of, coded_labels, kind_of, moments, rounded
+from dpdesk.io.formats.number_notes import note_rounded, note_strange
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.plain_reading import plain_codec
 from dpdesk.io.formats.request import ReadRequest, iconv_name
@@ -31,9 +33,7 @@ from dpdesk.io.formats.stat_faults import (
     note_nul,
     nul_in_label,
 )
-from dpdesk.io.formats.strange import note_rounded, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
-from dpdesk.io.formats.unkept import note_file_label
 from dpdesk.io.sniff import codec_name
 
 _NAMES, _LABELS = (8, 32), (40, 256)

@@ -16,6 +16,7 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.export_holding import HOLDS
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, is_lettered
+from dpdesk.io.export_losses import told
 from dpdesk.io.formats.moments import shows
 from dpdesk.io.formats.outcolumns import (
     About,
@@ -30,7 +31,6 @@ from dpdesk.io.formats.outcolumns import (
 from dpdesk.io.formats.outnames import SAS_WORDS, accepted_names, cut_text
 from dpdesk.io.formats.sas.ibm import LARGEST, SMALLEST, from_ieee
 from dpdesk.io.formats.sas.transport_layout import CARD, NAMESTR
-from dpdesk.io.losses import told
 
 if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv

@@ -16,6 +16,7 @@ import numpy as np
 from dpdesk.core.export_holding import HOLDS
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind
+from dpdesk.io.export_losses import codes_held, missing_held, range_held, told
 from dpdesk.io.formats.outcolumns import (
     About,
     Accepted,
@@ -26,7 +27,6 @@ from dpdesk.io.formats.outcolumns import (
     survey,
 )
 from dpdesk.io.formats.outnames import accepted_names, cut_text, unused_names
-from dpdesk.io.losses import codes_held, missing_held, range_held, told
 
 if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv

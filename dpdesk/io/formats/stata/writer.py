@@ -16,6 +16,7 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.export_holding import HOLDS
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, is_lettered
+from dpdesk.io.export_losses import codes_held, told
 from dpdesk.io.formats.moments import shows
 from dpdesk.io.formats.outcolumns import (
     About,
@@ -27,7 +28,6 @@ from dpdesk.io.formats.outcolumns import (
     survey,
 )
 from dpdesk.io.formats.outnames import STATA_WORDS, accepted_names, cut_text
-from dpdesk.io.losses import codes_held, told
 
 if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QListWidget, QList
 from dpdesk.app.private.levels import LevelChoice
 from dpdesk.core.parameters import Parameter
 from dpdesk.ui.forms.combo import NarrowCombo
-from dpdesk.ui.forms.cubes.around import Around
+from dpdesk.ui.forms.cubes.context import FormContext
 from dpdesk.ui.forms.field import Field
 from dpdesk.ui.forms.spin import NarrowSpin
 from dpdesk.ui.theme import SPACE
@@ -40,7 +40,7 @@ class DimensionsField(Field):
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(parameter)
         self._chosen: tuple[str, ...] = ()
-        self._around = Around()
+        self._around = FormContext()
         self._list = CheckList()
         self._name(self._list)
         self._list.setToolTip(f"{parameter.help} {self.tr('Space checks a column.')}")
@@ -67,7 +67,7 @@ class DimensionsField(Field):
         self._chosen = tuple(map(str, value)) if isinstance(value, list | tuple) else ()
         self._show()
 
-    def show_around(self, around: Around) -> None:
+    def show_around(self, around: FormContext) -> None:
         """Offer these columns."""
         if around != self._around:
             self._around = around

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QLabel, QPushButton, QWidget
 
 from dpdesk.core.parameters import Parameter
 from dpdesk.ui.forms.combo import NarrowCombo
-from dpdesk.ui.forms.cubes.around import Around
+from dpdesk.ui.forms.cubes.context import FormContext
 from dpdesk.ui.forms.field import Field
 from dpdesk.ui.forms.lists import TextArea
 from dpdesk.ui.theme import SPACE, set_look
@@ -38,7 +38,7 @@ class DomainsField(Field):
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(parameter)
         self._values: dict[str, tuple[str, ...]] = {}
-        self._around = Around()
+        self._around = FormContext()
         self._dimensions: tuple[str, ...] = ()
         self._offered: tuple[str, tuple[str, ...]] | None = None
         layout = column(self, gap=SPACE.xs)
@@ -81,7 +81,7 @@ class DomainsField(Field):
         }
         self._show()
 
-    def show_around(self, around: Around, dimensions: Sequence[str]) -> None:
+    def show_around(self, around: FormContext, dimensions: Sequence[str]) -> None:
         """Edit the categories of these dimensions."""
         wanted = (*dimensions, *(name for name in self._values if name not in dimensions))
         if (around, wanted) == (self._around, self._dimensions):

@@ -30,7 +30,7 @@ from dpdesk.core.cube_parameters import (
 )
 from dpdesk.core.parameters import ChoiceParameter, Parameter, exact_number, plain_number
 from dpdesk.ui.forms.combo import NarrowCombo
-from dpdesk.ui.forms.cubes.around import Around
+from dpdesk.ui.forms.cubes.context import FormContext
 from dpdesk.ui.forms.cubes.dimensions import DimensionsField, LevelsByDimension, OutsideField
 from dpdesk.ui.forms.cubes.domains import DATA, TYPED, DomainsField
 from dpdesk.ui.forms.cubes.publishing import (
@@ -257,7 +257,7 @@ class MeasureField(Field):
         for line, item in zip(self.lines, items, strict=False):
             line.set_plain(item)
 
-    def show_around(self, around: Around) -> None:
+    def show_around(self, around: FormContext) -> None:
         """Offer the columns of the data."""
         if around.columns != self._columns:
             self._columns = around.columns
@@ -383,7 +383,7 @@ class CubeForm(ParameterForm):
         parent: QWidget | None = None,
         mnemonics: Mnemonics | None = None,
     ) -> None:
-        self._around = Around()
+        self._around = FormContext()
         self._given: dict[str, object] = {}
         super().__init__(specifications, (), parent, mnemonics)
         self.domains.wanted.connect(self.categoriesWanted)
@@ -399,7 +399,7 @@ class CubeForm(ParameterForm):
             raise TypeError("not the form of a cube")
         return found
 
-    def show_around(self, around: Around) -> None:
+    def show_around(self, around: FormContext) -> None:
         """Offer the columns of the data, as their roles allow."""
         self._around = around
         self._follow()

@@ -16,9 +16,9 @@ from dpdesk.core.charts import (
     BarChart,
     Chart,
     Figure,
-    Look,
     PointSeries,
     ScatterChart,
+    SeriesStyle,
     table_from,
 )
 from dpdesk.ui.words.numbers import figure_words
@@ -253,9 +253,13 @@ def scatter(shown: Sequence[Entry], x_key: str, y_key: str) -> ScatterChart | No
     if x_key not in known or y_key not in known:
         return None
     groups = (
-        (translate("Compare", "Candidate"), Look.FIRST, lambda e: not e.pin and not e.reason),
-        (translate("Compare", "B"), Look.SECOND, lambda e: e.pin == "B"),
-        (translate("Compare", "A"), Look.THIRD, lambda e: e.pin == "A"),
+        (
+            translate("Compare", "Candidate"),
+            SeriesStyle.FIRST,
+            lambda e: not e.pin and not e.reason,
+        ),
+        (translate("Compare", "B"), SeriesStyle.SECOND, lambda e: e.pin == "B"),
+        (translate("Compare", "A"), SeriesStyle.THIRD, lambda e: e.pin == "A"),
     )
     series = []
     for name, look, wanted in groups:
@@ -286,7 +290,9 @@ def _pair(entry: Entry, x_key: str, y_key: str) -> tuple[Figure, Figure] | None:
     return None if x is None or y is None else (x, y)
 
 
-def _points(name: str, look: Look, chosen: Sequence[Entry], x_key: str, y_key: str) -> PointSeries:
+def _points(
+    name: str, look: SeriesStyle, chosen: Sequence[Entry], x_key: str, y_key: str
+) -> PointSeries:
     pairs = [pair for entry in chosen if (pair := _pair(entry, x_key, y_key))]
     return PointSeries(
         name=name,

@@ -18,9 +18,9 @@ from dpdesk.ui.panels.hierarchies.reasons import reason
 from dpdesk.ui.panels.hierarchies.tasks import (
     Edited,
     ExportFile,
+    HierarchyAnswer,
     Imported,
     ImportFile,
-    Look,
     MakeEdit,
     Suggest,
     Suggestion,
@@ -159,7 +159,7 @@ class HierarchyActions(QObject):
 
     # -- by hand
 
-    def edit(self, attribute: str, look: Look, edit: Edit) -> None:
+    def edit(self, attribute: str, look: HierarchyAnswer, edit: Edit) -> None:
         """Edit the tree on show by hand."""
         before = self._workbench.work.hierarchies.get(attribute)
         self._workbench.hub.latest("hierarchies.edit").query(

@@ -26,7 +26,7 @@ from dpdesk.ui.panels.hierarchies.pictures import (
     level_chart,
 )
 from dpdesk.ui.panels.hierarchies.presenter import effect_sentence
-from dpdesk.ui.panels.hierarchies.tasks import Look
+from dpdesk.ui.panels.hierarchies.tasks import HierarchyAnswer
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.words.numbers import grouped
@@ -48,12 +48,12 @@ class EffectModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._look: Look | None = None
+        self._look: HierarchyAnswer | None = None
         self._level = 0
         self._used = np.empty(0, np.int64)
         self._above = np.empty(0, np.int32)
 
-    def show_look(self, look: Look | None, level: int) -> None:
+    def show_look(self, look: HierarchyAnswer | None, level: int) -> None:
         """Show what a level does; resets only when the hierarchy is another one."""
         if look is self._look and look is not None:
             self._level, self._above = level, look.examined.preview.hierarchy.ancestors(level)
@@ -118,7 +118,7 @@ class PicturePane(QWidget):
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._look: Look | None = None
+        self._look: HierarchyAnswer | None = None
         self._level = 0
         self._bars = 0
         self.chart = ChartView(theme)
@@ -127,7 +127,7 @@ class PicturePane(QWidget):
         column(self).addWidget(self.chart)
         theme.changed.connect(self._on_theme)
 
-    def show_look(self, look: Look | None, level: int) -> None:
+    def show_look(self, look: HierarchyAnswer | None, level: int) -> None:
         """Show a level of a hierarchy; the same again is not drawn again."""
         if look is not self._look or level != self._level:
             self._look, self._level = look, level
@@ -205,7 +205,7 @@ class BeforeAfterPane(QWidget):
         """What the level does, in words."""
         return self._sentence.text()
 
-    def show_look(self, look: Look | None, level: int) -> None:
+    def show_look(self, look: HierarchyAnswer | None, level: int) -> None:
         """Show a level of a hierarchy."""
         self.model.show_look(look, level)
         self._sentence.setText("" if look is None else effect_sentence(look, level))

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QPus
 
 from dpdesk.ui.panels.hierarchies.edits import shown
 from dpdesk.ui.panels.hierarchies.presenter import lacking_sentence
-from dpdesk.ui.panels.hierarchies.tasks import Look
+from dpdesk.ui.panels.hierarchies.tasks import HierarchyAnswer
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.words.numbers import grouped
@@ -48,7 +48,7 @@ class LackingBox(QFrame):
         self._on_theme(theme.theme)
         self.hide()
 
-    def show_look(self, look: Look | None) -> None:
+    def show_look(self, look: HierarchyAnswer | None) -> None:
         """List what lacks; hidden when nothing does."""
         lacking = () if look is None else look.examined.lacking
         self.setVisible(bool(lacking))

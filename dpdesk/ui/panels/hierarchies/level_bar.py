@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QSlider, QSpinBox, QWidget
 
 from dpdesk.ui.panels.hierarchies.pictures import level_sentence
 from dpdesk.ui.panels.hierarchies.presenter import level_name
-from dpdesk.ui.panels.hierarchies.tasks import Look
+from dpdesk.ui.panels.hierarchies.tasks import HierarchyAnswer
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column, leave_wheel, row
 
@@ -19,7 +19,7 @@ class LevelBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._look: Look | None = None
+        self._look: HierarchyAnswer | None = None
         layout = column(self, gap=SPACE.xs)
         line = row(gap=SPACE.m)
         label = QLabel(self.tr("&Level"))
@@ -62,7 +62,7 @@ class LevelBar(QWidget):
         """What the level holds."""
         return self._sentence.text()
 
-    def show_look(self, look: Look | None, level: int) -> None:
+    def show_look(self, look: HierarchyAnswer | None, level: int) -> None:
         """Offer the levels of a hierarchy, silently at this one."""
         self._look = look
         height = 0 if look is None else look.height

@@ -12,13 +12,13 @@ from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies import presenter
 from dpdesk.ui.panels.hierarchies.actions import HierarchyActions
+from dpdesk.ui.panels.hierarchies.answers import AnswerStore
 from dpdesk.ui.panels.hierarchies.attribute_list import AttributeList
 from dpdesk.ui.panels.hierarchies.edits import Edit
 from dpdesk.ui.panels.hierarchies.effect import BeforeAfterPane, PicturePane
 from dpdesk.ui.panels.hierarchies.level_bar import LevelBar
-from dpdesk.ui.panels.hierarchies.looks import LookStore
 from dpdesk.ui.panels.hierarchies.making import Draft, MakingPane
-from dpdesk.ui.panels.hierarchies.tasks import Answer, Look, Suggestion
+from dpdesk.ui.panels.hierarchies.tasks import Answer, HierarchyAnswer, Suggestion
 from dpdesk.ui.panels.hierarchies.tree_pane import TreePane
 from dpdesk.ui.panels.hierarchies.workplace import MAKING, PICTURE, TREE, VALUES, Workplace
 from dpdesk.ui.shell import Panel, PanelStatus
@@ -46,12 +46,12 @@ class HierarchiesPanel(Panel):
     ) -> None:
         super().__init__(parent)
         self._workbench, self._theme, self._asker = workbench, theme, asker
-        self._looks = LookStore(workbench, self)
+        self._looks = AnswerStore(workbench, self)
         self._actions = HierarchyActions(workbench, self)
         self._draft: Draft | None = None
         self._levels: dict[str, int] = {}
         self._shown: tuple[str, HierarchyChoice | None] | None = None
-        self._look: Look | None = None
+        self._look: HierarchyAnswer | None = None
         self._entries: tuple[presenter.Entry, ...] = ()
         self._problem_on_band = False
         self._timer = QTimer(self)
@@ -112,7 +112,7 @@ class HierarchiesPanel(Panel):
         return self.attributes.attribute
 
     @property
-    def look(self) -> Look | None:
+    def look(self) -> HierarchyAnswer | None:
         """What is on show."""
         return self._look
 
@@ -313,7 +313,7 @@ class HierarchiesPanel(Panel):
             self.band.show_error(answer.error, actions)
             self._problem_on_band = True
 
-    def _show_look(self, look: Look) -> None:
+    def _show_look(self, look: HierarchyAnswer) -> None:
         if self._draft is None:
             self.making.set_tree(presenter.as_tree(look.examined.preview))
         else:
@@ -324,7 +324,7 @@ class HierarchiesPanel(Panel):
         self._set_look(look)
         self.picture.set_stale(False)
 
-    def _set_look(self, look: Look | None) -> None:
+    def _set_look(self, look: HierarchyAnswer | None) -> None:
         self._look = look
         level = self._levels.get(self.attribute, 0)
         if look is not None:

@@ -17,7 +17,7 @@ from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.core.schema import Role
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies.edits import shown
-from dpdesk.ui.panels.hierarchies.tasks import Answer, Look
+from dpdesk.ui.panels.hierarchies.tasks import Answer, HierarchyAnswer
 from dpdesk.ui.shell import Mark, PanelStatus
 from dpdesk.ui.words.counts import quoted, short_name
 from dpdesk.ui.words.numbers import grouped
@@ -133,7 +133,7 @@ def headline(entries: Sequence[Entry]) -> str:
     ).format(n=made, total=len(needed))
 
 
-def level_name(look: Look, level: int) -> str:
+def level_name(look: HierarchyAnswer, level: int) -> str:
     """What a level holds, in a few words."""
     if level == 0:
         return translate("Hierarchies", "Values as in the data")
@@ -145,7 +145,7 @@ def level_name(look: Look, level: int) -> str:
     return translate("Hierarchies", "Groups such as {examples}").format(examples=examples)
 
 
-def effect_sentence(look: Look, level: int) -> str:
+def effect_sentence(look: HierarchyAnswer, level: int) -> str:
     """What a level does to the column, in one sentence."""
     effect = look.effects[level]
     if effect.rows_changed == 0:
@@ -176,7 +176,7 @@ def effect_sentence(look: Look, level: int) -> str:
     )
 
 
-def lacking_sentence(look: Look) -> str:
+def lacking_sentence(look: HierarchyAnswer) -> str:
     """Which values have no place in the tree; empty when each has one."""
     lacking = look.examined.lacking
     if not lacking:

@@ -126,7 +126,7 @@ def _flags(hierarchy: Hierarchy, leaves: frozenset[int]) -> list[Flags]:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class HierarchyAnswer:
     """All that the panel shows of a hierarchy over a column; one effect and table per level."""
 
     attribute: str
@@ -148,7 +148,7 @@ class Answer:
     data: DataStore
     attribute: str
     choice: HierarchyChoice | None
-    look: Look | None
+    look: HierarchyAnswer | None
     error: JobFailed | None = None
 
 
@@ -173,7 +173,7 @@ class Examine:
             return Answer(self.data, self.attribute, self.choice, None, told)
 
 
-def look_at(examined: Examined, token: CancelToken) -> Look:
+def look_at(examined: Examined, token: CancelToken) -> HierarchyAnswer:
     """Shape, effects and tables of an examined hierarchy."""
     preview = examined.preview
     leaf_codes = preview.hierarchy.leaf_codes
@@ -185,7 +185,9 @@ def look_at(examined: Examined, token: CancelToken) -> Look:
         effects.append(hierarchies.level_effect(preview, level))
         tables.append(level_table(preview, level))
     shape = TreeShape.of(preview.hierarchy, lacking, preview.missing)
-    return Look(preview.hierarchy.attribute, examined, shape, tuple(effects), tuple(tables))
+    return HierarchyAnswer(
+        preview.hierarchy.attribute, examined, shape, tuple(effects), tuple(tables)
+    )
 
 
 @dataclass(frozen=True)

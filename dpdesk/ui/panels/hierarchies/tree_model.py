@@ -18,7 +18,7 @@ from PySide6.QtGui import QColor, QFont
 
 from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind, shown
-from dpdesk.ui.panels.hierarchies.tasks import Look
+from dpdesk.ui.panels.hierarchies.tasks import HierarchyAnswer
 from dpdesk.ui.theme import Theme, ThemeManager
 from dpdesk.ui.words.numbers import grouped
 
@@ -47,7 +47,7 @@ class HierarchyModel(QAbstractItemModel):
     def __init__(self, theme: ThemeManager, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._look: Look | None = None
+        self._look: HierarchyAnswer | None = None
         self._level = 0
         self._known: dict[int, list[int]] = {}
         self._leaves = self._nodes = 0
@@ -57,11 +57,11 @@ class HierarchyModel(QAbstractItemModel):
         self._on_theme(theme.theme)
 
     @property
-    def look(self) -> Look | None:
+    def look(self) -> HierarchyAnswer | None:
         """What is shown."""
         return self._look
 
-    def set_look(self, look: Look | None) -> None:
+    def set_look(self, look: HierarchyAnswer | None) -> None:
         """Show another hierarchy."""
         self.beginResetModel()
         self._look = look

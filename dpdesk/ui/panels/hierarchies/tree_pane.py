@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QToolButton, QWidget
 from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind
 from dpdesk.ui.panels.hierarchies.lacking_box import LackingBox
 from dpdesk.ui.panels.hierarchies.prompt import Prompt
-from dpdesk.ui.panels.hierarchies.tasks import Look
+from dpdesk.ui.panels.hierarchies.tasks import HierarchyAnswer
 from dpdesk.ui.panels.hierarchies.tree_view import Chosen, HierarchyTree
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
@@ -28,7 +28,7 @@ class TreePane(QWidget):
 
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._look: Look | None = None
+        self._look: HierarchyAnswer | None = None
         self._pending: Edit | None = None
         self._waiting = False
         layout = column(self, gap=SPACE.s)
@@ -49,7 +49,7 @@ class TreePane(QWidget):
 
     # -- what is shown
 
-    def show_look(self, look: Look | None, level: int) -> None:
+    def show_look(self, look: HierarchyAnswer | None, level: int) -> None:
         """Show a hierarchy and emphasise a level."""
         if look is not self._look:
             self._waiting = False

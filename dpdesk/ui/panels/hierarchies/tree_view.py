@@ -10,7 +10,7 @@ from PySide6.QtCore import QItemSelection, QItemSelectionRange, QModelIndex, Qt,
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
 
-from dpdesk.ui.panels.hierarchies.tasks import Look
+from dpdesk.ui.panels.hierarchies.tasks import HierarchyAnswer
 from dpdesk.ui.panels.hierarchies.tree_model import BELOW, ROWS, VALUE, HierarchyModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 
@@ -67,7 +67,7 @@ class HierarchyTree(QTreeView):
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
 
-    def show_look(self, look: Look | None) -> None:
+    def show_look(self, look: HierarchyAnswer | None) -> None:
         """Show a hierarchy; of the same attribute, the unfolded places stay unfolded."""
         attribute = look.attribute if look is not None else ""
         same = attribute == self._attribute and self.tree.look is not None
@@ -138,7 +138,7 @@ class HierarchyTree(QTreeView):
         super().selectionChanged(selected, deselected)
         self.chosenChanged.emit()
 
-    def _unfold_first(self, look: Look) -> None:
+    def _unfold_first(self, look: HierarchyAnswer) -> None:
         """Unfold from the top as long as few values appear."""
         index = self.tree.index(0, 0)
         self.expand(index)
@@ -146,7 +146,7 @@ class HierarchyTree(QTreeView):
         if shape.height and shape.child_count(shape.height, 0) == 1:
             self.expand(self.tree.index(0, 0, index))
 
-    def _unfold(self, nodes: Sequence[tuple[int, str]], look: Look) -> None:
+    def _unfold(self, nodes: Sequence[tuple[int, str]], look: HierarchyAnswer) -> None:
         """Unfold these; the view is laid out once, afterwards."""
         hierarchy = look.examined.preview.hierarchy
         codes: dict[int, dict[str, int]] = {}

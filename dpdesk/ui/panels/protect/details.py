@@ -27,7 +27,7 @@ class Behind:
 
 
 @dataclass(frozen=True)
-class Look:
+class DetailRequest:
     """Work for a background thread: look behind a bar."""
 
     explored: Explored = field(repr=False)
@@ -56,7 +56,7 @@ class Details(QObject):
         explored = self._bench.explored
         if explored is None or self._bench.stale:
             return
-        look = Look(explored, dict(self._bench.work.parameters), chart, place)
+        look = DetailRequest(explored, dict(self._bench.work.parameters), chart, place)
         self._bench.hub.latest(_CHANNEL).query(
             self.tr("Looking behind a bar"), look, done=self._on_found, failed=self._on_failed
         )

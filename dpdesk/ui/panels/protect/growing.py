@@ -22,7 +22,7 @@ _FREE = frozenset(("epsilon", "rho", "delta", "nonnegative", "integral"))
 
 
 @dataclass(frozen=True)
-class GrowWish:
+class GrowRequest:
     """Work for a background thread: add the next thing to a view."""
 
     explored: Explored = field(repr=False)
@@ -46,9 +46,9 @@ class GrowingViews(QObject):
         super().__init__(parent)
         self._hub = hub
         self._job = 0
-        self._running: GrowWish | None = None
+        self._running: GrowRequest | None = None
         self._wanted: LiveAnswer | None = None
-        self._stopped: GrowWish | None = None
+        self._stopped: GrowRequest | None = None
         self._last: LiveAnswer | None = None
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -62,7 +62,7 @@ class GrowingViews(QObject):
 
     def follow(self, answer: LiveAnswer) -> None:
         """Add to this view what it lacks, once the hand rests."""
-        wish = GrowWish(answer.explored, answer.parameters)
+        wish = GrowRequest(answer.explored, answer.parameters)
         pending = answer.view.pending
         refused = bool(pending) and _alike(wish, self._stopped)
         self._last, self._wanted = answer, answer if pending and not refused else None
@@ -90,7 +90,7 @@ class GrowingViews(QObject):
         answer, self._wanted = self._wanted, None
         if answer is None or self._running is not None:
             return
-        wish = GrowWish(answer.explored, answer.parameters)
+        wish = GrowRequest(answer.explored, answer.parameters)
         self._job = self._hub.query(
             self.tr("Computing {what}").format(what=said(answer.view.pending)),
             wish,
@@ -118,7 +118,7 @@ class GrowingViews(QObject):
             self._rest.start()
 
 
-def _alike(first: GrowWish, second: GrowWish | None) -> bool:
+def _alike(first: GrowRequest, second: GrowRequest | None) -> bool:
     """Whether the same plans serve both wishes."""
     if second is None or first.explored is not second.explored:
         return False

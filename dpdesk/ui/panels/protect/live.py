@@ -28,7 +28,7 @@ class LiveAnswer:
 
 
 @dataclass(frozen=True)
-class ViewWish:
+class ViewRequest:
     """Work for a background thread: make one view."""
 
     explored: Explored = field(repr=False)
@@ -55,9 +55,9 @@ class LiveViews(QObject):
     def __init__(self, hub: JobHub, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._hub = hub
-        self._running: ViewWish | None = None
+        self._running: ViewRequest | None = None
         self._job = 0
-        self._next: ViewWish | None = None
+        self._next: ViewRequest | None = None
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MS)
@@ -76,7 +76,7 @@ class LiveViews(QObject):
 
     def ask(self, explored: Explored, parameters: Mapping[str, object]) -> None:
         """Wish for the view of these parameters (plain values)."""
-        wish = ViewWish(explored, dict(parameters))
+        wish = ViewRequest(explored, dict(parameters))
         if explored.patient:
             self._ask_patiently(wish)
             return
@@ -91,7 +91,7 @@ class LiveViews(QObject):
         if self._running is not None:
             self._hub.cancel(self._job)
 
-    def _ask_patiently(self, wish: ViewWish) -> None:
+    def _ask_patiently(self, wish: ViewRequest) -> None:
         if self._running == wish:
             self._next = None
         elif self._next != wish:

@@ -21,7 +21,7 @@ from dpdesk.ui.panels.protect.details import Details
 from dpdesk.ui.panels.protect.explaining import explanation
 from dpdesk.ui.panels.protect.growing import GrowingViews
 from dpdesk.ui.panels.protect.header import ProtectHeader
-from dpdesk.ui.panels.protect.live import LiveAnswer, LiveViews, ViewWish
+from dpdesk.ui.panels.protect.live import LiveAnswer, LiveViews, ViewRequest
 from dpdesk.ui.panels.protect.picking import Picking
 from dpdesk.ui.panels.protect.private_side import PrivateSide
 from dpdesk.ui.panels.protect.result_pane import EXAMPLE, ResultPane
@@ -410,7 +410,7 @@ class ProtectPanel(Panel):
         self._update_buttons()
 
     @Slot(object)
-    def _on_view_stopped(self, wish: ViewWish) -> None:
+    def _on_view_stopped(self, wish: ViewRequest) -> None:
         self._stopped = (wish.explored, dict(wish.parameters))
         self._refresh()
 

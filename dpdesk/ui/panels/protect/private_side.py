@@ -12,7 +12,7 @@ from dpdesk.app.private.levels import LevelChoice, level_choices
 from dpdesk.app.private.trial import Trial, try_work
 from dpdesk.app.types import AppContext, DataStore, Explored, SetBudget, SetParameters, WorkState
 from dpdesk.core.charts import ScatterChart
-from dpdesk.core.cuboid_choice import CuboidChoice, Standing
+from dpdesk.core.cuboid_choice import CuboidChoice, CuboidStatus
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import exact_number, plain_number
@@ -73,9 +73,9 @@ class LatticeEdits(QObject):
             text = self.tr("Weight of {name}: {weight}")
             return text.format(name=name, weight=plain_number(after.weight(change.cuboid)))
         words = {
-            Standing.PUBLISHED: self.tr("Published: {name}"),
-            Standing.FREE: self.tr("Not published: {name}"),
-            Standing.FORBIDDEN: self.tr("Forbidden: {name}"),
+            CuboidStatus.PUBLISHED: self.tr("Published: {name}"),
+            CuboidStatus.FREE: self.tr("Not published: {name}"),
+            CuboidStatus.FORBIDDEN: self.tr("Forbidden: {name}"),
         }
         return words[standing].format(name=name)
 

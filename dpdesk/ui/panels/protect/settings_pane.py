@@ -26,7 +26,7 @@ from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.cubes import CubeForm
-from dpdesk.ui.forms.cubes.around import Around
+from dpdesk.ui.forms.cubes.context import FormContext
 from dpdesk.ui.forms.graphs import GraphForm
 from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters
 from dpdesk.ui.theme import SPACE, set_look
@@ -475,7 +475,7 @@ class SettingsPane(QScrollArea):
         self.trial.setVisible(spends)
         self.budget.show_budget(work.budget)
         if isinstance(form, CubeForm):
-            form.show_around(Around(columns, dict(work.roles), frozenset(work.hierarchies)))
+            form.show_around(FormContext(columns, dict(work.roles), frozenset(work.hierarchies)))
             form.show_levels(self._levels)
         if isinstance(form, GraphForm):
             form.show_columns(columns, work.roles)

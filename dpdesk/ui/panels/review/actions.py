@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.review.values import Card, EventType, ReviewPicture, why_not_lock
 from dpdesk.ui.panels.review.deciding import Draft
-from dpdesk.ui.panels.review.standing import standing_of
+from dpdesk.ui.panels.review.review_status import standing_of
 from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate

@@ -11,8 +11,8 @@ from dpdesk.app.review.values import Card, EventType, KeptDraft, ReviewPicture, 
 from dpdesk.app.types import AppContext
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed
+from dpdesk.ui.panels.review.checked_review import CheckedReview
 from dpdesk.ui.panels.review.deciding import Choice, Draft, begin
-from dpdesk.ui.panels.review.looker import Looker
 from dpdesk.ui.workbench import Workbench
 
 
@@ -36,7 +36,9 @@ class Drafts(QObject):
 
     problemChanged = Signal()
 
-    def __init__(self, workbench: Workbench, looker: Looker, parent: QObject | None = None) -> None:
+    def __init__(
+        self, workbench: Workbench, looker: CheckedReview, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._bench, self._looker = workbench, looker
         self._drafts: dict[tuple[str, str], Draft] = {}

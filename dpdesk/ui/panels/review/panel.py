@@ -15,15 +15,15 @@ from dpdesk.core.capabilities import Protection, Use
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobOutcome
 from dpdesk.ui.panels.review import checks, presenter
+from dpdesk.ui.panels.review.checked_review import CheckedReview
+from dpdesk.ui.panels.review.export_jobs import ExportJobs
 from dpdesk.ui.panels.review.files import FileLists, ListFiles
-from dpdesk.ui.panels.review.giving import Giving
-from dpdesk.ui.panels.review.looker import Looker
 from dpdesk.ui.panels.review.prepare_page import PreparePage
 from dpdesk.ui.panels.review.preparing import KEEP, SPEND, Preparing
 from dpdesk.ui.panels.review.release_page import SOURCE, VERIFY, ReleasePage
+from dpdesk.ui.panels.review.review_status import signed_words
 from dpdesk.ui.panels.review.scrolling import scrolled
 from dpdesk.ui.panels.review.sign_page import SignPage
-from dpdesk.ui.panels.review.standing import signed_words
 from dpdesk.ui.panels.review.tables import Tables
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager
@@ -52,7 +52,7 @@ class ReviewPanel(Panel):
     ) -> None:
         super().__init__(parent)
         self._bench, self._theme, self._asker = workbench, theme, asker
-        self.looker = Looker(workbench, self)
+        self.looker = CheckedReview(workbench, self)
         self._jobs: dict[int, str] = {}
         self._shown_release: object = None
         self._refreshes = False
@@ -183,7 +183,7 @@ class ReviewPanel(Panel):
         layout.addWidget(self._stack, 1)
         self.prepare.bandTriggered.connect(self._on_band)
         self.release.bandTriggered.connect(self._on_band)
-        self.giving = Giving(self._bench, self.release, self._asker, self._can_export, self)
+        self.giving = ExportJobs(self._bench, self.release, self._asker, self._can_export, self)
         self.giving.changed.connect(self._update_buttons)
         self.giving.told.connect(self.messageRaised)
         self.release.exportAsked.connect(self.export)

@@ -21,7 +21,7 @@ from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.language import own_name
 from dpdesk.ui.panels.review.job_line import JobLine
-from dpdesk.ui.panels.review.presenter import Fates, figures_words
+from dpdesk.ui.panels.review.presenter import Treatments, figures_words
 from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, row
@@ -30,7 +30,7 @@ from dpdesk.ui.words.numbers import legible
 _MOST_LINES = 4  # left out, generalised, as they are, as pseudonyms
 
 
-class FateCard(QFrame):
+class TreatmentCard(QFrame):
     """Columns that are left out, generalised, released as they are."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -54,7 +54,7 @@ class FateCard(QFrame):
             self._lines.append((name, text))
         layout.addStretch(1)
 
-    def set_fates(self, fates: Fates) -> None:
+    def set_fates(self, fates: Treatments) -> None:
         """Show them."""
         lines = [(head, legible(words)) for head, words in fates.lines()]
         for place, (name, text) in enumerate(self._lines):
@@ -100,7 +100,7 @@ class PreparePage(Page):
 
     # -- what is shown
 
-    def show_candidate(self, candidate: Candidate | None, fates: Fates | None) -> None:
+    def show_candidate(self, candidate: Candidate | None, fates: Treatments | None) -> None:
         """Show what would be released; None while it is being worked out."""
         if candidate is None or fates is None:
             return
@@ -173,7 +173,7 @@ class PreparePage(Page):
         layout = column(inner, gap=SPACE.m)
         layout.setContentsMargins(0, 0, SPACE.s, 0)
         self._guarantee = GuaranteeCard(theme)
-        self._fates = FateCard()
+        self._fates = TreatmentCard()
         layout.addWidget(self._guarantee)
         layout.addWidget(self._fates)
         layout.addStretch(1)

@@ -17,7 +17,7 @@ from dpdesk.core.charts import (
     Cell,
     ChartTable,
     Figure,
-    Look,
+    SeriesStyle,
     table_from,
 )
 from dpdesk.core.guarantee import Guarantee
@@ -37,7 +37,7 @@ translate = QCoreApplication.translate
 
 
 @dataclass(frozen=True)
-class Fates:
+class Treatments:
     """What becomes of the columns: left out, generalised (with levels), released as they are.
 
     ``replaced`` are identifiers in whose place pseudonyms are released.
@@ -61,7 +61,7 @@ class Fates:
         )
 
 
-def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object]) -> Fates:
+def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object]) -> Treatments:
     """What becomes of each column when ``result`` (of a run of the work) is released."""
     if isinstance(result.get("cuboids"), list | tuple):
         return _fates_of_tables(columns, work)
@@ -78,10 +78,10 @@ def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object])
             generalised.append((name, level))
         else:
             kept.append(name)
-    return Fates(tuple(dropped), tuple(generalised), tuple(kept), tuple(replaced))
+    return Treatments(tuple(dropped), tuple(generalised), tuple(kept), tuple(replaced))
 
 
-def _fates_of_tables(columns: Sequence[str], work: WorkState) -> Fates:
+def _fates_of_tables(columns: Sequence[str], work: WorkState) -> Treatments:
     """Of tables with noise, columns that are neither a dimension nor measured leave nothing."""
     given = work.parameters
     named = given.get("dimensions")
@@ -91,7 +91,7 @@ def _fates_of_tables(columns: Sequence[str], work: WorkState) -> Fates:
     measured = str(given.get("measure", ""))
     used = [name for name in columns if name in dimensions or f"'{name}'" in measured]
     raised = tuple((name, int(at[name])) for name in used if at.get(name))
-    return Fates(
+    return Treatments(
         tuple(name for name in columns if name not in used),
         raised,
         tuple(name for name in used if not at.get(name)),
@@ -286,8 +286,12 @@ def risk_picture(facts: ReleaseFacts) -> BarChart | None:
         value_axis=Axis(rows, share, percent=True, minimum=0.0),
         categories=tuple(size for size, _ in before),
         series=(
-            _series(translate("Review", "Original"), before, total, Look.REFERENCE, outline=True),
-            _series(translate("Review", "The release"), after, total, Look.FIRST, outline=False),
+            _series(
+                translate("Review", "Original"), before, total, SeriesStyle.REFERENCE, outline=True
+            ),
+            _series(
+                translate("Review", "The release"), after, total, SeriesStyle.FIRST, outline=False
+            ),
         ),
         table=_risk_table(before, after),
     )
@@ -304,7 +308,7 @@ def _sizes(state: object) -> list[tuple[str, int]]:
 
 
 def _series(
-    name: str, sizes: Sequence[tuple[str, int]], total: int, look: Look, *, outline: bool
+    name: str, sizes: Sequence[tuple[str, int]], total: int, look: SeriesStyle, *, outline: bool
 ) -> BarSeries:
     return BarSeries(name, tuple(rows / total for _, rows in sizes), look, outline=outline)
 

@@ -23,7 +23,7 @@ from dpdesk.ui.panels.review.actions import Action, Beside, action_words, meanin
 from dpdesk.ui.panels.review.deciding import Draft
 from dpdesk.ui.panels.review.path_field import Kind, PathField
 from dpdesk.ui.panels.review.scrolling import scrolled
-from dpdesk.ui.panels.review.sign_fields import Desk, fields_for
+from dpdesk.ui.panels.review.sign_fields import SigningContext, fields_for
 from dpdesk.ui.panels.review.sign_tasks import Ask
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
@@ -53,7 +53,7 @@ class SignDialog(QDialog):
         card: Card,
         draft: Draft | None,
         theme: ThemeManager,
-        desk: Desk,
+        desk: SigningContext,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)

@@ -10,7 +10,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QVBoxLayout, QWidget
 
 from dpdesk.app.review import protocols
-from dpdesk.app.review.values import EventType, Mode, ProtocolFacts, Wish
+from dpdesk.app.review.values import ActionRequest, EventType, Mode, ProtocolFacts
 from dpdesk.app.types import AppContext
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.files import FileAsker
@@ -186,7 +186,7 @@ MOST_COPIES = 50
 
 
 @dataclass(frozen=True)
-class Desk:
+class SigningContext:
     """What the fields need of the window; ``folder`` is the release at hand.
 
     ``beside`` is the file into which its review is written when the folder is known as read-only.
@@ -202,7 +202,7 @@ class Desk:
 class Fields(QWidget):
     """No fields; the others say what they ask for. ``paths`` are the fields by name."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: SigningContext) -> None:
         super().__init__()
         self._desk = desk
         self._rows: QVBoxLayout = column(self, gap=SPACE.s)
@@ -228,7 +228,7 @@ class Fields(QWidget):
 class SubmitFields(Fields):
     """Mode and protocol, the policy, the round before, and the release that this one replaces."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: SigningContext) -> None:
         super().__init__(desk)
         self.protocol = ProtocolChoice(desk.context, desk.hub, desk.asker)
         self._rows.addWidget(self.protocol)
@@ -257,7 +257,7 @@ class SubmitFields(Fields):
 
     def fill(self, ask: Ask) -> Ask:
         """See :class:`Fields`."""
-        wish = Wish(
+        wish = ActionRequest(
             policy=self._path("policy"),
             protocol=self.protocol.path,
             note=ask.text,
@@ -270,7 +270,7 @@ class SubmitFields(Fields):
 class MergeFields(Fields):
     """As many copies as there are: when the last field is filled, another one follows."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: SigningContext) -> None:
         super().__init__(desk)
         for _ in range(2):
             self._add_copy()
@@ -297,7 +297,7 @@ class MergeFields(Fields):
 class SupersedeFields(Fields):
     """The release that takes the place of this one."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: SigningContext) -> None:
         super().__init__(desk)
         self._add(
             "other",
@@ -323,7 +323,7 @@ class SupersedeFields(Fields):
 class LockFields(Fields):
     """The file for the protocol."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: SigningContext) -> None:
         super().__init__(desk)
         start = desk.folder.parent / f"{desk.folder.name}-protocol.json"
         self._add(
@@ -354,6 +354,6 @@ _FIELDS: Mapping[Action, type[Fields]] = {
 }
 
 
-def fields_for(action: Action, desk: Desk) -> Fields:
+def fields_for(action: Action, desk: SigningContext) -> Fields:
     """The fields of an action."""
     return _FIELDS.get(action, Fields)(desk)

@@ -27,16 +27,16 @@ from dpdesk.ui.panels.review.actions import (
     doable,
     meaning,
 )
+from dpdesk.ui.panels.review.checked_review import CheckedReview
 from dpdesk.ui.panels.review.decide_page import DecidePage
 from dpdesk.ui.panels.review.deciding import Choice, Draft
 from dpdesk.ui.panels.review.drafts import Drafts
 from dpdesk.ui.panels.review.lines_card import LinesCard
-from dpdesk.ui.panels.review.looker import Looker
 from dpdesk.ui.panels.review.scrolling import Page
 from dpdesk.ui.panels.review.sign_dialog import READ_ONLY, SignDialog
-from dpdesk.ui.panels.review.sign_fields import Desk
+from dpdesk.ui.panels.review.sign_fields import SigningContext
 from dpdesk.ui.panels.review.sign_tasks import Ask, Locked, Sign, TakeProtocol
-from dpdesk.ui.panels.review.standing_page import StandingPage
+from dpdesk.ui.panels.review.status_page import StatusPage
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
@@ -57,7 +57,7 @@ class SignPage(Page):
         bench: Workbench,
         theme: ThemeManager,
         asker: FileAsker,
-        looker: Looker,
+        looker: CheckedReview,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -67,7 +67,7 @@ class SignPage(Page):
         self.dialog: SignDialog | None = None
         self._asked: Ask | None = None
         layout = column(self, gap=SPACE.m)
-        self.standing = StandingPage(theme, bench.hub)
+        self.standing = StatusPage(theme, bench.hub)
         self.standing.openAsked.connect(bench.open_path)
         self.standing.protocolAsked.connect(self._on_protocol)
         self.decide = DecidePage(theme)
@@ -126,7 +126,7 @@ class SignPage(Page):
         if card is None or folder is None or not self.buttons[action].isEnabled():
             return
         bench, beside = self._bench, self._looker.beside
-        desk = Desk(bench.context, bench.hub, self._asker, folder, beside)
+        desk = SigningContext(bench.context, bench.hub, self._asker, folder, beside)
         draft = self.draft if action is EventType.BALLOT else None
         self.dialog = SignDialog(action, card, draft, self._theme, desk, self)
         self.dialog.signAsked.connect(self._on_sign)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dpdesk.app import signing
 from dpdesk.app.review import acting, locking, protocols
-from dpdesk.app.review.values import EventType, Signed, Signer, Vote, Wish
+from dpdesk.app.review.values import ActionRequest, EventType, Signed, Signer, Vote
 from dpdesk.app.types import AppContext
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.panels.review.actions import Action, Beside
@@ -24,7 +24,7 @@ class Ask:
     action: Action
     text: str = ""
     vote: Vote | None = None
-    wish: Wish = field(default_factory=Wish)
+    wish: ActionRequest = field(default_factory=ActionRequest)
     copies: tuple[Path, ...] = ()
     other: Path | None = None
     out: Path | None = None

@@ -23,7 +23,7 @@ _CHANNEL = "review.folder"
 
 
 @dataclass(frozen=True)
-class Looked:
+class FolderFound:
     """A folder, and what stands against writing a release there (empty: nothing)."""
 
     text: str
@@ -31,7 +31,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Look:
+class InspectFolder:
     """Work for a background thread: look at ``text``, or find a free name below one of ``parents``.
 
     The first parent that exists and may be written to is taken; when there is none, the first.
@@ -40,13 +40,13 @@ class Look:
     text: str
     parents: tuple[Path, ...] = ()
 
-    def __call__(self, token: CancelToken, report: Report) -> Looked:
+    def __call__(self, token: CancelToken, report: Report) -> FolderFound:
         """What was found."""
         if self.parents:
             place = next((one for one in self.parents if may_write(one)), self.parents[0])
             folder = str(free_folder(place, self.text))
-            return Looked(folder, folder_problem(folder))
-        return Looked(self.text, folder_problem(self.text))
+            return FolderFound(folder, folder_problem(folder))
+        return FolderFound(self.text, folder_problem(self.text))
 
 
 class Target(QObject):
@@ -93,26 +93,26 @@ class Target(QObject):
             return
         self._typed = parent is not None
         places = (self.start, *_own_places()) if parent is None else (parent,)
-        self._ask(Look(suggested_name(self._bench.work), places))
+        self._ask(InspectFolder(suggested_name(self._bench.work), places))
 
     def type(self, text: str) -> None:
         """A person wrote this folder."""
         self._typed, self._text = True, text
-        self._ask(Look(text))
+        self._ask(InspectFolder(text))
 
     def check(self) -> None:
         """Look at the folder again."""
         if self._text:
-            self._ask(Look(self._text))
+            self._ask(InspectFolder(self._text))
 
-    def _ask(self, look: Look) -> None:
+    def _ask(self, look: InspectFolder) -> None:
         title = self.tr("Looking at the folder")
         channel = self._bench.hub.latest(_CHANNEL)
         channel.query(title, look, done=self._on_looked, quiet=True)
 
     def _on_looked(self, outcome: JobDone) -> None:
         found = outcome.value
-        if isinstance(found, Looked):
+        if isinstance(found, FolderFound):
             if found.text != self._text:
                 self._text = found.text
                 self.suggested.emit(found.text)

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dpdesk.core.charts import LatticeChart
-from dpdesk.core.cuboid_choice import Standing
+from dpdesk.core.cuboid_choice import CuboidStatus
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.lattice_layout import arrange
 from dpdesk.core.parameters import parse_parameters
@@ -57,9 +57,9 @@ def test_each_cuboid_says_its_cells_its_standing_and_where_its_noise_is_from() -
         "sex × age × region",
     ]  # fmt: skip
     sex, age, base = chart.node(0b001), chart.node(0b010), chart.node(0b111)
-    assert (sex.standing, sex.cells, sex.noisy) == (Standing.PUBLISHED, 2, False)
-    assert (age.standing, age.cells) == (Standing.FORBIDDEN, 7)
-    assert (base.standing, base.cells, base.share) == (Standing.FREE, 70, 1.0)
+    assert (sex.standing, sex.cells, sex.noisy) == (CuboidStatus.PUBLISHED, 2, False)
+    assert (age.standing, age.cells) == (CuboidStatus.FORBIDDEN, 7)
+    assert (base.standing, base.cells, base.share) == (CuboidStatus.FREE, 70, 1.0)
     assert chart.sources(0b001) == (0b111,)
     variance = 2 * math.exp(-1) / (1 - math.exp(-1)) ** 2
     assert base.deviation == pytest.approx(math.sqrt(variance))
@@ -82,7 +82,7 @@ def test_published_tables_have_the_errors_that_the_design_states(
 
 def test_what_no_table_with_noise_tells_has_no_finite_error() -> None:
     node = lattice(planner="all", publish=[["sex"], ["age"]]).node(0b011)
-    assert node.standing is Standing.FREE
+    assert node.standing is CuboidStatus.FREE
     assert node.width == math.inf
     table = lattice(planner="all", publish=[["sex"], ["age"]]).table
     assert dict(zip(table.columns, table.rows[4], strict=True))["± 95 % (people)"] is None
@@ -111,8 +111,8 @@ def test_before_a_budget_is_chosen_errors_are_those_of_1() -> None:
 
 def test_settings_that_cannot_be_planned_still_show_what_is_chosen() -> None:
     chart = viewed(planner="base", publish=[["sex"], ["age", "region"]], forbid=[list(SIZES)])
-    assert chart.node(0b111).standing is Standing.FORBIDDEN
-    assert chart.node(0b001).standing is Standing.PUBLISHED
+    assert chart.node(0b111).standing is CuboidStatus.FORBIDDEN
+    assert chart.node(0b001).standing is CuboidStatus.PUBLISHED
     assert chart.node(0b001).width is None
 
 
@@ -136,7 +136,7 @@ def test_exact_tables_and_what_follows_from_them_have_no_error_and_no_source() -
     chart = lattice(planner="base", exact=[["sex", "age"]], publish=[["region"]])
     exact = [mask for mask in chart.listed if chart.node(mask).exact]
     assert exact == [0, 0b001, 0b010, 0b011]
-    assert chart.node(0b011).standing is Standing.PUBLISHED
+    assert chart.node(0b011).standing is CuboidStatus.PUBLISHED
     assert chart.node(0b011).width == 0
     assert chart.sources(0b011) == ()
     assert (
@@ -163,7 +163,7 @@ def test_a_large_lattice_is_listed_by_what_is_published_and_drawn_one_step_aroun
     )
     assert not chart.whole
     assert set(chart.listed) >= {0, *(1 << i for i in range(20)), 0b111}
-    assert chart.node(0b111).standing is Standing.FORBIDDEN
+    assert chart.node(0b111).standing is CuboidStatus.FORBIDDEN
     assert len(chart.drawn(0b1)) == 21
     assert len(chart.table.rows) == len(chart.listed) < 100
 

@@ -11,7 +11,7 @@ import pyreadstat
 import pytest
 
 from dpdesk.core.errors import InputError
-from dpdesk.io.formats.stata.losses import refuse_losses
+from dpdesk.io.formats.stata.text_losses import refuse_losses
 from dpdesk.io.formats.table import Notes
 from tests.helpers.stat_files import head
 

@@ -9,9 +9,9 @@ import pyreadstat
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, Variable
+from dpdesk.io.export_losses import described, losses
 from dpdesk.io.formats.outcolumns import About
 from dpdesk.io.formats.stata.writer import write_dta
-from dpdesk.io.losses import described, losses
 from dpdesk.io.published import PublishedCsv
 
 MOST, BYTES = 65_536, 32_000

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import InputError
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.sas.kernels import unpack_rdc, unpack_rle
-from dpdesk.io.formats.sas.losses import refuse_losses
+from dpdesk.io.formats.sas.text_losses import refuse_losses
 from dpdesk.io.formats.table import Notes
 from tests.helpers.sas_bytes import Cell, Form, packed_rdc, packed_rle, write_sas_bytes
 from tests.helpers.stat_files import head, real

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
-from dpdesk.io.formats.spss import losses as sav_words
+from dpdesk.io.formats.spss import text_losses as sav_words
 from dpdesk.io.formats.spss.layout import read_layout
-from dpdesk.io.formats.spss.losses import refuse_losses
+from dpdesk.io.formats.spss.text_losses import refuse_losses
 from dpdesk.io.formats.table import Notes
 from tests.helpers.sav_bytes import (
     HIGHEST,

@@ -17,10 +17,10 @@ from dpdesk.core.errors import Cancelled, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.project.file import (
     DATA,
+    OpeningHelpers,
     ProjectFile,
     ProjectUpdate,
     SourceRecord,
-    Way,
     rescue,
     write_project,
 )
@@ -211,7 +211,7 @@ def long_history() -> History:
     return made
 
 
-def way(desk: Desk) -> Way:
+def way(desk: Desk) -> OpeningHelpers:
     return desk.way()
 
 
@@ -411,7 +411,9 @@ def test_cancelling_leaves_the_lock_free(desk: Desk, tmp_path: Path) -> None:
     project.close()
     token = CancelToken()
     token.cancel()
-    stopped = Way(desk.workspace, desk.workspace.new_path, token, silent, share=lambda path: "")
+    stopped = OpeningHelpers(
+        desk.workspace, desk.workspace.new_path, token, silent, share=lambda path: ""
+    )
     with pytest.raises(Cancelled):
         ProjectFile.open(tmp_path / "a.dpdesk", stopped)
     assert desk.open(tmp_path / "a.dpdesk").read_only is None

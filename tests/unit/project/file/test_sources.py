@@ -15,11 +15,11 @@ from dpdesk.core.plan import HierarchyFile, SourceSpec
 from dpdesk.project.file import (
     DATA,
     HIERARCHY,
-    Fate,
     ProjectFile,
     ProjectUpdate,
     ReleaseRecord,
     SourceRecord,
+    SourceStatus,
     files_of,
 )
 from dpdesk.project.history import History
@@ -65,7 +65,7 @@ def place(desk: Desk, tmp_path: Path) -> Path:
     return tmp_path / "all"
 
 
-def fates(project: ProjectFile) -> list[Fate]:
+def fates(project: ProjectFile) -> list[SourceStatus]:
     return [one.fate for one in project.found]
 
 
@@ -79,7 +79,7 @@ def check_readable(project: ProjectFile, people: Path, sex: Path) -> None:
 def test_what_did_not_move_is_the_same_to_the_byte(desk: Desk, place: Path) -> None:
     before = (place / "study/a.dpdesk").read_bytes()
     project = desk.open(place / "study/a.dpdesk", read_only=True)
-    assert fates(project) == [Fate.UNCHANGED, Fate.UNCHANGED]
+    assert fates(project) == [SourceStatus.UNCHANGED, SourceStatus.UNCHANGED]
     assert project.notes == ()
     check_readable(project, place / "data/people.csv", place / "study/sex.csv")
     assert project.contents.history.moments[0].state.base == place / "study"
@@ -97,14 +97,14 @@ def test_a_project_moved_with_everything_finds_everything(desk: Desk, place: Pat
         assert (state.base, state.source) == (moved / "study", SourceSpec("../data/people.csv"))
         assert [one.path for one in project.contents.releases] == [moved / "study/out"]
         project.close()
-    assert fates(project) == [Fate.UNCHANGED, Fate.UNCHANGED]
+    assert fates(project) == [SourceStatus.UNCHANGED, SourceStatus.UNCHANGED]
 
 
 def test_a_copy_with_data_of_its_own_uses_its_own_data(desk: Desk, place: Path) -> None:
     copy = place.with_name("copy")
     shutil.copytree(place, copy)
     project = desk.open(copy / "study/a.dpdesk")
-    assert fates(project) == [Fate.MOVED, Fate.MOVED]
+    assert fates(project) == [SourceStatus.MOVED, SourceStatus.MOVED]
     check_readable(project, copy / "data/people.csv", copy / "study/sex.csv")
     check_readable(
         desk.open(place / "study/a.dpdesk"), place / "data/people.csv", place / "study/sex.csv"
@@ -117,7 +117,7 @@ def test_a_project_moved_alone_still_reads_the_data_where_they_are(desk: Desk, p
     (place / "study/a.dpdesk").rename(target / "b.dpdesk")
     for _ in range(2):
         project = desk.open(target / "b.dpdesk")
-        assert fates(project) == [Fate.UNCHANGED, Fate.UNCHANGED]
+        assert fates(project) == [SourceStatus.UNCHANGED, SourceStatus.UNCHANGED]
         check_readable(project, place / "data/people.csv", place / "study/sex.csv")
         project.close()
 
@@ -127,7 +127,7 @@ def test_data_put_beside_the_project_are_found_by_their_content(desk: Desk, plac
     (place / "data/people.csv").rename(place / "study/parts/renamed.csv")
     (place / "study/parts/other.csv").write_text("age\n1\n3\n")
     project = desk.open(place / "study/a.dpdesk")
-    assert fates(project) == [Fate.MOVED, Fate.UNCHANGED]
+    assert fates(project) == [SourceStatus.MOVED, SourceStatus.UNCHANGED]
     assert "parts" in project.notes[0]
     check_readable(project, place / "study/parts/renamed.csv", place / "study/sex.csv")
     state = project.contents.history.moments[1].state
@@ -139,14 +139,14 @@ def test_moved_and_renamed_together_is_found_too(desk: Desk, place: Path) -> Non
     place.rename(moved)
     (moved / "data/people.csv").rename(moved / "study/people 2.csv")
     project = desk.open(moved / "study/a.dpdesk")
-    assert fates(project) == [Fate.MOVED, Fate.MOVED]
+    assert fates(project) == [SourceStatus.MOVED, SourceStatus.MOVED]
     check_readable(project, moved / "study/people 2.csv", moved / "study/sex.csv")
 
 
 def test_data_that_have_changed_are_said_to_have(desk: Desk, place: Path) -> None:
     (place / "data/people.csv").write_text("age\n1\n2\n3\n")
     project = desk.open(place / "study/a.dpdesk")
-    assert fates(project) == [Fate.CHANGED, Fate.UNCHANGED]
+    assert fates(project) == [SourceStatus.CHANGED, SourceStatus.UNCHANGED]
     assert project.notes == (
         f"people.csv has changed since it was read on {WHEN.astimezone():%Y-%m-%d %H:%M}.",
     )
@@ -155,18 +155,24 @@ def test_data_that_have_changed_are_said_to_have(desk: Desk, place: Path) -> Non
 
 def test_data_changed_without_changing_their_size_are_found_too(desk: Desk, place: Path) -> None:
     (place / "data/people.csv").write_text("age\n1\n3\n")
-    assert fates(desk.open(place / "study/a.dpdesk")) == [Fate.CHANGED, Fate.UNCHANGED]
+    assert fates(desk.open(place / "study/a.dpdesk")) == [
+        SourceStatus.CHANGED,
+        SourceStatus.UNCHANGED,
+    ]
 
 
 def test_data_written_again_unchanged_count_as_unchanged(desk: Desk, place: Path) -> None:
     (place / "data/people.csv").write_text("age\n1\n2\n")
-    assert fates(desk.open(place / "study/a.dpdesk")) == [Fate.UNCHANGED, Fate.UNCHANGED]
+    assert fates(desk.open(place / "study/a.dpdesk")) == [
+        SourceStatus.UNCHANGED,
+        SourceStatus.UNCHANGED,
+    ]
 
 
 def test_data_that_are_gone_are_said_to_be_and_the_work_stays(desk: Desk, place: Path) -> None:
     (place / "data/people.csv").unlink()
     project = desk.open(place / "study/a.dpdesk")
-    assert fates(project) == [Fate.MISSING, Fate.UNCHANGED]
+    assert fates(project) == [SourceStatus.MISSING, SourceStatus.UNCHANGED]
     assert "not there any more" in project.notes[0]
     check_readable(project, place / "data/people.csv", place / "study/sex.csv")
 
@@ -177,7 +183,7 @@ def test_only_the_newest_record_of_a_file_counts(desk: Desk, place: Path) -> Non
     project.save(ProjectUpdate(sources=(record(place / "data/people.csv"),)))
     project.close()
     again = desk.open(place / "study/a.dpdesk")
-    assert fates(again) == [Fate.UNCHANGED, Fate.UNCHANGED]
+    assert fates(again) == [SourceStatus.UNCHANGED, SourceStatus.UNCHANGED]
     assert len(again.contents.sources) == 3
 
 
@@ -192,9 +198,12 @@ def test_a_file_that_is_as_it_was_before_once_more_has_changed_back(
     people.write_text(before)
     project.save(ProjectUpdate(sources=(replace(record(people), seen=WHEN + 2 * HOUR),)))
     project.close()
-    assert fates(desk.open(place / "study/a.dpdesk")) == [Fate.UNCHANGED, Fate.UNCHANGED]
+    assert fates(desk.open(place / "study/a.dpdesk")) == [
+        SourceStatus.UNCHANGED,
+        SourceStatus.UNCHANGED,
+    ]
     people.write_text("age\n7\n")
-    assert fates(desk.open(place / "study/a.dpdesk"))[0] is Fate.CHANGED
+    assert fates(desk.open(place / "study/a.dpdesk"))[0] is SourceStatus.CHANGED
 
 
 def test_files_that_were_never_read_move_along_with_the_project(desk: Desk, tmp_path: Path) -> None:
@@ -227,4 +236,7 @@ def test_a_huge_folder_is_not_searched_without_end(desk: Desk, place: Path) -> N
     for number in range(2_100):
         (many / f"{number:05}").touch()
     (many / "zz.csv").write_text("age\n1\n2\n")
-    assert fates(desk.open(place / "study/a.dpdesk")) == [Fate.MISSING, Fate.UNCHANGED]
+    assert fates(desk.open(place / "study/a.dpdesk")) == [
+        SourceStatus.MISSING,
+        SourceStatus.UNCHANGED,
+    ]

@@ -22,7 +22,7 @@ from dpdesk.core.release import Failure
 from dpdesk.core.schema import Role, ValueCount
 from dpdesk.project.review.checklist import Difference
 from dpdesk.project.review.payloads import Mode
-from dpdesk.project.review.policy import Standing
+from dpdesk.project.review.policy import PolicyRelation
 from dpdesk.project.review.protocol import ProtocolCheck, Signature
 from dpdesk.project.review.questions import Basis, Item, Passage
 from dpdesk.project.review.texts import text_fault
@@ -279,13 +279,13 @@ def test_the_source_is_asked_for_where_the_policy_requires_it() -> None:
 @pytest.mark.parametrize(
     ("standing", "status"),
     [
-        (Standing.OWN, Status.PASS),
-        (Standing.OTHER, Status.FAIL),
-        (Standing.BUILT_IN, Status.REVIEW),
-        (Standing.UNKNOWN, Status.REVIEW),
+        (PolicyRelation.OWN, Status.PASS),
+        (PolicyRelation.OTHER, Status.FAIL),
+        (PolicyRelation.BUILT_IN, Status.REVIEW),
+        (PolicyRelation.UNKNOWN, Status.REVIEW),
     ],
 )
-def test_the_policy_of_this_computer_decides(standing: Standing, status: Status) -> None:
+def test_the_policy_of_this_computer_decides(standing: PolicyRelation, status: Status) -> None:
     assert checklist(table(), standing=standing).item("policy").status is status
 
 

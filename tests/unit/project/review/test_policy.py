@@ -18,7 +18,7 @@ from dpdesk.project.review.policy import (
     LIMITS,
     MODES,
     Policy,
-    Standing,
+    PolicyRelation,
     column_pattern,
     folded,
     standing_of,
@@ -242,11 +242,11 @@ def test_an_agency_policy_that_is_a_broken_link_is_never_passed_over(tmp_path: P
 
 def test_how_a_policy_stands_to_that_of_this_computer() -> None:
     ours = Policy(reviewers=3)
-    assert standing_of(ours, ours) is Standing.OWN
-    assert standing_of(ours, Policy(reviewers=4)) is Standing.OTHER
-    assert standing_of(BUILT_IN, None) is Standing.BUILT_IN
-    assert standing_of(ours, None) is Standing.UNKNOWN
-    assert standing_of(BUILT_IN, BUILT_IN) is Standing.OWN
+    assert standing_of(ours, ours) is PolicyRelation.OWN
+    assert standing_of(ours, Policy(reviewers=4)) is PolicyRelation.OTHER
+    assert standing_of(BUILT_IN, None) is PolicyRelation.BUILT_IN
+    assert standing_of(ours, None) is PolicyRelation.UNKNOWN
+    assert standing_of(BUILT_IN, BUILT_IN) is PolicyRelation.OWN
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ _VOTES = (EventType.BALLOT, EventType.REVEAL)
 
 
 @dataclass(frozen=True)
-class Standing:
+class SignerStatus:
     """What the trust list says of an event's signer.
 
     ``person`` is the folded name, of the list where the key is in it. ``code`` and ``reason`` say
@@ -31,38 +31,38 @@ class Standing:
 
 def standings(
     graph: ReviewGraph, trust: TrustList, seen: Mapping[str, datetime]
-) -> dict[str, Standing]:
+) -> dict[str, SignerStatus]:
     """The standing of each event's signer; ``seen`` says when this computer first saw an event."""
     return {event.id: _standing(event, graph, trust, seen) for event in graph.events}
 
 
 def _standing(
     event: Event, graph: ReviewGraph, trust: TrustList, seen: Mapping[str, datetime]
-) -> Standing:
+) -> SignerStatus:
     entry = trust.entry(event.signer.fingerprint)
     key = fingerprint_text(event.signer.fingerprint)
     if entry is None:
         reason = f"the key {key} is not in this computer's list of trusted keys"
-        return Standing(fold_person(event.signer.person), "signer.unknown", reason)
+        return SignerStatus(fold_person(event.signer.person), "signer.unknown", reason)
     person = trust.identity(entry.person)
     if fold_person(entry.person) != fold_person(event.signer.person):
         reason = f"the key {key} is that of {entry.person} in the list of trusted keys"
-        return Standing(person, "signer.name", reason)
+        return SignerStatus(person, "signer.name", reason)
     revoked = entry.revoked
     if revoked is None:
-        return Standing(person)
+        return SignerStatus(person)
     if event.time >= revoked.time:
         reason = f"the key was revoked on {time_text(revoked.time)} ({revoked.reason})"
-        return Standing(person, "signer.revoked", reason)
+        return SignerStatus(person, "signer.revoked", reason)
     if _vouched(event, person, revoked, graph, trust, seen):
-        return Standing(person)
+        return SignerStatus(person)
     words = (
         f"the key was revoked on {time_text(revoked.time)} ({revoked.reason}) and nobody else "
         "vouches that the event is older: its time is the signer's own"
     )
     if revoked.kind is RevokedAs.COMPROMISED and event.type in _VOTES:
-        return Standing(person, "signer.compromised", words)
-    return Standing(person, note=words)
+        return SignerStatus(person, "signer.compromised", words)
+    return SignerStatus(person, note=words)
 
 
 def _vouched(

@@ -14,7 +14,7 @@ from dpdesk.ui.workbench import Workbench
 from dpdesk.ui.workbench.tasks import CheckedRelease
 
 
-class Looker(QObject):
+class CheckedReview(QObject):
     """``changed()`` when :attr:`picture`, :attr:`problem` or :attr:`busy` is new.
 
     Nothing is read here: a release and its review are read in one go, by the workbench.

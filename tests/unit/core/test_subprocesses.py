@@ -11,9 +11,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from dpdesk.core.aside import Aside, AsideError, serve
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.subprocesses import Subprocess, SubprocessError, serve
 
 EXACT = "dpdesk.core.parameters:exact_number"
 
@@ -29,26 +29,29 @@ class CancelledWhileWaiting(CancelToken):
 
 
 def test_questions_are_answered_by_another_process_one_after_the_other() -> None:
-    with Aside(EXACT) as aside:
+    with Subprocess(EXACT) as aside:
         assert aside.ask("0.5", CancelToken()) == 0.5
         assert aside.ask("no number", CancelToken()) is None
         assert aside.start().pid != os.getpid()
 
 
 def test_a_fault_is_told_and_the_next_question_is_answered() -> None:
-    with Aside("dpdesk.core.plain:quoted") as aside:
-        with pytest.raises(AsideError, match="Error"):
+    with Subprocess("dpdesk.core.plain:quoted") as aside:
+        with pytest.raises(SubprocessError, match="Error"):
             aside.ask(object, CancelToken())
         assert aside.ask("a", CancelToken())
 
 
 def test_a_process_that_cannot_load_its_work_is_reported() -> None:
-    with Aside("dpdesk.no_such_module:answer") as aside, pytest.raises(AsideError, match="ended"):
+    with (
+        Subprocess("dpdesk.no_such_module:answer") as aside,
+        pytest.raises(SubprocessError, match="ended"),
+    ):
         aside.ask(1, CancelToken())
 
 
 def test_a_cancelled_question_ends_the_process() -> None:
-    with Aside(EXACT) as aside:
+    with Subprocess(EXACT) as aside:
         process = aside.start()
         with pytest.raises(Cancelled):
             aside.ask("1", CancelledWhileWaiting())
@@ -56,7 +59,7 @@ def test_a_cancelled_question_ends_the_process() -> None:
 
 
 def test_the_process_ends_with_the_block() -> None:
-    with Aside(EXACT) as aside:
+    with Subprocess(EXACT) as aside:
         process = aside.start()
         assert process.poll() is None
     assert process.returncode is not None
@@ -64,7 +67,9 @@ def test_the_process_ends_with_the_block() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs handles of processes")
 def test_the_process_ends_when_its_starter_is_gone() -> None:
-    code = f"import os; from dpdesk.core.aside import Aside; a = Aside('{EXACT}'); "
+    code = (
+        f"import os; from dpdesk.core.subprocesses import Subprocess; a = Subprocess('{EXACT}'); "
+    )
     code += "print(a.start().pid, flush=True); os._exit(0)"
     pid = int(subprocess.check_output([sys.executable, "-c", code], text=True))
     try:

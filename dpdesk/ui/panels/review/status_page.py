@@ -10,18 +10,18 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from dpdesk.app.review.values import ReviewPicture
 from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.panels.review.checked_review import CheckedReview
 from dpdesk.ui.panels.review.job_line import JobLine
 from dpdesk.ui.panels.review.lines_card import LinesCard
-from dpdesk.ui.panels.review.looker import Looker
 from dpdesk.ui.panels.review.modes import lacks_protocol, mode_lines
-from dpdesk.ui.panels.review.others import Relation, related, related_words, relation_words
-from dpdesk.ui.panels.review.standing import standing_of
+from dpdesk.ui.panels.review.related import Relation, related, related_words, relation_words
+from dpdesk.ui.panels.review.review_status import standing_of
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
 from dpdesk.ui.widgets.flow import FlowBox
 
 
-class StandingPage(QWidget):
+class StatusPage(QWidget):
     """Where the review stands; signals are wishes.
 
     ``lookAsked()`` that the folder is read again, ``peopleAsked()`` people and keys,
@@ -88,7 +88,7 @@ class StandingPage(QWidget):
             self.bar.add(button)
             self.links[relation] = button
 
-    def show_review(self, looker: Looker, *, internal: bool) -> None:
+    def show_review(self, looker: CheckedReview, *, internal: bool) -> None:
         """What has been seen; ``internal`` says whether both parts of the release are here."""
         self._again.setEnabled(internal and not looker.busy)
         if looker.busy and self.job_line.job != looker.job:
@@ -113,7 +113,7 @@ class StandingPage(QWidget):
         """Where the release with this manifest (SHA-256) lies, as a person has just said."""
         self._noted[code] = place
 
-    def _show_lines(self, looker: Looker) -> None:
+    def _show_lines(self, looker: CheckedReview) -> None:
         if looker.picture is None:
             for card in self._cards:
                 card.show_lines(())

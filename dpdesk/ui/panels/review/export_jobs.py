@@ -27,7 +27,7 @@ _PARTS = {
 translate = QCoreApplication.translate
 
 
-class Giving(QObject):
+class ExportJobs(QObject):
     """``changed()`` when a job began or ended, ``told(str, str)`` kind and sentence of a success.
 
     ``allowed`` says whether the release may be exported now.

@@ -32,7 +32,7 @@ _UNKNOWN = "signer.unknown"
 
 
 @dataclass(frozen=True)
-class Standing:
+class ReviewStatus:
     """What is to be seen of a review; ``kind`` is as message bands have it.
 
     ``faults`` spoil it: nothing is signed or exported then. All are whole sentences.
@@ -51,7 +51,7 @@ class Standing:
         return bool(self.faults)
 
 
-def standing_of(picture: ReviewPicture) -> Standing:
+def standing_of(picture: ReviewPicture) -> ReviewStatus:
     """Where the review stands on this computer."""
     state = picture.state
     faults = _faults(picture)
@@ -60,9 +60,9 @@ def standing_of(picture: ReviewPicture) -> Standing:
     events = tuple(event_line(one, counts=one.id not in state.void) for one in state.graph.events)
     if faults:
         sentence = _wrong_words(state, faults)
-        return Standing("fail", sentence, faults, notes, votes, events)
+        return ReviewStatus("fail", sentence, faults, notes, votes, events)
     kind, sentence = _status_words(state)
-    return Standing(kind, sentence, (), notes, votes, events)
+    return ReviewStatus(kind, sentence, (), notes, votes, events)
 
 
 def _wrong_words(state: ReviewState, faults: tuple[str, ...]) -> str:

@@ -11,7 +11,7 @@ from dpdesk.ui.workbench import Workbench
 
 
 @dataclass(frozen=True)
-class Wish:
+class OpenRequest:
     """A file, or the work that begins with a table of a server, which has no file."""
 
     path: Path

@@ -21,14 +21,14 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True)
-class Other:
+class RelatedRelease:
     """Another release; ``code`` is the SHA-256 of its manifest."""
 
     relation: Relation
     code: str
 
 
-def related(state: ReviewState) -> tuple[Other, ...]:
+def related(state: ReviewState) -> tuple[RelatedRelease, ...]:
     """The releases that the current round names."""
     current = state.current
     if current is None:
@@ -37,9 +37,9 @@ def related(state: ReviewState) -> tuple[Other, ...]:
     if current.superseded_by is not None:
         payload = current.superseded_by.payload
         if isinstance(payload, Supersede):
-            found.append(Other(Relation.AFTER, payload.replacement))
+            found.append(RelatedRelease(Relation.AFTER, payload.replacement))
     if current.payload.supersedes:
-        found.append(Other(Relation.BEFORE, current.payload.supersedes))
+        found.append(RelatedRelease(Relation.BEFORE, current.payload.supersedes))
     return tuple(found)
 
 
@@ -50,7 +50,7 @@ def relation_words(relation: Relation) -> str:
     return translate("Review", "Open the release that it replaces")
 
 
-def related_words(other: Other, place: Path | None) -> str:
+def related_words(other: RelatedRelease, place: Path | None) -> str:
     """Which release it is, and where it lies."""
     texts = {
         Relation.AFTER: translate("Review", "It is replaced by {where} (manifest {code}…)."),

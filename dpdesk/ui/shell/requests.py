@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMainWindow
 from dpdesk.ui.charts.export import ChartSaved
 
 
-class WishfulWindow(QMainWindow):
+class RequestingWindow(QMainWindow):
     """A window that tells its wishes; see :class:`~dpdesk.ui.main_window.MainWindow`."""
 
     openAsked = Signal()

@@ -23,17 +23,17 @@ from dpdesk.core.jobs import CancelToken
 ARGUMENT = "--aside"
 """What a packaged program is started with to become such a process; a target follows."""
 
-_CODE = "from dpdesk.core.aside import serve; import sys; serve(sys.argv[1])"
+_CODE = "from dpdesk.core.subprocesses import serve; import sys; serve(sys.argv[1])"
 _OURS = "dpdesk."
 _POLITE = 5
 _WAIT = 0.1
 
 
-class AsideError(Exception):
+class SubprocessError(Exception):
     """The process ended, or failed at a question; the text says why as far as it is known."""
 
 
-class Aside(Closing):
+class Subprocess(Closing):
     """A process that answers questions, one at a time, by a function of one argument.
 
     ``target`` names it, such as ``"dpdesk.report.pdf.document:pdf_of"``. The process starts at the
@@ -70,7 +70,7 @@ class Aside(Closing):
         """The answer to a question.
 
         Raises Cancelled at once when ``token`` is cancelled (the process is gone then), and
-        :class:`AsideError`.
+        :class:`SubprocessError`.
         """
         process = self.start()
         try:
@@ -80,14 +80,14 @@ class Aside(Closing):
                 done, answer = pickle.load(_pipe(process.stdout))
         except (EOFError, OSError, pickle.UnpicklingError) as error:
             token.check()
-            raise AsideError("the process ended") from error
+            raise SubprocessError("the process ended") from error
         token.check()
         if not done:
-            raise AsideError(str(answer))
+            raise SubprocessError(str(answer))
         return answer
 
 
-class KeptAside:
+class KeptSubprocess:
     """Such a process that stays warm between questions, for a whole program.
 
     One question at a time; the process starts with :meth:`start` or the first question, and ends
@@ -96,8 +96,8 @@ class KeptAside:
 
     def __init__(self, target: str) -> None:
         self._target = target
-        self._aside: Aside | None = None
-        self._ended: weakref.finalize[[], KeptAside] | None = None
+        self._aside: Subprocess | None = None
+        self._ended: weakref.finalize[[], KeptSubprocess] | None = None
         self._busy = Lock()
         self._starting = Lock()
 
@@ -105,7 +105,7 @@ class KeptAside:
         """Start the process, so that it is ready when there is something to ask."""
         with self._starting:
             if self._aside is None:
-                self._aside = Aside(self._target)
+                self._aside = Subprocess(self._target)
                 self._ended = weakref.finalize(self, self._aside.close)
             return self._aside.start()
 
@@ -120,7 +120,7 @@ class KeptAside:
         """The answer to a question.
 
         Raises Cancelled within a moment, even while another question is being answered, and
-        :class:`AsideError`; the process is gone then.
+        :class:`SubprocessError`; the process is gone then.
         """
         while not self._busy.acquire(timeout=_WAIT):
             token.check()
@@ -128,7 +128,7 @@ class KeptAside:
             self.start()
             assert self._aside is not None
             return self._aside.ask(question, token)
-        except AsideError:
+        except SubprocessError:
             self.close()
             raise
         finally:

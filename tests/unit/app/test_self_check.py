@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from dpdesk.app import checked_aside
+from dpdesk.app import self_check
 from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import verify_release
-from dpdesk.core.aside import KeptAside
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.subprocesses import KeptSubprocess
 from dpdesk.engine.cubes.exact import planned
 from dpdesk.engine.cubes.exact.sensitivity import GenericSensitivity, Origin
 from tests.helpers import clinic, cubes, releases
@@ -71,7 +71,7 @@ def test_a_process_that_gives_no_answer_fails_closed(
     monkeypatch: pytest.MonkeyPatch,
     write: Callable[[AppContext, Path], Path],
 ) -> None:
-    monkeypatch.setattr(checked_aside, "_CHECKER", KeptAside("dpdesk.no_such_module:answer"))
+    monkeypatch.setattr(self_check, "_CHECKER", KeptSubprocess("dpdesk.no_such_module:answer"))
     with pytest.raises(RefusedError) as caught:
         write(context, tmp_path)
     assert caught.value.code == "release.check-failed"
@@ -85,8 +85,8 @@ def test_the_check_is_made_by_another_process_which_may_be_started_again(
     monkeypatch: pytest.MonkeyPatch,
     write: Callable[[AppContext, Path], Path],
 ) -> None:
-    checker = KeptAside("dpdesk.app.checking_worker:answer")
-    monkeypatch.setattr(checked_aside, "_CHECKER", checker)
+    checker = KeptSubprocess("dpdesk.app.checking_worker:answer")
+    monkeypatch.setattr(self_check, "_CHECKER", checker)
     first = checker.start()
     assert first.pid != os.getpid()
     first.kill()
@@ -102,13 +102,13 @@ def test_what_a_check_wants_of_the_source_is_handed_over_at_once(
     context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     answers: list[object] = []
-    asked = checked_aside._asked
+    asked = self_check._asked
 
     def noted(question: object, token: CancelToken) -> object:
         answers.append(asked(question, token))
         return answers[-1]
 
-    monkeypatch.setattr(checked_aside, "_asked", noted)
+    monkeypatch.setattr(self_check, "_asked", noted)
     if method == "k-anonymity":
         _rows(context, tmp_path)
     else:
@@ -119,4 +119,4 @@ def test_what_a_check_wants_of_the_source_is_handed_over_at_once(
         )
         clinic.release(clinic.write_plan(tmp_path, combined, roles), tmp_path / "out", context)
     assert len(answers) == 1
-    assert not isinstance(answers[0], checked_aside.Wanted)
+    assert not isinstance(answers[0], self_check.CountsNeeded)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.core.aside import AsideError, KeptAside
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.frequency import FrequencySource, FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import ClaimCheck, RowDifference
+from dpdesk.core.subprocesses import KeptSubprocess, SubprocessError
 from dpdesk.engine.method import Method, MethodInput, RowsMethod
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv
     from dpdesk.io.store import DataStore
 
-_CHECKER = KeptAside("dpdesk.app.checking_worker:answer")
+_CHECKER = KeptSubprocess("dpdesk.app.checking_worker:answer")
 _MOST_ASKED = 1000
 
 
@@ -84,7 +84,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CountsNeeded:
     """Counts of these columns are wanted first."""
 
     columns: tuple[str, ...]
@@ -125,7 +125,7 @@ def checked_rows(
     for _ in range(_MOST_ASKED):
         question = RowsQuestion(method, public, replace(given, source=handed), difference)
         found = _asked(question, token)
-        if not isinstance(found, Wanted):
+        if not isinstance(found, CountsNeeded):
             return _checks(found)
         table = source.frequency_table(found.columns, token)
         handed = replace(handed, tables={**handed.tables, found.columns: table})
@@ -203,11 +203,11 @@ def _asked(question: object, token: CancelToken) -> object:
     """The answer; a process that had ended is started once more, for a budget may be spent."""
     try:
         return _CHECKER.ask(question, token)
-    except AsideError:
+    except SubprocessError:
         pass
     try:
         return _CHECKER.ask(question, token)
-    except AsideError as error:
+    except SubprocessError as error:
         raise failed(f"the process that checks it gave no answer ({error})") from error
 
 

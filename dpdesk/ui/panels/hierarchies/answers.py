@@ -13,7 +13,7 @@ from dpdesk.ui.workbench import Workbench
 KEPT_PER_ATTRIBUTE = 6
 
 
-class LookStore(QObject):
+class AnswerStore(QObject):
     """Answers by data, attribute and choice.
 
     ``answered()`` when some have come, once for those that come together, since each is a reason to

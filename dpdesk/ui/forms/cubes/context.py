@@ -11,7 +11,7 @@ NOT_DIMENSIONS = frozenset({Role.IDENTIFIER, Role.WEIGHT, Role.CLUSTER})
 
 
 @dataclass(frozen=True)
-class Around:
+class FormContext:
     """Columns of the data, in order, their roles, and those that have a hierarchy."""
 
     columns: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from dpdesk.ui.theme import ThemeManager
 
 
-class Veil(QWidget):
+class StaleOverlay(QWidget):
     """Dims what lies below it, and lets every click through."""
 
     def __init__(self, theme: ThemeManager, parent: QWidget) -> None:
