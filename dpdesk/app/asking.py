@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.querying import OpenRelease, told
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.messages import msg
 from dpdesk.core.query import Answer, Query
 from dpdesk.core.spans import span_of
 
@@ -109,11 +110,16 @@ def _check_source(source: Path, facts: ReleaseFacts, token: CancelToken) -> None
         actual, _ = hash_file(source.resolve(), token)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise StorageError("storage.failed", f"{source}: cannot be read ({reason}).") from error
+        raise StorageError(
+            "storage.failed", msg("{file}: cannot be read ({reason}).", file=source, reason=reason)
+        ) from error
     if actual != facts.internal_section("source").get("sha256"):
         raise RefusedError(
             "ask.other-source",
-            f"{source.name} is not the file that this release was made of: its SHA-256 is another.",
+            msg(
+                "{name} is not the file that this release was made of: its SHA-256 is another.",
+                name=source.name,
+            ),
             hint="Open the file that the release was made of.",
         )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from dpdesk.app.context import AppContext
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Report, silent
+from dpdesk.core.messages import msg
 from dpdesk.project.audit import FILE, AuditCheck, AuditEntry, AuditLog, AuditSearch
 
 __all__ = [
@@ -125,7 +126,9 @@ def export_audit(
     ``audit.format``, StorageError, and Cancelled.
     """
     if out.exists() and not replace:
-        raise InputError("audit.exists", f"{out}: the file is there already.", hint="Name another.")
+        raise InputError(
+            "audit.exists", msg("{out}: the file is there already.", out=out), hint="Name another."
+        )
     with AuditLog.open_home(context.home) as log:
         return log.export(out, out.suffix.lower().removeprefix("."), context.workspace, token)
 

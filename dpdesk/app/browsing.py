@@ -18,6 +18,7 @@ from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.messages import msg
 from dpdesk.core.pivot import Pivot, pivot_of
 from dpdesk.core.query import Askable, AskableColumn, Grouping
 
@@ -90,7 +91,9 @@ class OpenCube:
 
 def _nothing_has(wanted: Sequence[str]) -> RefusedError:
     names = " × ".join(wanted) or "the total"
-    return RefusedError("query.refused", f"No release has {names} yet, so none can answer.")
+    return RefusedError(
+        "query.refused", msg("No release has {names} yet, so none can answer.", names=names)
+    )
 
 
 def open_cube(
@@ -148,7 +151,7 @@ def _check_cube(about: Capabilities, folder: Path) -> None:
             "browse.no-cube",
             f"{folder}: the release holds {held} and no cube of tables, so there is nothing to "
             "browse.",
-            hint=f"Ask it for numbers with `dpdesk query {folder.name}`.",
+            hint=msg("Ask it for numbers with `dpdesk query {name}`.", name=folder.name),
         )
 
 
@@ -223,12 +226,14 @@ def export_view(
 
     kind = out.suffix.lower().lstrip(".")
     if kind not in FORMATS:
-        raise InputError("export.format", f"{out}: expected a name that ends in .csv or .xlsx.")
+        raise InputError(
+            "export.format", msg("{out}: expected a name that ends in .csv or .xlsx.", out=out)
+        )
     there = out.absolute().resolve()
     if any(there.is_relative_to(folder.resolve()) for folder in cube.pieces):
         raise InputError(
             "export.inside",
-            f"{out}: lies inside the release, which nothing may be added to.",
+            msg("{out}: lies inside the release, which nothing may be added to.", out=out),
             hint="Choose a place outside the release folder.",
         )
     pivot = cube.look(state, token, report)

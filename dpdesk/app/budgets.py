@@ -35,6 +35,7 @@ from dpdesk.core.budget import Budget
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.jsontext import read_json
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 
 if TYPE_CHECKING:
@@ -183,8 +184,8 @@ def find_account(book: Book, name: str, path: Path) -> AccountKey:
     near = nearest(name, names)
     raise InputError(
         "ledger.no-population",
-        f"{path}: the ledger has no population “{name}”.",
-        hint=f"Did you mean “{near}”?" if near else "See `dpdesk ledger show`.",
+        msg("{path}: the ledger has no population “{name}”.", path=path, name=name),
+        hint=msg("Did you mean “{near}”?", near=near) if near else "See `dpdesk ledger show`.",
     )
 
 
@@ -195,8 +196,14 @@ def find_source(book: Book, digits: str, path: Path) -> AccountKey:
     if len(wanted) < _LEAST_DIGITS or len(found) != 1:
         raise InputError(
             "ledger.no-source",
-            f"{path}: {len(found):,} sources have a content hash that begins with “{digits}”, "
-            f"expected one, named by {_LEAST_DIGITS} digits or more.",
+            msg(
+                "{path}: {n:,} sources have a content hash that begins with “{digits}”, "
+                "expected one, named by {least} digits or more.",
+                path=path,
+                n=len(found),
+                digits=digits,
+                least=_LEAST_DIGITS,
+            ),
             hint="See `dpdesk ledger show`.",
         )
     return found[0]
@@ -290,7 +297,10 @@ def check_ledger(context: AppContext, path: Path) -> LedgerCheck:
         gap = "".join(note.sentence for note in gaps)
         found = replace(found, notes=(*found.notes, *doubts), audit=gap or _audit_fault(context))
         if lost:
-            reason = f"entry {lost[0].n:,}, which this computer knows, is missing or is another"
+            reason = msg(
+                "entry {number:,}, which this computer knows, is missing or is another",
+                number=lost[0].n,
+            )
             return replace(found, fault=LedgerFault(lost[0].n, reason))
     return found
 
@@ -305,11 +315,16 @@ def export_ledger(context: AppContext, path: Path, out: Path) -> int:
 
     if out.exists():
         raise InputError(
-            "ledger.exists", f"{out}: the file is there already.", hint="Name another."
+            "ledger.exists", msg("{out}: the file is there already.", out=out), hint="Name another."
         )
     if out.suffix.lower() not in _FORMATS:
         raise InputError(
-            "ledger.format", f"{out}: the name ends in “{out.suffix}”, expected `.csv` or `.json`."
+            "ledger.format",
+            msg(
+                "{out}: the name ends in “{suffix}”, expected `.csv` or `.json`.",
+                out=out,
+                suffix=out.suffix,
+            ),
         )
     check_not_lost(context, path)
     with closing(Ledger.open(path, create=False)) as ledger:

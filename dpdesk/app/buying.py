@@ -22,6 +22,7 @@ from dpdesk.app.shops import Shop, check_same_source
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import Plan, Protection
 
 if TYPE_CHECKING:
@@ -225,7 +226,9 @@ def _known(
         content = open_listed(context, folder, token)
         hashes.append(manifest_hash(content.manifest))
         if not context.registry.about(str(content.manifest["method"])).allows(Use.BROWSED):
-            raise InputError("buy.no-cube", f"{folder}: the release is no cube of tables.")
+            raise InputError(
+                "buy.no-cube", msg("{folder}: the release is no cube of tables.", folder=folder)
+            )
         with told(folder):
             cube = ReleasedCube.from_manifest(content.manifest)
         _check_noisy(cube, folder)
@@ -239,8 +242,11 @@ def _check_noisy(cube: ReleasedCube, folder: Path) -> None:
     if cube.exact or cube.pins:
         raise InputError(
             "buy.exact",
-            f"{folder}: some numbers of the release are exact, and noise that was not made beside "
-            "them protects too little, so no single table is sold beside it.",
+            msg(
+                "{folder}: some numbers of the release are exact, and noise that was not made "
+                "beside them protects too little, so no single table is sold beside it.",
+                folder=folder,
+            ),
             hint="Release all tables of such a cube together.",
         )
 
@@ -251,7 +257,10 @@ def check_apart(releases: Sequence[Path], hashes: Sequence[str]) -> None:
         if each in hashes[:number]:
             raise InputError(
                 "query.twice",
-                f"{releases[number]}: the same release is named twice, which tells nothing more.",
+                msg(
+                    "{releases}: the same release is named twice, which tells nothing more.",
+                    releases=releases[number],
+                ),
             )
 
 
@@ -260,7 +269,12 @@ def check_sold(context: AppContext, plan: Plan, where: str) -> None:
     method = plan.protection.method
     if not context.registry.about(method).allows(Use.BOUGHT):
         raise InputError(
-            "buy.no-cube", f"{where}: tables of the method `{method}` are not sold one by one."
+            "buy.no-cube",
+            msg(
+                "{where}: tables of the method `{method}` are not sold one by one.",
+                where=where,
+                method=method,
+            ),
         )
 
 
@@ -275,20 +289,26 @@ def _plan_for(
     if parameters.get("exact"):
         raise InputError(
             "buy.exact",
-            f"{where}: `exact` names tables without noise; single tables beside these are not "
-            "offered.",
+            msg(
+                "{where}: `exact` names tables without noise; single tables beside these are "
+                "not offered.",
+                where=where,
+            ),
             hint="Release all tables of such a cube together.",
         )
     dimensions = parameters.get("dimensions")
     known = list(dimensions) if isinstance(dimensions, list | tuple) else []
     for name in wish.dimensions:
         if name not in known:
-            raise InputError("buy.dimension", f"{where}: `dimensions` does not name `{name}`.")
+            raise InputError(
+                "buy.dimension",
+                msg("{where}: `dimensions` does not name `{name}`.", where=where, name=name),
+            )
     ordered = [name for name in known if name in wish.dimensions]
     key, amount = wish.budget
     protection = one_table(parameters, ordered, (key, amount), follows)
     table = " × ".join(ordered) or "grand total"
-    title = f"{plan.title}: {table}" if plan.title else table
+    title = msg("{file}: {note}", file=plan.title, note=table) if plan.title else table
     return replace(plan, protection=Protection(plan.protection.method, protection), title=title)
 
 

@@ -13,6 +13,7 @@ from dpdesk.app.querying import AskedRelease, cautions_of, open_listed, told
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import Answer, Query
 from dpdesk.core.shapes import as_list, as_table
@@ -78,7 +79,8 @@ def open_together(
         manifest = content.manifest
         if not context.registry.about(str(manifest["method"])).allows(Use.BROWSED):
             raise RefusedError(
-                "query.no-cube", f"{folder}: only releases of cubes are asked together."
+                "query.no-cube",
+                msg("{folder}: only releases of cubes are asked together.", folder=folder),
             )
         with told(folder):
             found.append((ReleasedCube.from_manifest(manifest), content))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.engine.kinds import truth_of
 
 __all__ = ["Comparison", "compare_plan", "compare_work", "true_answer_of_work"]
@@ -76,7 +77,11 @@ def _checked_method(prepared: PreparedRows) -> ComparedMethod:
     if method is None:
         raise RefusedError(
             "compare.method",
-            f"{prepared.plan_name}: the method `{prepared.method.id}` does not say that it can be "
-            "compared with other ways on queries.",
+            msg(
+                "{plan}: the method `{id}` does not say that it can be compared with other ways "
+                "on queries.",
+                plan=prepared.plan_name,
+                id=prepared.method.id,
+            ),
         )
     return method

@@ -10,6 +10,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.recording import mention
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.formats.request import OfferedTable, ReadRequest
 
@@ -48,7 +49,7 @@ class Address:
         if self.port and not (self.port.isdecimal() and int(self.port) in _PORTS):
             raise InputError(
                 "database.port",
-                f"Port: found `{self.port}`, expected a number from 1 to 65535.",
+                msg("Port: found `{port}`, expected a number from 1 to 65535.", port=self.port),
                 hint="Leave it empty for the usual one, 5432.",
             )
         is_folder = self.host.startswith("/")
@@ -117,7 +118,9 @@ def forget_host(context: AppContext, host: str, report: Report) -> str:
 
     name = parse_host(host)
     if name not in confirmed_hosts(context):
-        raise InputError("database.host", f"{name} is not a confirmed database server.")
+        raise InputError(
+            "database.host", msg("{host} is not a confirmed database server.", host=name)
+        )
     HostList(context.home).change(context.workspace, remove=name)
     mention(context, "changed", name, report, {"what": "database server no longer confirmed"})
     return name

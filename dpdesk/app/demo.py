@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.messages import msg
 from dpdesk.core.release import ReleaseSummary, VerifyReport
 
 if TYPE_CHECKING:
@@ -103,10 +104,19 @@ def _make_one(
     verified = verify_release(out, context.registry, token, report)
     if not verified.ok:
         reason = next(
-            (f"{failure.path}: {failure.reason}" for failure in verified.failures), "unknown"
+            (
+                msg("{file}: {note}", file=failure.path, note=failure.reason)
+                for failure in verified.failures
+            ),
+            "unknown",
         )
         raise RefusedError(
-            "demo.not-verified", f"The demo release `{plan.stem}` does not verify: {reason}."
+            "demo.not-verified",
+            msg(
+                "The demo release `{name}` does not verify: {reason}.",
+                name=plan.stem,
+                reason=reason,
+            ),
         )
     return DemoRelease(title, summary, verified)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.charts import Axis, BarChart, BarSeries, SeriesStyle, format_figure, table_from
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnProfile, ColumnType
 
@@ -212,7 +213,7 @@ def _risk_chart(attributes: tuple[str, ...], summary: RiskSummary) -> BarChart:
         ),
         hatched=frozenset(range(limit)),
         threshold_before=limit,
-        threshold_label=f"k = {summary.k:,}",
+        threshold_label=msg("k = {k:,}", k=summary.k),
     )
 
 

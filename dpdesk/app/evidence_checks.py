@@ -22,6 +22,7 @@ from dpdesk.app.evidence_keys import key_faults, recorded_in
 from dpdesk.app.payment_checks import payment_faults
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyFile, Plan
@@ -272,11 +273,16 @@ def hierarchy_files_check(evidence: Mapping[str, object], source: Path) -> list[
     if unseen:
         files = ", ".join(quoted(file) for file in unseen)
         status = CheckStatus.NEEDS_SOURCE
-        found = f"recorded alone, because next to the source there is no readable {files}"
+        found = msg(
+            "recorded alone, because next to the source there is no readable {files}", files=files
+        )
     if other:
         files = ", ".join(quoted(file) for file in other)
         status = CheckStatus.FAILED
-        found = f"not what {files} says now: either the file was changed since, or the release"
+        found = msg(
+            "not what {files} says now: either the file was changed since, or the release",
+            files=files,
+        )
     return [ClaimCheck(HIERARCHY_FILES_CLAIM, status, found, PLACE)]
 
 

@@ -14,6 +14,7 @@ from dpdesk.core.charts import format_figure
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
@@ -111,8 +112,11 @@ class Examination:
                 yield FitItem(
                     "missing.candidate",
                     Weight.LOOK,
-                    f"{quoted(code)} looks like a code for missing values, and the plan does not "
-                    "declare it.",
+                    msg(
+                        "{code} looks like a code for missing values, and the plan does not "
+                        "declare it.",
+                        code=quoted(code),
+                    ),
                     f"If it is one, {missing_advice([*self._data.reading.missing, code])}.",
                     values=(ValueCount(code, 0),),
                 )
@@ -136,7 +140,9 @@ class Examination:
         advice = "Take it out of the plan" + ("." if matters else ", if it is not needed any more.")
         if instead:
             sentence += f"; is it called {quoted(instead)} now?"
-            advice = f"If so, write {quoted(instead)} in the plan; else take the column out."
+            advice = msg(
+                "If so, write {name} in the plan; else take the column out.", name=quoted(instead)
+            )
         named = name in self._work.roles or name in self._work.hierarchies
         weight = Weight.BLOCKS if named else Weight.LOOK
         if not named:
@@ -178,8 +184,12 @@ class Examination:
             yield FitItem(
                 "column.type",
                 Weight.LOOK,
-                f"{quoted(column.name)} holds {_values_of(column.type)} now, "
-                f"{_values_of(before)} before.",
+                msg(
+                    "{name} holds {now} now, {was} before.",
+                    name=quoted(column.name),
+                    now=_values_of(column.type),
+                    was=_values_of(before),
+                ),
                 "Check the file, its decimal mark and its missing codes.",
                 column.name,
                 column.rows,
@@ -244,8 +254,12 @@ class Examination:
             yield FitItem(
                 "hierarchy.idle",
                 Weight.NOTE,
-                f"{idle:,} of the {len(hierarchy.leaves):,} values in the hierarchy of "
-                f"{quoted(column.name)} occur in no row.",
+                msg(
+                    "{idle:,} of the {n:,} values in the hierarchy of {name} occur in no row.",
+                    idle=idle,
+                    n=len(hierarchy.leaves),
+                    name=quoted(column.name),
+                ),
                 column=column.name,
             )
 
@@ -379,7 +393,7 @@ def _texts(raw: object) -> list[str]:
 
 
 def _rows(count: int) -> str:
-    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+    return msg("{n:,} row", n=count) if count == 1 else msg("{n:,} rows", n=count)
 
 
 def examine(
@@ -455,7 +469,11 @@ def _open(
         item = FitItem(
             "reading.other",
             Weight.BLOCKS,
-            f"The file cannot be read as the plan says ({set_}): {error.sentence}",
+            msg(
+                "The file cannot be read as the plan says ({keys}): {sentence}",
+                keys=set_,
+                sentence=error.sentence,
+            ),
             "Take these options out of [source], or give those of the new file.",
         )
         return _Opened(detected, data, [item])

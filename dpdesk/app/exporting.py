@@ -24,6 +24,7 @@ from dpdesk.core.export_formats import DOCUMENTS, FORMATS, STATISTICAL
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, Variable
 from dpdesk.core.language import ENGLISH, speaking, voice
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.published import MINIMAL_CHANGE, ClaimCheck
 from dpdesk.core.release import ReleaseFacts
@@ -170,13 +171,13 @@ def export_release(
     if target.resolve().is_relative_to(_whole(release.resolve())):
         raise InputError(
             "export.inside",
-            f"{out}: lies inside the release, which nothing may be added to.",
+            msg("{out}: lies inside the release, which nothing may be added to.", out=out),
             hint="Choose a place outside the release folder.",
         )
     if not replace and out.is_file() and out.stat().st_size:
         raise InputError(
             "export.exists",
-            f"{out}: the file is there already.",
+            msg("{out}: the file is there already.", out=out),
             hint="Name another, or remove it.",
         )
     report(StepStarted("Check the release", 1, 2))
@@ -259,7 +260,7 @@ def _check_format(file_format: str) -> None:
             f"Unknown format `{file_format}`, expected one of "
             + ", ".join(f"`{name}`" for name in FORMATS)
             + ".",
-            hint=f"Did you mean `{near}`?" if near else "",
+            hint=msg("Did you mean `{near}`?", near=near) if near else "",
         )
 
 
@@ -275,8 +276,12 @@ def _check_fit(file_format: str, facts: ReleaseFacts, registry: Registry) -> Non
     if about.content is None or about.exports is None:
         raise RefusedError(
             "export.silent-method",
-            f"{facts.public}: the method `{facts.method}` does not say which formats its releases "
-            "fit, so none is written.",
+            msg(
+                "{public}: the method `{method}` does not say which formats its releases fit, "
+                "so none is written.",
+                public=facts.public,
+                method=facts.method,
+            ),
             hint="Its tables are text files; use them as they are.",
         )
     if file_format in about.exports:
@@ -286,8 +291,13 @@ def _check_fit(file_format: str, facts: ReleaseFacts, registry: Registry) -> Non
     if about.content in fitting:
         raise InputError(
             "export.format",
-            f"{facts.public}: the method `{facts.method}` does not say that its releases fit the "
-            f"format `{file_format}`.",
+            msg(
+                "{public}: the method `{method}` does not say that its releases fit the format "
+                "`{format}`.",
+                public=facts.public,
+                method=facts.method,
+                format=file_format,
+            ),
             hint="Export to another format.",
         )
     described = [text for content, text in _WORDS.items() if content in fitting]
@@ -399,7 +409,7 @@ def _about(facts: ReleaseFacts) -> About:
     """The same for files that have a place for notes."""
     manifest = facts.manifest
     created = date.fromisoformat(str(manifest["created"]))
-    lines = tuple(f"{name}: {text}" for name, text in _spoken(facts))
+    lines = tuple(msg("{file}: {note}", file=name, note=text) for name, text in _spoken(facts))
     return About(str(manifest["title"]), created, lines)
 
 
@@ -550,8 +560,11 @@ def _cube(facts: ReleaseFacts, agency: str) -> Any:
     if agency and not _AGENCY.fullmatch(agency):
         raise InputError(
             "export.agency",
-            f"`{agency}` is no identifier of an agency, expected letters, digits, `_` and `-`, "
-            "beginning with a letter.",
+            msg(
+                "`{agency}` is no identifier of an agency, expected letters, digits, `_` and "
+                "`-`, beginning with a letter.",
+                agency=agency,
+            ),
             hint="Give the identifier that the agency has in its SDMX registry.",
         )
     manifest = cast("dict[str, Any]", facts.manifest)

@@ -12,6 +12,7 @@ from dpdesk.app.budgets import AccountPicture
 from dpdesk.core.budget import PureEpsilon, amount_text
 from dpdesk.core.charts import Axis, PointSeries, ScatterChart, SeriesStyle, table_from
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.project.ledger import Figures
@@ -34,7 +35,7 @@ def account_curves(account: AccountPicture, delta: Fraction, token: CancelToken)
     line = float(limit.epsilon) if isinstance(limit, PureEpsilon) else None
     simple = [_number(one.simple) for one in found]
     tight = [_number(one.tight) for one in found]
-    unit = f"ε at δ = {amount_text(delta)}"
+    unit = msg("ε at δ = {delta}", delta=amount_text(delta))
     return ScatterChart(
         id=CURVES,
         question="How does the spending add up?",
@@ -46,7 +47,11 @@ def account_curves(account: AccountPicture, delta: Fraction, token: CancelToken)
             _series("tight composition", places, tight, SeriesStyle.SECOND),
         ),
         table=table_from(
-            ["Debits", f"Simple sum ({unit})", f"Tight composition ({unit})"],
+            [
+                "Debits",
+                msg("Simple sum ({unit})", unit=unit),
+                msg("Tight composition ({unit})", unit=unit),
+            ],
             [
                 [place, _cell(one.simple), _cell(one.tight)]
                 for place, one in zip(places, found, strict=True)
@@ -75,7 +80,11 @@ def _answer(found: Sequence[Figures]) -> str:
     last = found[-1]
     if last.simple is None or last.tight is None:
         return "No ε holds at this δ: more δ has been spent."
-    return f"Simple sum ε = {float(last.simple):.4g}, tight composition ε = {last.tight:.4g}."
+    return msg(
+        "Simple sum ε = {simple:.4g}, tight composition ε = {tight:.4g}.",
+        simple=float(last.simple),
+        tight=last.tight,
+    )
 
 
 def _number(value: Fraction | float | None) -> float:

@@ -52,6 +52,7 @@ from dpdesk.core.budget import (
 )
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, Note, Report
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.project.ledger import AccountKey, Book, Ledger, Outcome, Preview
@@ -78,7 +79,8 @@ def ledger_path(context: AppContext, base: Path, named: object = None) -> Path:
         return Path(os.path.realpath(context.home / FILE))
     if not isinstance(named, str | Path) or not str(named) or "\0" in str(named):
         raise InputError(
-            "plan.invalid", f"[budget]: `ledger` is {named!r}, expected the path of a file."
+            "plan.invalid",
+            msg("[budget]: `ledger` is {named!r}, expected the path of a file.", named=named),
         )
     return Path(os.path.realpath(base / named))
 
@@ -249,7 +251,11 @@ class LedgerDesk:
         """Say and enter that the plan's limit is that of its people from now on."""
         facts = limit_facts(found.key, found.limit, found.reason)
         mention(self.context, LIMITED, self.path, report, facts)
-        words = f"The limit {found.limit} of the plan is the limit of {found.key} from now on."
+        words = msg(
+            "The limit {limit} of the plan is the limit of {key} from now on.",
+            limit=found.limit,
+            key=found.key,
+        )
         report(Note("ledger.limit-set", words))
 
     def settle(
@@ -346,12 +352,14 @@ def begin_ledger(context: AppContext, path: Path, reason: str) -> str:
     if not is_said(reason):
         raise InputError(
             "ledger.reason",
-            f"{path}: beginning a new ledger needs a reason.",
+            msg("{path}: beginning a new ledger needs a reason.", path=path),
             hint="Say what happened: `--reason TEXT`.",
         )
     if path.exists():
         raise InputError(
-            "ledger.exists", f"{path}: there is a file already.", hint="Name another one."
+            "ledger.exists",
+            msg("{path}: there is a file already.", path=path),
+            hint="Name another one.",
         )
     witness = Witness.here()
     enter(context, BEGUN, path, {"reason": reason})

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dpdesk.app.evidence_checks import FIGURES_CLAIM, HIERARCHY_FILES_CLAIM, RECORD_CLAIM
 from dpdesk.app.page_checks import ABOUT_CLAIM
 from dpdesk.app.reports import PRINTED_CLAIM, REPORT_CLAIM
+from dpdesk.core.messages import msg
 from dpdesk.core.public_fields import LISTED
 from dpdesk.core.published import MADE_AGAIN, ROWS_COMPARED, CheckStatus, ClaimCheck
 from dpdesk.engine.kinds import rows_of
@@ -75,4 +76,4 @@ def _unsaid(
 
 
 def _claim(part: str) -> str:
-    return part if part == GUARANTEE else f"result, {part}"
+    return part if part == GUARANTEE else msg("result, {key}", key=part)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.recipes import spelled_work
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import DataProfile
 from dpdesk.project.work import WorkState
@@ -50,7 +51,8 @@ def open_path(path: Path) -> OpenedPath:
         return _open_folder(path)
     if not path.exists():
         raise StorageError(
-            "open.missing", f"{path}: there is no such file, expected a plan or a data file."
+            "open.missing",
+            msg("{path}: there is no such file, expected a plan or a data file.", path=path),
         )
     if path.suffix.lower() in PLAN_ENDINGS:
         from dpdesk.io.planfile import read_plan
@@ -67,7 +69,7 @@ def _refuse_project(path: Path) -> None:
     if is_project(path):
         raise InputError(
             "open.project",
-            f"{path}: found a project, expected a plan or a data file.",
+            msg("{path}: found a project, expected a plan or a data file.", path=path),
             hint="Open it as a project; its name should end in `.dpdesk`.",
         )
 
@@ -77,8 +79,11 @@ def _open_folder(path: Path) -> OpenedPath:
         return OpenedPath(Opened.RELEASE, path, None)
     raise StorageError(
         "open.folder",
-        f"{path}: the folder holds no release (no manifest.json), expected a release, a plan or "
-        "a data file.",
+        msg(
+            "{path}: the folder holds no release (no manifest.json), expected a release, a plan "
+            "or a data file.",
+            path=path,
+        ),
     )
 
 

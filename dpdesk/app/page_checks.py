@@ -21,6 +21,7 @@ from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import ENGLISH, languages, speaking
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Parameter,
     ParameterValue,
@@ -89,8 +90,12 @@ def page_is_made(method: Method) -> Iterator[None]:
     except (TemplateError, *MALFORMED) as error:
         raise RefusedError(
             "release.no-page",
-            f"The method `{method.id}` describes its release in another form than the pages have "
-            f"room for ({type(error).__name__}), so nothing is released.",
+            msg(
+                "The method `{method}` describes its release in another form than the pages "
+                "have room for ({kind}), so nothing is released.",
+                method=method.id,
+                kind=type(error).__name__,
+            ),
             hint="Use another method, or ask those who made this one.",
         ) from error
 
@@ -166,7 +171,7 @@ def page_check(
         return answer(CheckStatus.FAILED, found)
     active = active_part(content)
     if active is not None:
-        found = f"the page holds {active}, which no page of this program does"
+        found = msg("the page holds {part}, which no page of this program does", part=active)
         return answer(CheckStatus.FAILED, found)
     try:
         if language not in languages():
@@ -186,18 +191,20 @@ def page_check(
 
 def other_texts(manifest: Mapping[str, object]) -> str:
     """Why a page was not compared: which version says that it made it."""
-    return (
-        f"made by version {str(manifest.get('dpdesk'))[:60]} with other texts than this program's, "
-        "not compared; its bytes are those that the release names"
+    return msg(
+        "made by version {version} with other texts than this program's, not compared; its "
+        "bytes are those that the release names",
+        version=str(manifest.get("dpdesk"))[:60],
     )
 
 
 def _no_texts(manifest: Mapping[str, object], language: str) -> str:
     shown = language[:40]
-    return (
-        f"made by version {str(manifest.get('dpdesk'))[:60]} in the language `{shown}`, of which "
-        "this program has no texts that it can read, not compared; its bytes are those that the "
-        "release names"
+    return msg(
+        "made by version {version} in the language `{language}`, of which this program has "
+        "no texts that it can read, not compared; its bytes are those that the release names",
+        version=str(manifest.get("dpdesk"))[:60],
+        language=shown,
     )
 
 
@@ -225,7 +232,7 @@ def setting_checks(manifest: Mapping[str, object], method: Method) -> list[Claim
         parameter = known.get(str(key))
         if parameter is not None and not _is_setting(parameter, value):
             found = f"found {str(value)[:60]!r}, expected {parameter.range_text()}"
-            claim = f"parameters, {key}"
+            claim = msg("parameters, {key}", key=key)
             checks.append(ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST))
     return checks
 

@@ -13,6 +13,7 @@ from dpdesk.core.column_names import same_forms, shown_form, spelling
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     ParameterValue,
     nearest,
@@ -96,7 +97,7 @@ def _noted(
     _note_budget(plan, notes)
     note_without_effect(plan, method, parameters, notes.add)
     for sentence in store.reading.notes:
-        notes.add("source.reading", f"{name}: {sentence}")
+        notes.add("source.reading", msg("{file}: {note}", file=name, note=sentence))
     named = store.reading.header or plan.source.header is not None
     plan, parameters, made = spelled_plan(plan, method, ready, store.columns, where)
     uses = _Uses(method, parameters)
@@ -163,7 +164,11 @@ def check_protection(
         if key in method.later:
             raise InputError(
                 "plan.not-available",
-                f"{place}: the key `{key}` is not available in this version.",
+                msg(
+                    "{place}: the key `{key}` is not available in this version.",
+                    place=place,
+                    key=key,
+                ),
                 hint="Remove it; nothing of what it asks for would be checked.",
                 details={"key": key},
             )
@@ -176,8 +181,14 @@ def _check_pseudonyms(context: AppContext, plan: Plan, method: Method, where: st
     for name in plan.pseudonyms if method.pseudonyms else ():
         raise InputError(
             "plan.no-pseudonyms",
-            f"{where}, [attributes.{name}]: a release of the method `{method.id}` can hold no "
-            f"pseudonyms, because {method.pseudonyms}.",
+            msg(
+                "{where}, [attributes.{name}]: a release of the method `{id}` can hold no "
+                "pseudonyms, because {why}.",
+                where=where,
+                name=name,
+                id=method.id,
+                why=method.pseudonyms,
+            ),
             hint="Remove the key `pseudonym`, so that the identifier is left out.",
             details={"key": "pseudonym"},
         )
@@ -225,7 +236,12 @@ def check_columns(
         near = nearest(name, columns)
         raise InputError(
             "plan.unknown-column",
-            f"{where}, [attributes.{name}]: {source} has no column `{name}`.",
+            msg(
+                "{where}, [attributes.{name}]: {source} has no column `{name}`.",
+                where=where,
+                name=name,
+                source=source,
+            ),
             hint=_unknown_hint(near, columns) if named else _HEADER_HINT,
             details={"key": name, "nearest": near},
         )
@@ -237,7 +253,7 @@ _HEADER_HINT = (
 
 
 def _unknown_hint(near: str | None, columns: Sequence[str]) -> str:
-    return f"Did you mean `{near}`?" if near else _columns_hint(columns)
+    return msg("Did you mean `{near}`?", near=near) if near else _columns_hint(columns)
 
 
 def _columns_hint(columns: Sequence[str]) -> str:
@@ -265,14 +281,21 @@ def _note_budget(plan: Plan, notes: _Notes) -> None:
     if plan.budget is not None:
         notes.add(
             "plan.unused-budget",
-            f"The plan's [budget] is not used: the method `{plan.protection.method}` spends none.",
+            msg(
+                "The plan's [budget] is not used: the method `{method}` spends none.",
+                method=plan.protection.method,
+            ),
         )
 
 
 def _no_trial(method_id: str, where: str) -> InputError:
     return InputError(
         "method.no-trial",
-        f"{where}: `{method_id}` draws noise, so it cannot be tried on the data for nothing.",
+        msg(
+            "{where}: `{method}` draws noise, so it cannot be tried on the data for nothing.",
+            where=where,
+            method=method_id,
+        ),
         hint="Run the plan with `dpdesk run`; its errors are known before anything is spent.",
         details={"key": "method"},
     )
@@ -290,7 +313,10 @@ def note_without_effect(
         if key in given:
             value = parameters[by]
             beside = f"{by} = {show(value)}" if isinstance(value, str) else by
-            note("plan.without-effect", f"`{key}` has no effect beside `{beside}`.")
+            note(
+                "plan.without-effect",
+                msg("`{key}` has no effect beside `{other}`.", key=key, other=beside),
+            )
 
 
 def _read_files(
@@ -389,7 +415,10 @@ def _default(name: str, store: DataStore, token: CancelToken, notes: _Notes) -> 
 
     notes.add(
         "hierarchy.default",
-        f"`{name}` has no hierarchy: it is kept as it is or replaced by `*` as a whole.",
+        msg(
+            "`{column}` has no hierarchy: it is kept as it is or replaced by `*` as a whole.",
+            column=name,
+        ),
     )
     return default_hierarchy(name, store.frequency_table([name], token).domains[0])
 
@@ -418,8 +447,12 @@ def _check_leaves(
             for value in missing_in_groups(aligned, 0):
                 notes.add(
                     "hierarchy.same-label",
-                    f"Column `{name}`: {quoted(value)} is a missing value, and a group of its "
-                    f"hierarchy is called so too; both are released as {quoted(value)}.",
+                    msg(
+                        "Column `{column}`: {value} is a missing value, and a group of its "
+                        "hierarchy is called so too; both are released as {value}.",
+                        column=name,
+                        value=quoted(value),
+                    ),
                 )
 
 
@@ -434,8 +467,13 @@ def _note_forms(
                 first, second = (quoted(shown_form(value)) for value in values)
                 notes.add(
                     "source.value-forms",
-                    f"Column `{name}`: {first} and {second} are one value in two Unicode forms and "
-                    "count as two; save the source in one form (NFC).",
+                    msg(
+                        "Column `{name}`: {first} and {second} are one value in two Unicode "
+                        "forms and count as two; save the source in one form (NFC).",
+                        name=name,
+                        first=first,
+                        second=second,
+                    ),
                 )
 
 
@@ -443,9 +481,12 @@ def _note_chosen_widths(name: str, spec: HierarchyBuilder, notes: _Notes) -> Non
     if spec.kind == "intervals" and not {"widths", "cuts"} & set(spec.options):
         notes.add(
             "hierarchy.from-data",
-            f"The intervals of `{name}` were chosen from the range of all its values, so their "
-            "width tells of the largest and the smallest one; give `widths` to choose them "
-            "yourself.",
+            msg(
+                "The intervals of `{column}` were chosen from the range of all its values, so "
+                "their width tells of the largest and the smallest one; give `widths` to choose "
+                "them yourself.",
+                column=name,
+            ),
         )
 
 
@@ -458,7 +499,12 @@ def note_idle_options(
     for key, by in idle_options(builder):
         note(
             "plan.without-effect",
-            f"[attributes.{name}], hierarchy: `{key}` has no effect beside `{by}`.",
+            msg(
+                "[attributes.{column}], hierarchy: `{key}` has no effect beside `{other}`.",
+                column=name,
+                key=key,
+                other=by,
+            ),
         )
 
 

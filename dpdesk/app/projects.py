@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.project.audit import AuditNote
 from dpdesk.project.candidates import ShelfSnapshot
 from dpdesk.project.file import (
@@ -88,8 +89,12 @@ def create_project(
     if share:
         raise InputError(
             "project.network",
-            f"{path}: the folder lies on a network share ({share}), where the file could be damaged"
-            " while it is written.",
+            msg(
+                "{path}: the folder lies on a network share ({share}), where the file could be "
+                "damaged while it is written.",
+                path=path,
+                share=share,
+            ),
             hint="Choose a folder on this computer; a copy can be put there later.",
         )
     contents = new_contents(history, shelf)
@@ -136,7 +141,10 @@ def save_copy(
     if path.exists() and path.samefile(project.path):
         raise InputError(
             "project.same-file",
-            f"{path}: the project itself lies there, expected another name for the copy.",
+            msg(
+                "{path}: the project itself lies there, expected another name for the copy.",
+                path=path,
+            ),
         )
     here = project.contents if work is None else project.contents.after(work)
     fresh = new_contents(here.history, here.shelf)

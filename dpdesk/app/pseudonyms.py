@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import NUMBER, RELEASE, PseudonymSpec, domain_frame
 
 if TYPE_CHECKING:
@@ -63,8 +64,12 @@ def check_place(home: Path, plan: Plan, base: Path, out: Path) -> None:
         if keys.is_relative_to(folder) and not user.is_relative_to(folder):
             raise InputError(
                 "pseudonym-key.place",
-                f"{keys}: the keys of pseudonyms lie in {folder}, the folder of the plan or the "
-                "release, expected a place that is never passed on with them.",
+                msg(
+                    "{keys}: the keys of pseudonyms lie in {folder}, the folder of the plan or "
+                    "the release, expected a place that is never passed on with them.",
+                    keys=keys,
+                    folder=folder,
+                ),
                 hint="Let DPDESK_HOME name a folder elsewhere, and move the keys there.",
             )
 
@@ -207,12 +212,17 @@ def notes_of(
         top = tops[name]
         shown = linkage.get(name, {})
         if shown.get("several"):
-            sentence = (
-                f"{shown['several']:,} of {shown['pseudonyms']:,} pseudonyms of `{name}` have "
-                f"several rows, at most {shown['most']:,} each. Whoever knows all rows of somebody "
-                f"finds {shown['alone']:,} of them without doubt: nobody else has the same "
-                f"combinations of quasi-identifiers; {shown['few']:,} share theirs with fewer than "
-                "k pseudonyms."
+            sentence = msg(
+                "{n:,} of {m:,} pseudonyms of `{column}` have several rows, at most {o:,} "
+                "each. Whoever knows all rows of somebody finds {p:,} of them without "
+                "doubt: nobody else has the same combinations of quasi-identifiers; {q:,} "
+                "share theirs with fewer than k pseudonyms.",
+                n=shown["several"],
+                m=shown["pseudonyms"],
+                column=name,
+                o=shown["most"],
+                p=shown["alone"],
+                q=shown["few"],
             )
             notes.append(Note("pseudonym.several-rows", sentence))
         for other, column in tops.items():
@@ -236,8 +246,13 @@ def _alike(name: str, count: int) -> Note:
 def _same(name: str, other: str) -> Note:
     return Note(
         "pseudonym.same-column",
-        f"`{other}` is released and goes with the pseudonyms of `{name}` one to one: whoever knows "
-        "somebody's value of it needs no key. Is it the same identifier under another name?",
+        msg(
+            "`{other}` is released and goes with the pseudonyms of `{column}` one to one: "
+            "whoever knows somebody's value of it needs no key. Is it the same identifier under "
+            "another name?",
+            other=other,
+            column=name,
+        ),
     )
 
 

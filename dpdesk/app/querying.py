@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.texts import same_texts
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted, silent
+from dpdesk.core.messages import msg
 from dpdesk.core.published import MINIMAL_CHANGE, CheckStatus
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.release import VerifyReport
@@ -74,7 +75,12 @@ def open_release(
     answers = answers_of(method)
     if answers is None:
         raise RefusedError(
-            "query.no-answers", f"{folder}: releases of the method `{name}` answer no queries."
+            "query.no-answers",
+            msg(
+                "{folder}: releases of the method `{name}` answer no queries.",
+                folder=folder,
+                name=name,
+            ),
         )
     with told(folder):
         askable = answers.askable(content, token)
@@ -100,8 +106,12 @@ def open_listed(context: AppContext, folder: Path, token: CancelToken) -> Releas
             if check.status is CheckStatus.FAILED:
                 raise RefusedError(
                     "release.not-listed",
-                    f"{folder}: the manifest holds `{check.claim}`, which is not among the public "
-                    "fields of such a release.",
+                    msg(
+                        "{folder}: the manifest holds `{field}`, which is not among the public "
+                        "fields of such a release.",
+                        folder=folder,
+                        field=check.claim,
+                    ),
                     hint=_ANSWERS_NOTHING,
                 )
     if manifest_hash(content.manifest) not in context.verified:
@@ -132,7 +142,12 @@ def _check_claims(
         failure = found.failures[0]
         raise RefusedError(
             "release.not-verified",
-            f"{folder}: the release does not verify: {failure.path}: {failure.reason}.",
+            msg(
+                "{folder}: the release does not verify: {path}: {reason}.",
+                folder=folder,
+                path=failure.path,
+                reason=failure.reason,
+            ),
             hint=_ANSWERS_NOTHING,
         )
     said = tuple(_not_compared(content.manifest, found))
@@ -162,6 +177,10 @@ def told(folder: Path) -> Iterator[None]:
         kind = type(error).__name__
         raise InputError(
             "release.unreadable",
-            f"{folder}: the claims of the manifest cannot be read ({kind}).",
+            msg(
+                "{folder}: the claims of the manifest cannot be read ({kind}).",
+                folder=folder,
+                kind=kind,
+            ),
             hint="`dpdesk verify` tells what is wrong with it.",
         ) from error

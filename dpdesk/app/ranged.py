@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.io.store import DataStore
@@ -24,6 +25,10 @@ def missing_apart(hierarchy: Hierarchy, data: DataStore) -> tuple[Hierarchy, str
     listed = ", ".join(f"`{code}`" for code in gone[:_LISTED])
     listed += ", …" if len(gone) > _LISTED else ""
     return hierarchy.without_ranged(gone), (
-        f"Column `{hierarchy.attribute}`: a range of its hierarchy covers {listed}, declared "
-        "missing; missing values are no part of a range."
+        msg(
+            "Column `{column}`: a range of its hierarchy covers {codes}, declared missing; "
+            "missing values are no part of a range.",
+            column=hierarchy.attribute,
+            codes=listed,
+        )
     )

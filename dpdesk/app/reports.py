@@ -14,6 +14,7 @@ from dpdesk.app.private.labelling import read_dimension_labels
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK
+from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.method import Method
@@ -93,7 +94,10 @@ def _printed(
     try:
         printed = _print_sha256(content, token)
     except StorageError as error:
-        return answer(CheckStatus.NOT_CHECKED, f"it could not be printed again: {error.sentence}")
+        return answer(
+            CheckStatus.NOT_CHECKED,
+            msg("it could not be printed again: {reason}", reason=error.sentence),
+        )
     if printed == sha256(place.read_bytes()).hexdigest():
         return answer(CheckStatus.CONFIRMED, "printed again, the same")
     if _printer(evidence) != _own_printer():

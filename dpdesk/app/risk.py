@@ -10,6 +10,7 @@ from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.capabilities import Protection
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -100,8 +101,12 @@ def _protection(context: AppContext, method: str, where: str) -> Protection:
     if said is None:
         raise RefusedError(
             "risk.silent-method",
-            f"{where}: the method `{method}` does not say how it protects, so its risk is not "
-            "told.",
+            msg(
+                "{where}: the method `{method}` does not say how it protects, so its risk is "
+                "not told.",
+                where=where,
+                method=method,
+            ),
             hint="Ask who made the method what a release tells of people.",
         )
     return said
@@ -134,14 +139,23 @@ def _counted(facts: ReleaseFacts, token: CancelToken) -> dict[str, object]:
     except KeyError as error:
         raise InputError(
             "release.unreadable",
-            f"{place}: there is no column `{error.args[0]}`, which the manifest calls a "
-            "quasi-identifier.",
+            msg(
+                "{place}: there is no column `{name}`, which the manifest calls a "
+                "quasi-identifier.",
+                place=place,
+                name=error.args[0],
+            ),
         ) from error
     except UnreadableTableError as error:
-        raise InputError("release.unreadable", f"{place}: {error}.") from error
+        raise InputError(
+            "release.unreadable", msg("{path}: {reason}.", path=place, reason=error)
+        ) from error
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InputError("release.unreadable", f"{place}: could not be read ({reason}).") from error
+        raise InputError(
+            "release.unreadable",
+            msg("{place}: could not be read ({reason}).", place=place, reason=reason),
+        ) from error
     return {
         "rows": sizes.rows,
         "classes": sizes.groups,
@@ -166,6 +180,8 @@ def _quasi_identifiers(facts: ReleaseFacts) -> list[str]:
         return []  # all columns are released unchanged, but for the drawn ones
     raise InputError(
         "release.unreadable",
-        f"{facts.public / 'manifest.json'}: the guarantee names no quasi-identifiers, "
-        "so there is no risk to count.",
+        msg(
+            "{public}: the guarantee names no quasi-identifiers, so there is no risk to count.",
+            public=facts.public / "manifest.json",
+        ),
     )

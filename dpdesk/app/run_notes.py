@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.pseudonyms import notes_of
 from dpdesk.app.witnessing import paid_notes
 from dpdesk.core.jobs import CancelToken, Note
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.engine.method import Outcome
@@ -36,9 +37,14 @@ def unique_notes(
     return [
         Note(
             "release.nearly-unique",
-            f"`{name}` is released unchanged and has {column.distinct:,} different values in "
-            f"{published.rows:,} rows: someone who knows such a value of a person finds the "
-            "row. Should it be an identifier or a quasi-identifier?",
+            msg(
+                "`{column}` is released unchanged and has {n:,} different values in {rows:,} "
+                "rows: someone who knows such a value of a person finds the row. Should it be "
+                "an identifier or a quasi-identifier?",
+                column=name,
+                n=column.distinct,
+                rows=published.rows,
+            ),
         )
         for name, column in published.top_values(EXAMPLES, token).items()
         if name not in unchecked and column.distinct >= _UNIQUE * published.rows

@@ -53,6 +53,7 @@ from dpdesk.core.errors import StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.core.schema import Role
@@ -264,7 +265,7 @@ class _Release(ABC):
             checks = (*checks, *beyond(self.prepared.method, manifest, checks, compared=True))
             for check in checks:
                 if check.status is CheckStatus.FAILED:
-                    raise failed(f"{check.claim}: {check.found}")
+                    raise failed(msg("{file}: {note}", file=check.claim, note=check.found))
             self.clock.lap("check")
             self._write_internal(manifest, checks)
             read_back(self.build, self.prepared.method.capabilities, self.token)

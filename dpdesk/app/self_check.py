@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.frequency import FrequencySource, FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.published import ClaimCheck, RowDifference
 from dpdesk.core.subprocesses import KeptSubprocess, SubprocessError
 from dpdesk.engine.method import Method, MethodInput, RowsMethod
@@ -194,7 +195,7 @@ def failed(found: str) -> RefusedError:
     """The error that a release was not kept because the verifier found this in it."""
     return RefusedError(
         "release.check-failed",
-        f"The release was not kept, because checking it failed: {found}.",
+        msg("The release was not kept, because checking it failed: {found}.", found=found),
         hint="This is a fault of the program; please report it.",
     )
 

@@ -20,6 +20,7 @@ from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import Plan
 from dpdesk.project.work import WorkState
 
@@ -104,7 +105,7 @@ def shop_of_work(context: AppContext, at_hand: AtHand, where: str) -> Shop:
     if not bought or not work.parameters.get("dimensions"):
         raise RefusedError(
             "buy.no-plan",
-            f"{where}: tables are bought for a data cube, and none is planned.",
+            msg("{where}: tables are bought for a data cube, and none is planned.", where=where),
             hint="Choose the data cube in Protect and name its dimensions.",
         )
     return Shop(work.to_plan(), work.base, where, at_hand.data, work.hand_made())
@@ -124,8 +125,11 @@ def shop_of_release(
     if facts.internal is None:
         raise RefusedError(
             "buy.no-evidence",
-            f"{folder.name}: only whoever holds the whole release can buy more of it; its internal "
-            "part is not here.",
+            msg(
+                "{name}: only whoever holds the whole release can buy more of it; its internal "
+                "part is not here.",
+                name=folder.name,
+            ),
             hint="Open the whole release folder, not its public part.",
         )
     with told(folder):
@@ -133,8 +137,11 @@ def shop_of_release(
         if at_hand is None:
             raise RefusedError(
                 "buy.no-source",
-                f"{name} is not open: buying counts once more in the file that the release was "
-                "made of.",
+                msg(
+                    "{name} is not open: buying counts once more in the file that the release "
+                    "was made of.",
+                    name=name,
+                ),
                 hint="Open that file, or the plan of the release, in the main window.",
             )
         check_same_source(at_hand.data, [folder])
@@ -161,10 +168,16 @@ def check_same_source(data: DataStore, releases: Sequence[Path]) -> None:
             if source["sha256"] != data.sha256:
                 raise RefusedError(
                     "buy.other-source",
-                    f"{data.name} is not the file that {folder.name} was made of, or has changed "
-                    "since: its SHA-256 is another.",
-                    hint=f"Open {source['name']} as it was then; tables of other data cannot be "
-                    "combined.",
+                    msg(
+                        "{name} is not the file that {release} was made of, or has changed "
+                        "since: its SHA-256 is another.",
+                        name=data.name,
+                        release=folder.name,
+                    ),
+                    hint=msg(
+                        "Open {source} as it was then; tables of other data cannot be combined.",
+                        source=source["name"],
+                    ),
                 )
 
 
@@ -182,7 +195,10 @@ def _check_ledger(context: AppContext, shop: Shop, facts: ReleaseFacts, token: C
     if not held:
         raise RefusedError(
             "buy.other-ledger",
-            f"{path}: this ledger does not hold the debit of the release, so it cannot tell what "
-            "is left.",
+            msg(
+                "{path}: this ledger does not hold the debit of the release, so it cannot tell "
+                "what is left.",
+                path=path,
+            ),
             hint="Open the plan that the release was made of from its own folder.",
         )

@@ -10,6 +10,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.recording import mention
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import Note, Report, silent
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.project.review.cards import Card
@@ -46,7 +47,9 @@ def write_card(
     Without ``replace`` the file must be new. Raises InputError ``card.exists``, ``key.missing``.
     """
     if out.exists() and not replace:
-        raise InputError("card.exists", f"{out}: the file is there already.", hint="Name another.")
+        raise InputError(
+            "card.exists", msg("{out}: the file is there already.", out=out), hint="Name another."
+        )
     store = _keys(context)
     card = store.export_card(store.find(key).fingerprint, out, context.workspace)
     facts = {"what": "card", "person": card.person, "key": card.fingerprint}
@@ -85,7 +88,7 @@ def find_key(context: AppContext, key: str | None) -> Card:
     names = ", ".join(card.person for card in cards)
     raise InputError(
         "key.ambiguous",
-        f"There are {len(cards)} keys on this computer: {names}.",
+        msg("There are {n} keys on this computer: {names}.", n=len(cards), names=names),
         hint="Say whose key signs with `--as`.",
     )
 
@@ -129,8 +132,11 @@ def trust_card(
     if fingerprint is not None and (len(wanted) < 20 or not card.fingerprint.startswith(wanted)):
         raise InputError(
             "trust.fingerprint",
-            f"{path}: the fingerprint of this key is {fingerprint_text(card.fingerprint)}, not the "
-            "one given.",
+            msg(
+                "{path}: the fingerprint of this key is {fingerprint}, not the one given.",
+                path=path,
+                fingerprint=fingerprint_text(card.fingerprint),
+            ),
             hint="Give at least the first 20 digits, as the key's holder reads them to you.",
         )
     entry = TrustStore(context.home, context.workspace).add(card, now()).entry(card.fingerprint)
@@ -168,9 +174,10 @@ def import_trust(context: AppContext, path: Path, report: Report = silent) -> Tr
     aside: list[Path] = []
     found = TrustStore(context.home, context.workspace).import_list(path, aside.append)
     for kept in aside:
-        sentence = (
-            f"The list of this computer was damaged and is kept as {kept}; what had been added or "
-            "revoked on this computer alone has to be done again."
+        sentence = msg(
+            "The list of this computer was damaged and is kept as {kept}; what had been "
+            "added or revoked on this computer alone has to be done again.",
+            kept=kept,
         )
         report(Note("trust.set-aside", sentence))
     facts = {"what": "a list was joined", "sha256": found.fingerprint_of_list()}
@@ -185,7 +192,9 @@ def export_trust(
     from dpdesk.project.review.trust import TrustStore
 
     if out.exists() and not replace:
-        raise InputError("trust.exists", f"{out}: the file is there already.", hint="Name another.")
+        raise InputError(
+            "trust.exists", msg("{out}: the file is there already.", out=out), hint="Name another."
+        )
     found = TrustStore(context.home, context.workspace).export_list(out, context.workspace)
     facts = {"what": "list of trusted keys", "sha256": found.fingerprint_of_list()}
     mention(context, "exported", out.absolute(), report, facts)
@@ -217,9 +226,11 @@ def _trusted(trust: TrustList, key: str) -> TrustEntry:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise InputError("trust.missing", f"No key of {key} is in the list of trusted keys.")
+        raise InputError(
+            "trust.missing", msg("No key of {key} is in the list of trusted keys.", key=key)
+        )
     raise InputError(
         "trust.ambiguous",
-        f"{len(found)} keys of {key} are in the list of trusted keys.",
+        msg("{n} keys of {key} are in the list of trusted keys.", n=len(found), key=key),
         hint="Give the first digits of the fingerprint.",
     )

@@ -37,6 +37,7 @@ from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
@@ -121,7 +122,7 @@ def verify_release(
     Raises InputError when ``path`` is no folder or ``source`` no file, and Cancelled.
     """
     if source is not None and not source.is_file():
-        raise InputError("source.missing", f"{source}: there is no such file.")
+        raise InputError("source.missing", msg("{source}: there is no such file.", source=source))
     report(StepStarted("Check hashes and seal", 1, 2))
 
     def known(method: str) -> Capabilities:
@@ -239,7 +240,10 @@ class _Checker:
             return ()
         for check in checks:
             if check.status is CheckStatus.FAILED:
-                self._fail(check.path or MANIFEST, f"{check.claim}: {check.found}")
+                self._fail(
+                    check.path or MANIFEST,
+                    msg("{file}: {note}", file=check.claim, note=check.found),
+                )
         return checks
 
     def _internal(
@@ -365,9 +369,14 @@ class _Checker:
             actual, _ = hash_file(source.resolve(), self._token)
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise StorageError("storage.failed", f"{source}: cannot be read ({reason}).") from error
+            raise StorageError(
+                "storage.failed",
+                msg("{file}: cannot be read ({reason}).", file=source, reason=reason),
+            ) from error
         if actual == recorded:
-            self.notes.append(f"{source.name} is the source that the evidence names.")
+            self.notes.append(
+                msg("{name} is the source that the evidence names.", name=source.name)
+            )
             return True
         self._found.failures.append(
             Failure(str(source), "is not the source of this release: its SHA-256 is another")
@@ -534,7 +543,7 @@ class _Checker:
         self._found.fail(self._found.public / name, reason)
 
     def _fail_check(self, check: ClaimCheck) -> None:
-        reason = f"{check.claim}: {check.found}"
+        reason = msg("{file}: {note}", file=check.claim, note=check.found)
         if check.path.startswith(f"{INTERNAL}/"):
             self._found.fail(self._found.root / check.path, reason)
         else:

@@ -19,6 +19,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.recording import enter
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note
+from dpdesk.core.messages import msg
 from dpdesk.project.people import whoever
 
 if TYPE_CHECKING:
@@ -158,10 +159,14 @@ def audit_note(context: AppContext, ledger: Ledger) -> tuple[Note, ...]:
     return (
         Note(
             "ledger.audit-gap",
-            f"{place}: the audit log does not have what the ledger's debits name, the first of "
-            f"them entry {min(gone):,}: it was emptied, replaced or put back from an old copy, or "
-            "could not be written then. Put the newest copy of it back, or go on without these "
-            "entries (`dpdesk ledger accept --reason TEXT`).",
+            msg(
+                "{place}: the audit log does not have what the ledger's debits name, the first "
+                "of them entry {n:,}: it was emptied, replaced or put back from an old copy, or "
+                "could not be written then. Put the newest copy of it back, or go on without "
+                "these entries (`dpdesk ledger accept --reason TEXT`).",
+                place=place,
+                n=min(gone),
+            ),
         ),
     )
 
@@ -204,9 +209,11 @@ def paid_notes(paid: Sequence[str]) -> tuple[Note, ...]:
     if not paid:
         return ()
     costs = ", ".join(paid[:_MOST_COSTS]) + (", …" if len(paid) > _MOST_COSTS else "")
-    sentence = (
-        f"Releases with noise about the same people were paid for on this computer ({costs}): "
-        "releases can be combined, and the guarantee takes this one to be the only one."
+    sentence = msg(
+        "Releases with noise about the same people were paid for on this computer "
+        "({costs}): releases can be combined, and the guarantee takes this one to be the "
+        "only one.",
+        costs=costs,
     )
     return (Note("release.noise-paid", sentence),)
 
@@ -257,8 +264,12 @@ def elsewhere_note(found: Sequence[DebitElsewhere]) -> Note:
     costs = ", ".join(one.cost for one in found[:_SHOWN]) + (", …" if len(found) > _SHOWN else "")
     return Note(
         "ledger.elsewhere",
-        f"Another ledger holds debits on the same people or file, which are not counted here: "
-        f"{costs} in {where}.",
+        msg(
+            "Another ledger holds debits on the same people or file, which are not counted "
+            "here: {costs} in {where}.",
+            costs=costs,
+            where=where,
+        ),
     )
 
 
@@ -383,7 +394,7 @@ def accept_witness(
     if not is_said(reason):
         raise InputError(
             "ledger.reason",
-            f"{path}: accepting a lost witness needs a reason.",
+            msg("{path}: accepting a lost witness needs a reason.", path=path),
             hint="Say what happened: `--reason TEXT`.",
         )
     check_not_lost(context, path)
@@ -417,7 +428,7 @@ def restore_ledger(
     if not is_said(reason):
         raise InputError(
             "ledger.reason",
-            f"{path}: entering lost entries again needs a reason.",
+            msg("{path}: entering lost entries again needs a reason.", path=path),
             hint="Say what happened: `--reason TEXT`.",
         )
     begun = None
@@ -471,7 +482,11 @@ def _release_record(folder: Path, ledger: str) -> LedgerEntry:
     if entry is None or entry.hash != budget.get("entry") or not same:
         raise InputError(
             "ledger.no-record",
-            f"{folder}: the evidence of this release has no whole entry of a debit in this ledger.",
+            msg(
+                "{folder}: the evidence of this release has no whole entry of a debit in this "
+                "ledger.",
+                folder=folder,
+            ),
             hint="Name the folder of a release that was paid from this ledger, with its internal "
             "part; earlier versions kept no such entry.",
         )

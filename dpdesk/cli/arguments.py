@@ -21,6 +21,7 @@ from dpdesk.cli.query.grammar import add_query
 from dpdesk.cli.review.grammar import add_review
 from dpdesk.core.errors import InputError
 from dpdesk.core.export_formats import FORMATS
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 
 COMMANDS = (
@@ -205,7 +206,7 @@ def _unknown_command(word: str) -> InputError:
     if near is None and Path(word).exists():
         hint = f"To open it in the window, use `dpdesk open {word}`."
     else:
-        hint = f"Did you mean `{near}`?" if near else "See `dpdesk --help`."
+        hint = msg("Did you mean `{near}`?", near=near) if near else "See `dpdesk --help`."
     return InputError(
         "usage",
         f"dpdesk: unknown command `{word}`, expected one of {', '.join(COMMANDS)}.",

@@ -11,6 +11,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, guarantee_text, paragraph, profile_text, risk_text
 from dpdesk.core.jobs import CancelToken, Event, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus
 
 if TYPE_CHECKING:
@@ -182,7 +183,10 @@ def _verify(context: AppContext, options: Namespace, token: CancelToken, report:
     found = verify_signed(context, options.release, token, report, options.source)
     complaints: tuple[str, ...] = ()
     if not found.ok:
-        lines = [f"{failure.path}: {failure.reason}" for failure in found.failures]
+        lines = [
+            msg("{file}: {note}", file=failure.path, note=failure.reason)
+            for failure in found.failures
+        ]
         first = lines[0] if lines else "a claim could not be confirmed"
         count = f"{len(lines):,} problems, the first: " if len(lines) > 1 else ""
         complaints = (*lines, f"{options.release} is not verified: {count}{first}.")
@@ -193,7 +197,9 @@ def _verify_text(found: VerifyReport) -> str:
     parts = [
         paragraph(f"[{check.status.value}] {check.claim}: {check.found}") for check in found.claims
     ]
-    parts += [f"{failure.path}: {failure.reason}" for failure in found.failures]
+    parts += [
+        msg("{file}: {note}", file=failure.path, note=failure.reason) for failure in found.failures
+    ]
     parts += [paragraph(f"Note: {note}") for note in found.notes]
     verified = "Verified."
     if any(check.status is CheckStatus.NOT_CHECKED for check in found.claims):

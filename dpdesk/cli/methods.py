@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ChoiceParameter, Parameter
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ def _parameter_help(parameter: Parameter) -> str:
     lines.append(_wrapped(parameter.help, 8))
     if isinstance(parameter, ChoiceParameter):
         lines += [
-            _wrapped(f"{choice.value}: {choice.help or choice.label}", 8, 10)
+            _wrapped(
+                msg("{file}: {note}", file=choice.value, note=choice.help or choice.label), 8, 10
+            )
             for choice in parameter.choices
         ]
     return "\n".join(lines)

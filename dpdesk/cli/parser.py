@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 
 
 class Parser(argparse.ArgumentParser):
@@ -34,7 +35,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise InputError instead of printing and exiting."""
         text = message[0].upper() + message[1:]
-        raise InputError("usage", f"{self.prog}: {text}.", hint=f"See `{self.prog} --help`.")
+        raise InputError(
+            "usage",
+            msg("{path}: {reason}.", path=self.prog, reason=text),
+            hint=f"See `{self.prog} --help`.",
+        )
 
     def format_help(self) -> str:
         """The help, with the part that is made late."""

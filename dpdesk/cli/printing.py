@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dpdesk.core.charts import format_figure
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.app.recipes import FitReport
@@ -59,7 +60,9 @@ def profile_text(profile: DataProfile) -> str:
         "Why these roles:",
     ]
     parts += [
-        paragraph(f"{one_line(column.name, 40)}: {column.suggestion.reason}", 2)
+        paragraph(
+            msg("{file}: {note}", file=one_line(column.name, 40), note=column.suggestion.reason), 2
+        )
         for column in profile.columns
         if column.suggestion.reason
     ]

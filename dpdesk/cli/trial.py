@@ -8,6 +8,7 @@ from pathlib import Path
 from dpdesk.app.private.trial import Trial
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, one_line, paragraph
+from dpdesk.core.messages import msg
 
 _BADGE = (
     "Internal: a look at the data, entered in the audit log. Do not publish it: what is decided "
@@ -52,13 +53,22 @@ def _complaint(trial: Trial, plan: Path) -> str:
     limit = percent(trial.limit)
     if worst is None:
         left_out = trial.found.left_out
-        return (
-            f"{plan}: {left_out:,} of {trial.found.rows:,} rows lie outside the declared "
-            f"categories of one column or another, expected at most {limit}."
+        return msg(
+            "{plan}: {n:,} of {rows:,} rows lie outside the declared categories of one "
+            "column or another, expected at most {limit}.",
+            plan=plan,
+            n=left_out,
+            rows=trial.found.rows,
+            limit=limit,
         )
-    return (
-        f"{plan}, column {worst.column}: {worst.rows:,} of {trial.found.rows:,} rows lie outside "
-        f"the declared categories, expected at most {limit}."
+    return msg(
+        "{plan}, column {column}: {n:,} of {rows:,} rows lie outside the declared "
+        "categories, expected at most {limit}.",
+        plan=plan,
+        column=worst.column,
+        n=worst.rows,
+        rows=trial.found.rows,
+        limit=limit,
     )
 
 

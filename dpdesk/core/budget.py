@@ -22,6 +22,7 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import is_sane, number_text, show
 
 _FRACTION = re.compile(r"[0-9]{1,2000}(/[1-9][0-9]{0,1999})?")
@@ -47,13 +48,17 @@ def amount(value: object, name: str) -> Fraction:
     if found is not None and found > LARGEST:
         raise InputError(
             "budget.amount",
-            f"`{name}` is above 10^100, expected a number of 0 or more such as 0.5.",
+            msg("`{name}` is above 10^100, expected a number of 0 or more such as 0.5.", name=name),
             details={"key": name},
         )
     if found is None or found < 0:
         raise InputError(
             "budget.amount",
-            f"`{name}` is {show(value)}, expected a number of 0 or more such as 0.5.",
+            msg(
+                "`{name}` is {found}, expected a number of 0 or more such as 0.5.",
+                name=name,
+                found=show(value),
+            ),
             details={"key": name},
         )
     return found
@@ -78,7 +83,7 @@ def amount_text(value: Fraction) -> str:
         return text
     if value > LARGEST:
         return "above 10^100"
-    return f"about {float(value):.6g}"
+    return msg("about {n:.6g}", n=float(value))
 
 
 def fraction_text(value: Fraction) -> str:
@@ -107,7 +112,7 @@ class PureEpsilon:
         return PureEpsilon(self.epsilon + other.epsilon)
 
     def __str__(self) -> str:
-        return f"ε = {amount_text(self.epsilon)}"
+        return msg("ε = {n}", n=amount_text(self.epsilon))
 
     @property
     def is_zero(self) -> bool:
@@ -129,7 +134,7 @@ class ZeroConcentrated:
         return ZeroConcentrated(self.rho + other.rho)
 
     def __str__(self) -> str:
-        return f"ρ = {amount_text(self.rho)}"
+        return msg("ρ = {n}", n=amount_text(self.rho))
 
     @property
     def is_zero(self) -> bool:
@@ -157,7 +162,7 @@ class Approximate:
         return self.epsilon <= other.epsilon and self.delta <= other.delta
 
     def __str__(self) -> str:
-        return f"ε = {amount_text(self.epsilon)}, δ = {amount_text(self.delta)}"
+        return msg("ε = {n}, δ = {m}", n=amount_text(self.epsilon), m=amount_text(self.delta))
 
     @property
     def is_zero(self) -> bool:
@@ -445,8 +450,11 @@ class Debit:
         except IndexError:
             raise RefusedError(
                 "ledger.debit-used",
-                f"The debit {self.id} was used for noise already, expected a debit of its own for "
-                "every draw.",
+                msg(
+                    "The debit {id} was used for noise already, expected a debit of its own for "
+                    "every draw.",
+                    id=self.id,
+                ),
                 hint="Run the plan again; that debits the budget once more.",
             ) from None
 

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from dpdesk.core.messages import msg
+
 
 class Content(Enum):
     """What the public part of a release holds."""
@@ -82,7 +84,7 @@ class Capabilities:
         """What is not said, after “does not say”."""
         words = things[-1]
         for one in reversed(things[:-1]):
-            words = f"{one}; nor {words}"
+            words = msg("{one}; nor {words}", one=one, words=words)
         return words
 
     @property

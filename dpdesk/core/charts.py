@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.cuboid_choice import CuboidChoice, CuboidStatus
+from dpdesk.core.messages import msg
 
 Cell: TypeAlias = "str | int | float | None"
 
@@ -333,7 +334,7 @@ class LatticeChart:
                 "CuboidStatus",
                 "Noise",
                 f"{self.width_head} ({self.unit})",
-                f"Standard deviation ({self.unit})",
+                msg("Standard deviation ({unit})", unit=self.unit),
                 "Share of the budget (%)",
                 "Weight",
             ],

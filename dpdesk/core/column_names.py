@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 
 Spelling = Callable[[str], str]
 
@@ -51,8 +52,13 @@ def check_forms(columns: Iterable[str], source: str) -> None:
         first, second = (shown_form(name) for name in found)
         raise InputError(
             "source.name-forms",
-            f"{source}: the columns `{first}` and `{second}` have the same name in two Unicode "
-            "forms, expected a name of its own for each column.",
+            msg(
+                "{source}: the columns `{first}` and `{second}` have the same name in two "
+                "Unicode forms, expected a name of its own for each column.",
+                source=source,
+                first=first,
+                second=second,
+            ),
             hint="Rename one of them.",
             details={"columns": found},
         )
@@ -78,8 +84,13 @@ def check_one_each(names: Iterable[str], spelled: Spelling, where: str) -> None:
     first, second = (shown_form(name) for name in both[:2])
     raise InputError(
         "plan.name-forms",
-        f"{where}: `{first}` and `{second}` are the same name in two Unicode forms, expected each "
-        "column once.",
+        msg(
+            "{where}: `{first}` and `{second}` are the same name in two Unicode forms, expected "
+            "each column once.",
+            where=where,
+            first=first,
+            second=second,
+        ),
         hint="Remove one of them.",
         details={"columns": tuple(both[:2])},
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpdesk.core.list_parameters import NestedParameter, StructuredParameter, TextListParameter
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Nested,
     Parameter,
@@ -245,7 +246,7 @@ def _is_exact(item: object) -> bool:
 def _tables_text(tables: list[object]) -> str:
     """Few tables by their names, many by their number."""
     if len(tables) > _MOST_NAMED:
-        return f"{len(tables):,} tables"
+        return msg("{n:,} tables", n=len(tables))
     named = (" × ".join(map(str, one)) if isinstance(one, list) else "" for one in tables)
     return "; ".join(names or "grand total" for names in named)
 

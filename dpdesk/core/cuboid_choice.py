@@ -18,6 +18,7 @@ from math import comb
 
 from dpdesk.core.cube_parameters import ALL, CELLS, CUBOID, MAX_DIMENSIONS
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number, plain_number
 
 KEYS = ("publish", "forbid", "weights", "targets", "exact")
@@ -161,13 +162,18 @@ class CuboidChoice:
         if self.standing(cuboid) is not CuboidStatus.PUBLISHED:
             raise InputError(
                 "cube.weight-unpublished",
-                f"A weight is for a published table, and {self.name(cuboid)} is none.",
+                msg(
+                    "A weight is for a published table, and {name} is none.", name=self.name(cuboid)
+                ),
                 hint="Publish it first.",
             )
         if self.exact_above(cuboid) is not None:
             raise InputError(
                 "cube.exact",
-                f"A weight is for a table with errors, and {self.name(cuboid)} is exact.",
+                msg(
+                    "A weight is for a table with errors, and {name} is exact.",
+                    name=self.name(cuboid),
+                ),
                 hint="Take its exactness back first.",
             )
         weights = {one: number for one, number in self.weights.items() if one != cuboid}
@@ -225,7 +231,7 @@ class CuboidChoice:
         if cuboid in self.exact:
             raise InputError(
                 "cube.exact",
-                f"{self.name(cuboid)} is released exactly, so it is published.",
+                msg("{name} is released exactly, so it is published.", name=self.name(cuboid)),
                 hint="Take its exactness back first.",
             )
 
@@ -233,7 +239,10 @@ class CuboidChoice:
         if cuboid in self.cells:
             raise InputError(
                 "cube.exact",
-                f"Cells of {self.name(cuboid)} are released exactly, so it is published.",
+                msg(
+                    "Cells of {name} are released exactly, so it is published.",
+                    name=self.name(cuboid),
+                ),
                 hint="Take them out of the exact tables first.",
             )
 
@@ -242,9 +251,13 @@ class CuboidChoice:
         if above is not None and above != cuboid:
             raise InputError(
                 "cube.exact",
-                f"{self.name(cuboid)} follows from {self.name(above)}, which is released exactly, "
-                "so it is exact as well.",
-                hint=f"Take back the exactness of {self.name(above)} first.",
+                msg(
+                    "{name} follows from {other}, which is released exactly, so it is exact as "
+                    "well.",
+                    name=self.name(cuboid),
+                    other=self.name(above),
+                ),
+                hint=msg("Take back the exactness of {name} first.", name=self.name(above)),
             )
 
     @cached_property
@@ -258,8 +271,12 @@ class CuboidChoice:
         if self.count > MOST_LISTED:
             raise InputError(
                 "cube.too-many-listed",
-                f"The plan would have to name {self.count - 1:,} tables one by one, expected at "
-                f"most {MOST_LISTED:,}.",
+                msg(
+                    "The plan would have to name {count:,} tables one by one, expected at most "
+                    "{most:,}.",
+                    count=self.count - 1,
+                    most=MOST_LISTED,
+                ),
                 hint="Publish tables with fewer dimensions first, or forbid this one.",
             )
         bits = [1 << place for place in range(len(self.dimensions))]

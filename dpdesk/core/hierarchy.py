@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 
 Codes = NDArray[np.int32]
@@ -148,7 +149,7 @@ def _checked_width(attribute: str, rows: Sequence[Sequence[str]], place: str) ->
     if not rows or not rows[0]:
         raise InputError(
             "hierarchy.empty",
-            f"{place}: the hierarchy is empty, expected one row per value.",
+            msg("{place}: the hierarchy is empty, expected one row per value.", place=place),
             hint="Give one row per value, from the value itself up to `*`.",
             details={"attribute": attribute},
         )
@@ -179,8 +180,14 @@ def _check_labels(
             if row[level] == "" and (row[level - 1] != "" or level == len(labels) - 1):
                 raise InputError(
                     "hierarchy.empty-label",
-                    f"{place}, row {number}, level {level}: found nothing above "
-                    f"{quoted(row[level - 1])}, expected a label.",
+                    msg(
+                        "{place}, row {row}, level {level}: found nothing above {value}, "
+                        "expected a label.",
+                        place=place,
+                        row=number,
+                        level=level,
+                        value=quoted(row[level - 1]),
+                    ),
                     hint="Fill the field, or remove the delimiter at the end of every line.",
                     details={"attribute": attribute, "row": number, "level": level},
                 )
@@ -207,8 +214,14 @@ def _raise_duplicate(attribute: str, rows: Sequence[Sequence[str]], place: str) 
         if row[0] in first:
             raise InputError(
                 "hierarchy.duplicate-leaf",
-                f"{place}, row {number}: the value {quoted(row[0])} was given already in row "
-                f"{first[row[0]]}, expected each value once.",
+                msg(
+                    "{place}, row {row}: the value {value} was given already in row {first}, "
+                    "expected each value once.",
+                    place=place,
+                    row=number,
+                    value=quoted(row[0]),
+                    first=first[row[0]],
+                ),
                 hint="Remove one of the two rows.",
                 details={"attribute": attribute, "row": number, "value": row[0]},
             )
@@ -236,8 +249,17 @@ def _parents_of_level(
         there = int(np.flatnonzero(same)[0]) + 1
         raise InputError(
             "hierarchy.not-nested",
-            f"{place}, row {row + 1}, level {level + 1}: {quoted(value)} belongs to "
-            f"{quoted(found)} here and to {quoted(other)} in row {there}, expected one parent.",
+            msg(
+                "{place}, row {row}, level {level}: {value} belongs to {found} here and to "
+                "{other} in row {there}, expected one parent.",
+                place=place,
+                row=row + 1,
+                level=level + 1,
+                value=quoted(value),
+                found=quoted(found),
+                other=quoted(other),
+                there=there,
+            ),
             hint="Make each level a function of the level below.",
             details={"attribute": attribute, "row": row + 1, "level": level + 1, "value": value},
         )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Nested,
     Numbers,
@@ -44,7 +45,11 @@ class TextParameter(Parameter):
         """See :meth:`Parameter.range_text`."""
         if self.longest is None:
             return "a text"
-        return "one character" if self.longest == 1 else f"at most {self.longest} characters"
+        return (
+            "one character"
+            if self.longest == 1
+            else msg("at most {most} characters", most=self.longest)
+        )
 
 
 @dataclass(frozen=True)
@@ -248,7 +253,7 @@ class NestedParameter(StructuredParameter):
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
-        return f"nested tables and lists of texts, such as {self.example}"
+        return msg("nested tables and lists of texts, such as {example}", example=self.example)
 
 
 def _is_text_tree(value: object) -> bool:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import is_sane, show
 
 _MOST_COMPARED, _LONGEST_COMPARED = 2_000, 200
@@ -111,7 +112,13 @@ class Parameter(ABC):
         """The error that ``raw`` is no value of this parameter, starting with ``where``."""
         return InputError(
             "parameter.invalid",
-            f"{where}: `{self.key}` is {show(raw)}, expected {self.range_text()}.",
+            msg(
+                "{where}: `{key}` is {found}, expected {expected}.",
+                where=where,
+                key=self.key,
+                found=show(raw),
+                expected=self.range_text(),
+            ),
             details={"key": self.key},
         )
 
@@ -145,8 +152,8 @@ class IntegerParameter(Parameter):
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         if self.maximum is None:
-            return f"a whole number of {self.minimum} or more"
-        return f"a whole number from {self.minimum} to {self.maximum}"
+            return msg("a whole number of {least} or more", least=self.minimum)
+        return msg("a whole number from {least} to {most}", least=self.minimum, most=self.maximum)
 
 
 @dataclass(frozen=True)
@@ -193,7 +200,10 @@ class ChoiceParameter(Parameter):
         if near is None:
             raise error
         raise InputError(
-            error.code, error.sentence, hint=f"Did you mean `{near}`?", details=error.details
+            error.code,
+            error.sentence,
+            hint=msg("Did you mean `{near}`?", near=near),
+            details=error.details,
         )
 
     def default_value(self) -> ParameterValue:
@@ -268,7 +278,12 @@ def parse_parameters(
         elif parameter.required:
             raise InputError(
                 "parameter.missing",
-                f"{where}: the key `{key}` is missing, expected {parameter.range_text()}.",
+                msg(
+                    "{where}: the key `{key}` is missing, expected {expected}.",
+                    where=where,
+                    key=key,
+                    expected=parameter.range_text(),
+                ),
                 details={"key": key},
             )
         else:
@@ -281,8 +296,10 @@ def unknown_key(key: str, known: Sequence[str], where: str, file: str = "plan") 
     near = nearest(key, known)
     return InputError(
         f"{file}.unknown-key",
-        f"{where}: unknown key `{key}`.",
-        hint=f"Did you mean `{near}`?" if near else "Known keys: " + ", ".join(known) + ".",
+        msg("{where}: unknown key `{key}`.", where=where, key=key),
+        hint=msg("Did you mean `{near}`?", near=near)
+        if near
+        else "Known keys: " + ", ".join(known) + ".",
         details={"key": key, "nearest": near},
     )
 

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from dpdesk.core.column_names import check_one_each, spelling, with_names
 from dpdesk.core.errors import InputError
 from dpdesk.core.language import ENGLISH, languages
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import MAX_DIGITS, freeze_table, odd_numbers, show, thaw
 from dpdesk.core.plan_keys import check_known, invalid, missing_key, one_of, text_of, with_nearest
 from dpdesk.core.pseudonyms import Linkage, PseudonymSpec, read_pseudonym
@@ -111,7 +112,7 @@ class Plan:
         check_known(raw, _PLAN_KEYS, where)
         _check_version(raw, where)
         for key, number in odd_numbers(raw):
-            expected = f"a finite number of at most {MAX_DIGITS:,} digits"
+            expected = msg("a finite number of at most {most:,} digits", most=MAX_DIGITS)
             raise invalid(key, number, expected, where)
         return cls(
             source=read_source(_table(raw, "source", where), where),
@@ -206,11 +207,16 @@ def _attribute_plain(spec: AttributeSpec, exact: bool) -> dict[str, object]:
 def _check_version(raw: Mapping[str, object], where: str) -> None:
     version = raw.get("version")
     if version is None:
-        raise missing_key("version", where, f"`version = {PLAN_VERSION}`")
+        raise missing_key("version", where, msg("`version = {n}`", n=PLAN_VERSION))
     if version != PLAN_VERSION or isinstance(version, bool):
         raise InputError(
             "plan.version",
-            f"{where}: `version` is {show(version)}, expected {PLAN_VERSION}.",
+            msg(
+                "{where}: `version` is {found}, expected {version}.",
+                where=where,
+                found=show(version),
+                version=PLAN_VERSION,
+            ),
             hint="The plan was written for another version of DPDesk.",
             details={"key": "version"},
         )
@@ -219,7 +225,9 @@ def _check_version(raw: Mapping[str, object], where: str) -> None:
 def _title(raw: Mapping[str, object], where: str) -> str:
     title = text_of(raw, "title", where, "")
     if len(title) > _LONGEST_TITLE:
-        raise invalid("title", title, f"at most {_LONGEST_TITLE:,} characters", where)
+        raise invalid(
+            "title", title, msg("at most {most:,} characters", most=_LONGEST_TITLE), where
+        )
     return title
 
 
@@ -236,9 +244,9 @@ def _table(
 ) -> Mapping[str, object]:
     value = raw.get(key, default)
     if value is None:
-        raise missing_key(key, where, f"a table `[{key}]`")
+        raise missing_key(key, where, msg("a table `[{key}]`", key=key))
     if not isinstance(value, Mapping):
-        raise invalid(key, value, f"a table `[{key}]`", where)
+        raise invalid(key, value, msg("a table `[{key}]`", key=key), where)
     return value
 
 
@@ -276,7 +284,11 @@ def _pseudonym(raw: Mapping[str, object], role: Role, place: str) -> PseudonymSp
     if role is not Role.IDENTIFIER:
         raise InputError(
             "plan.pseudonym-role",
-            f"{place}: `pseudonym` stands beside the role {role.value}, expected identifier.",
+            msg(
+                "{place}: `pseudonym` stands beside the role {role}, expected identifier.",
+                place=place,
+                role=role.value,
+            ),
             hint="Only identifiers are replaced by pseudonyms.",
             details={"key": "pseudonym"},
         )

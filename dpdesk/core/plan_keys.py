@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest, unknown_key
 from dpdesk.core.plain import show
 
@@ -20,7 +21,12 @@ def missing_key(key: str, where: str, expected: str) -> InputError:
     """The error for a key that is absent."""
     return InputError(
         "plan.missing-key",
-        f"{where}: the key `{key}` is missing, expected {expected}.",
+        msg(
+            "{where}: the key `{key}` is missing, expected {expected}.",
+            where=where,
+            key=key,
+            expected=expected,
+        ),
         details={"key": key},
     )
 
@@ -29,7 +35,13 @@ def invalid(key: str, found: object, expected: str, where: str) -> InputError:
     """The error for a value that is none of those expected."""
     return InputError(
         "plan.invalid",
-        f"{where}: `{key}` is {show(found)}, expected {expected}.",
+        msg(
+            "{where}: `{key}` is {found}, expected {expected}.",
+            where=where,
+            key=key,
+            found=show(found),
+            expected=expected,
+        ),
         details={"key": key},
     )
 
@@ -52,5 +64,5 @@ def one_of(known: tuple[str, ...]) -> str:
 def with_nearest(error: InputError, word: str, known: tuple[str, ...]) -> InputError:
     """The same error with the nearest known word as its hint."""
     near = nearest(word, known)
-    hint = f"Did you mean `{near}`?" if near else ""
+    hint = msg("Did you mean `{near}`?", near=near) if near else ""
     return InputError(error.code, error.sentence, hint=hint, details=error.details)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ChoiceParameter, ParameterValue
 
 
@@ -22,8 +23,14 @@ class PlannedChoiceParameter(ChoiceParameter):
         if isinstance(raw, str) and raw in self.not_yet:
             raise InputError(
                 "parameter.not-available",
-                f'{where}: `{self.key}` is "{raw}", which is not available in this version, '
-                f"expected {self.range_text()}.",
+                msg(
+                    '{where}: `{key}` is "{found}", which is not available in this version, '
+                    "expected {expected}.",
+                    where=where,
+                    key=self.key,
+                    found=raw,
+                    expected=self.range_text(),
+                ),
                 details={"key": self.key, "value": raw},
             )
         return super().parse(raw, where)

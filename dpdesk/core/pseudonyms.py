@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.plan_keys import check_known, invalid, one_of, text_of, with_nearest
 
 SHORTEST, LONGEST = 26, 52
@@ -97,14 +98,19 @@ def read_pseudonym(raw: object, where: str) -> PseudonymSpec:
     if found.scope == DOMAIN and not found.domain.strip():
         raise InputError(
             "plan.missing-key",
-            f'{place}: the key `domain` is missing, expected a name beside `scope = "domain"`.',
+            msg(
+                '{place}: the key `domain` is missing, expected a name beside `scope = "domain"`.',
+                place=place,
+            ),
             hint="All releases with this key and this name can be joined by their pseudonyms.",
             details={"key": "domain"},
         )
     return found
 
 
-_LENGTHS = f"a whole number of characters from {SHORTEST} (130 bits) to {LONGEST}"
+_LENGTHS = msg(
+    "a whole number of characters from {least} (130 bits) to {most}", least=SHORTEST, most=LONGEST
+)
 KEY_NAMES = "a name of 1 to 60 letters, digits, blanks, points, hyphens or underscores"
 """The words that errors use for what a key may be called."""
 

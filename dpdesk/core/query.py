@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from dpdesk.core.column_names import spelling
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Choice, nearest
 from dpdesk.core.plain import number_text, quoted
 from dpdesk.core.spans import Span, span_of
@@ -179,9 +180,12 @@ class Askable:
         near = nearest(name, names)
         raise InputError(
             "query.column",
-            f"The release has no column {quoted(name)} that can be asked for, expected one of "
-            f"{listed(names)}.",
-            hint=f"Did you mean `{near}`?" if near else "",
+            msg(
+                "The release has no column {name} that can be asked for, expected one of {listed}.",
+                name=quoted(name),
+                listed=listed(names),
+            ),
+            hint=msg("Did you mean `{near}`?", near=near) if near else "",
             details={"column": name, "nearest": near},
         )
 
@@ -207,7 +211,8 @@ class Askable:
         for number, each in enumerate(query.by):
             if each.column in [other.column for other in query.by[:number]]:
                 raise InputError(
-                    "query.twice", f"The column {quoted(each.column)} is asked for twice."
+                    "query.twice",
+                    msg("The column {name} is asked for twice.", name=quoted(each.column)),
                 )
             levels = len(self.column(each.column).levels) or 1
             if not 0 <= each.level < levels:
@@ -227,7 +232,7 @@ def _one_of(name: str, known: Sequence[str], what: str) -> str:
     raise InputError(
         f"query.{what}",
         f"The release knows no {what} {quoted(name)}, {expected}.",
-        hint=f"Did you mean `{near}`?" if near else "",
+        hint=msg("Did you mean `{near}`?", near=near) if near else "",
     )
 
 
@@ -273,9 +278,13 @@ def check_values(condition: Chosen, column: str, labels: Sequence[str]) -> None:
             near = nearest(value, labels)
             raise InputError(
                 "query.value",
-                f"The release has no category {quoted(value)} of {quoted(column)}, expected one "
-                f"of {listed(labels)}.",
-                hint=f"Did you mean `{near}`?" if near else "",
+                msg(
+                    "The release has no category {value} of {name}, expected one of {listed}.",
+                    value=quoted(value),
+                    name=quoted(column),
+                    listed=listed(labels),
+                ),
+                hint=msg("Did you mean `{near}`?", near=near) if near else "",
                 details={"column": column, "value": value, "nearest": near},
             )
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import show
 from dpdesk.core.query import Chosen, Condition, Grouping, Query, Within
 from dpdesk.core.spans import Span, exact
@@ -35,7 +36,8 @@ def read_query(
     for name in wanted:
         if name not in names:
             raise InputError(
-                "query.level", f"A level is given for `{name}`, which is not asked for with --by."
+                "query.level",
+                msg("A level is given for `{name}`, which is not asked for with --by.", name=name),
             )
     groups = tuple(Grouping(name, wanted.get(name, 0)) for name in names)
     conditions = tuple(read_condition(text) for text in where)

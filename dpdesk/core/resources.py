@@ -11,6 +11,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from dpdesk.core.errors import StorageError
+from dpdesk.core.messages import msg
 
 
 def resource_root() -> Traversable:
@@ -38,7 +39,10 @@ def resource(path: str) -> Traversable:
     if not (found.is_file() or found.is_dir()):
         raise StorageError(
             "resources.missing",
-            f"The file `{path}` that comes with DPDesk is missing from this installation.",
+            msg(
+                "The file `{path}` that comes with DPDesk is missing from this installation.",
+                path=path,
+            ),
             hint="Install DPDesk again.",
         )
     return found

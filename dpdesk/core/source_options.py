@@ -12,6 +12,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.plan_keys import one_of
 from dpdesk.core.source_spec import SourceSpec
 
@@ -148,7 +149,12 @@ def check_options(spec: SourceSpec, where: str) -> None:
     if len(told) > 1:
         raise InputError(
             "source.option",
-            f"{where}: {told[0]} and {told[1]} both describe the columns, expected one of them.",
+            msg(
+                "{where}: {one} and {other} both describe the columns, expected one of them.",
+                where=where,
+                one=told[0],
+                other=told[1],
+            ),
             hint="Remove one; the other one would be ignored.",
             details={"key": told[1].strip("`")},
         )

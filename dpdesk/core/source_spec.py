@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from dpdesk.core.column_names import check_one_each, spelling
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.plan_keys import check_known, invalid, missing_key, one_of, text_of
 
 _TEXT_KEYS = (
@@ -245,7 +246,7 @@ def _path(raw: Mapping[str, object], place: str) -> str:
     if password is not None or "password=" in path.partition("?")[2].lower():
         raise InputError(
             "plan.password",
-            f"{place}: `path` holds a password, expected an address without one.",
+            msg("{place}: `path` holds a password, expected an address without one.", place=place),
             hint="Put the password into the variable PGPASSWORD or into ~/.pgpass; a plan is kept "
             "with the release.",
             details={"key": "path"},
@@ -313,8 +314,8 @@ def _column(raw: object, place: str) -> FixedColumn:
         if value is None and key == "decimals":
             continue
         if value is None:
-            raise missing_key(key, place, f"a whole number of {least} or more")
+            raise missing_key(key, place, msg("a whole number of {least} or more", least=least))
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise invalid(key, value, f"a whole number of {least} or more", place)
+            raise invalid(key, value, msg("a whole number of {least} or more", least=least), place)
         numbers[key] = value
     return FixedColumn(name, numbers["start"], numbers["width"], numbers.get("decimals"))

@@ -19,6 +19,7 @@ from typing import IO
 
 from dpdesk.core.closing import Closing
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 
 ARGUMENT = "--aside"
 """What a packaged program is started with to become such a process; a target follows."""
@@ -158,7 +159,7 @@ def serve(target: str) -> None:
         try:
             answer = (True, function(question))
         except Exception as error:  # noqa: BLE001 - whatever it is, the asker is told
-            answer = (False, f"{type(error).__name__}: {error}")
+            answer = (False, msg("{file}: {note}", file=type(error).__name__, note=error))
         pickle.dump(answer, out)
         out.flush()
 

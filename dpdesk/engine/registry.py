@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dpdesk.core.capabilities import UNKNOWN, Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.engine.method import Method, RowsMethod
 from dpdesk.engine.private.method import PrivateMethod
@@ -49,15 +50,25 @@ class Registry:
         if method_id in self._later:
             raise InputError(
                 "plan.not-available",
-                f"{where}: the method `{method_id}` is not available in this version, "
-                f"expected one of {_listed(known)}.",
+                msg(
+                    "{where}: the method `{method_id}` is not available in this version, "
+                    "expected one of {listed}.",
+                    where=where,
+                    method_id=method_id,
+                    listed=_listed(known),
+                ),
                 details={"key": "method"},
             )
         near = nearest(method_id, known)
         raise InputError(
             "plan.unknown-method",
-            f"{where}: unknown method `{method_id}`, expected one of {_listed(known)}.",
-            hint=f"Did you mean `{near}`?" if near else "",
+            msg(
+                "{where}: unknown method `{method_id}`, expected one of {listed}.",
+                where=where,
+                method_id=method_id,
+                listed=_listed(known),
+            ),
+            hint=msg("Did you mean `{near}`?", near=near) if near else "",
             details={"key": "method"},
         )
 
@@ -71,8 +82,13 @@ class Registry:
             words = method.capabilities.listed(method.capabilities.unready)
             raise RefusedError(
                 "plan.silent-method",
-                f"{where}: the method `{method.id}` does not say {words}, so nothing can be "
-                "released with it.",
+                msg(
+                    "{place}: the method `{method}` does not say {things}, so nothing can be "
+                    "released with it.",
+                    place=where,
+                    method=method.id,
+                    things=words,
+                ),
                 hint="Use a method that says so, or ask those who made this one.",
             )
         return method

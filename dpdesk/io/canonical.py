@@ -15,6 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import plain_number
 
 LARGEST_JSON = 256 * 1024 * 1024
@@ -93,7 +94,7 @@ def parse_canonical(data: bytes) -> dict[str, object]:
     except RecursionError as error:
         raise UnreadableJsonError("nested too deeply") from error
     except json.JSONDecodeError as error:
-        raise UnreadableJsonError(f"not valid JSON ({error})") from error
+        raise UnreadableJsonError(msg("not valid JSON ({what})", what=error)) from error
     except ValueError as error:
         raise UnreadableJsonError("not valid JSON: a number is too long to be read") from error
     if not isinstance(value, dict):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import NULS, UNEVEN
 from dpdesk.io import faults
 from dpdesk.io.csvload import CHECK, write_file
@@ -235,8 +236,13 @@ def _rank(result: ScanResult) -> int:
 def _ambiguous_escape(name: str, dialect: Dialect) -> InputError:
     return InputError(
         "csv.ambiguous-escape",
-        f"{name}, line {dialect.first_line}: a backslash stands before quotes ({dialect.quote}), "
-        "and the text can be read with it as a part of values or as their escape.",
+        msg(
+            "{name}, line {line}: a backslash stands before quotes ({quote}), and the text can "
+            "be read with it as a part of values or as their escape.",
+            name=name,
+            line=dialect.first_line,
+            quote=dialect.quote,
+        ),
         hint='Write `escape = "\\\\"` or `escape = ""` under [source].',
         details={"line": dialect.first_line},
     )
@@ -253,8 +259,11 @@ def _legacy(
         mixed = faults.mixed_encodings(path.name, dialect, result)
         guess = guess_legacy(word for word in words if not is_utf8(word))
         raise _with_encoding_named(path, dialect, mixed, token, report, guess.encoding)
-    note = (
-        f"Line {result.line} is not UTF-8; the file was read as {guess.encoding}, a guess "
-        f"(`{guess.example}`); name the `encoding` if letters look wrong."
+    note = msg(
+        "Line {line} is not UTF-8; the file was read as {encoding}, a guess (`{example}`); "
+        "name the `encoding` if letters look wrong.",
+        line=result.line,
+        encoding=guess.encoding,
+        example=guess.example,
     )
     return with_encoding(path, dialect, guess.encoding, note)

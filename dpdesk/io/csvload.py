@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import REPEATED
 from dpdesk.io import faults
@@ -170,21 +171,34 @@ def _name_notes(given: tuple[str, ...], names: tuple[str, ...], line: int) -> tu
     notes: list[str] = []
     nameless = [names[j] for j, text in enumerate(given) if not text]
     if nameless:
-        notes.append(f"Line {line} leaves columns without a name: {_listed(nameless)}.")
+        notes.append(
+            msg(
+                "Line {n} leaves columns without a name: {columns}.",
+                n=line,
+                columns=_listed(nameless),
+            )
+        )
     repeated = [new for old, new in zip(given, names, strict=True) if old and old != new]
     if repeated:
         notes.append(
-            f"Line {line} repeats names of columns; each but the first got a number: "
-            f"{_listed(repeated)}."
+            msg(
+                "Line {line} repeats names of columns; each but the first got a number: {names}.",
+                line=line,
+                names=_listed(repeated),
+            )
         )
     if any(text != text.strip() for text in given):
         padded = [f"`{text}`" for text in given if text != text.strip()]
-        notes.append(f"Column names keep the blanks around them: {_listed(padded)}.")
+        notes.append(
+            msg("Column names keep the blanks around them: {columns}.", columns=_listed(padded))
+        )
     folded: dict[str, str] = {}
     for text in names:
         other = folded.setdefault(text.strip().casefold(), text)
         if other != text:
-            notes.append(f"Columns `{other}` and `{text}` differ in case or blanks only.")
+            notes.append(
+                msg("Columns `{a}` and `{b}` differ in case or blanks only.", a=other, b=text)
+            )
     return tuple(notes)
 
 
@@ -388,17 +402,21 @@ def _left_out_note(checked: Checked) -> str:
     line, count = checked.left_line, checked.left_out
     if checked.notes_below:
         if count == 1:
-            return (
-                f"The last line, line {line}, has one field and was left out; it is a note below "
-                "the table."
+            return msg(
+                "The last line, line {line}, has one field and was left out; it is a note "
+                "below the table.",
+                line=line,
             )
-        return (
-            f"The last {count} lines, from line {line} on, have one field each and were left out; "
-            "they are notes below the table."
+        return msg(
+            "The last {n} lines, from line {line} on, have one field each and were left "
+            "out; they are notes below the table.",
+            n=count,
+            line=line,
         )
-    return (
-        f"The last line, line {line}, breaks off before its last field and was left out; if it is "
-        "a row, complete it."
+    return msg(
+        "The last line, line {line}, breaks off before its last field and was left out; if "
+        "it is a row, complete it.",
+        line=line,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import Cancelled, InputError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.io.failures import home_full
 from dpdesk.io.workspace import home_of
 
@@ -93,7 +94,7 @@ def query(con: DuckDBPyConnection, token: CancelToken, place: Path) -> Iterator[
             raise home_full(home_of(_spill(con))) from problem
         raise StorageError(
             "storage.memory",
-            f"{place}: the work needs more memory and disk space than there is.",
+            msg("{place}: the work needs more memory and disk space than there is.", place=place),
             hint="Free some disk space, or close other programs, and try again.",
         ) from problem
     except duckdb.IOException as problem:
@@ -101,7 +102,11 @@ def query(con: DuckDBPyConnection, token: CancelToken, place: Path) -> Iterator[
             raise home_full(home_of(_spill(con))) from problem
         raise StorageError(
             "storage.failed",
-            f"{place}: could not be read or written: {_first_line(problem)}",
+            msg(
+                "{place}: could not be read or written: {reason}",
+                place=place,
+                reason=_first_line(problem),
+            ),
         ) from problem
     except duckdb.Error as problem:
         token.check()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.column_names import spelling
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import SourceSpec
@@ -30,7 +31,7 @@ def unknown_type(spec: SourceSpec, names: Sequence[str], source: str) -> InputEr
     return InputError(
         "plan.unknown-column",
         f"{source}: `types` declares the column `{name}`, which the source does not have.",
-        hint=f"Did you mean `{near}`?" if near else "",
+        hint=msg("Did you mean `{near}`?", near=near) if near else "",
         details={"key": "types", "nearest": near},
     )
 
@@ -66,7 +67,7 @@ def note_types(
                 f"WHERE {value} = {literal(UNREADABLE)}"
             ).fetchone()
         if found is not None and found[0]:
-            rows = "1 row" if found[0] == 1 else f"{found[0]:,} rows"
+            rows = "1 row" if found[0] == 1 else msg("{n:,} rows", n=found[0])
             notes.append(
                 f"Column `{column.name}`: {rows} with a value that is not a {kind}, as `types` "
                 f"declares, the first {quoted(found[2])} in row {found[1] + 1:,}; they stay as "

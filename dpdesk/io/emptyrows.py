@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import KEEP, SourceSpec
 from dpdesk.io.csvload import RAW, Loaded
 from dpdesk.io.database import query
@@ -39,7 +40,11 @@ def without_empty_rows(
     if found and not kept and found == loaded.rows:
         raise InputError(
             "read.no-rows",
-            f"{path.name}: found {loaded.rows:,} rows, none of which holds a value.",
+            msg(
+                "{name}: found {n:,} rows, none of which holds a value.",
+                name=path.name,
+                n=loaded.rows,
+            ),
             hint='Write `empty_rows = "keep"` under [source] if such rows are persons all the '
             "same.",
             details={"rows": loaded.rows},
@@ -90,20 +95,28 @@ def _blank(start: int, width: int) -> str:
 
 def _left_out(found: int, first: int) -> str:
     if found == 1:
-        return (
-            f"Row {first:,} holds no value and was left out, since it is no person; "
-            'write `empty_rows = "keep"` under [source] to keep it.'
+        return msg(
+            "Row {row:,} holds no value and was left out, since it is no person; write "
+            '`empty_rows = "keep"` under [source] to keep it.',
+            row=first,
         )
-    return (
-        f"{found:,} rows hold no value and were left out, since they are no persons, the first is "
-        f'row {first:,}; write `empty_rows = "keep"` under [source] to keep them.'
+    return msg(
+        "{n:,} rows hold no value and were left out, since they are no persons, the first "
+        'is row {row:,}; write `empty_rows = "keep"` under [source] to keep them.',
+        n=found,
+        row=first,
     )
 
 
 def _kept(found: int, first: int) -> str:
     if found == 1:
-        return f"Row {first:,} holds no value and counts as a row all the same, as the plan says."
-    return (
-        f"{found:,} rows hold no value and count as rows all the same, as the plan says, the first "
-        f"is row {first:,}."
+        return msg(
+            "Row {row:,} holds no value and counts as a row all the same, as the plan says.",
+            row=first,
+        )
+    return msg(
+        "{n:,} rows hold no value and count as rows all the same, as the plan says, the "
+        "first is row {row:,}.",
+        n=found,
+        row=first,
     )

@@ -12,6 +12,7 @@ from itertools import islice
 
 from dpdesk.core.export_holding import CODES, HOLDS, UNITS, Holds, Piece
 from dpdesk.core.labels import Codebook, Kind, Variable, is_lettered
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.io.formats.moments import PROGRAMS, shows
 from dpdesk.io.formats.outcolumns import OutColumn, code_number, renamed, whole_seconds
@@ -146,8 +147,11 @@ def losses(form: str, columns: Sequence[InFile], title: str) -> list[str]:
     if Piece.GUARANTEE not in holds.pieces:
         found.insert(
             0,
-            f"The guarantee of the release is left out: {holds.file} has no place for it; pass on "
-            "its page about.html too.",
+            msg(
+                "The guarantee of the release is left out: {file} has no place for it; pass on "
+                "its page about.html too.",
+                file=holds.file,
+            ),
         )
     return found
 
@@ -168,9 +172,17 @@ def _of_pieces(holds: Holds, columns: Sequence[InFile]) -> Iterator[str]:
 
     file = holds.file
     if found := lacking(Piece.MEASURE, lambda c: c.said.measure):
-        yield f"The measurement level of {_names(found)} is left out: {file} has no place for it."
+        yield msg(
+            "The measurement level of {names} is left out: {file} has no place for it.",
+            names=_names(found),
+            file=file,
+        )
     if found := lacking(Piece.BLANKS, lambda c: c.blanks):
-        yield f"Blanks at the end of texts in {_names(found)} are lost: {file} does not keep them."
+        yield msg(
+            "Blanks at the end of texts in {names} are lost: {file} does not keep them.",
+            names=_names(found),
+            file=file,
+        )
 
 
 def _of_codes(form: str, columns: Sequence[InFile]) -> Iterator[str]:
@@ -184,16 +196,28 @@ def _of_codes(form: str, columns: Sequence[InFile]) -> Iterator[str]:
         return
     names, holds = _names(lost), HOLDS[form]
     if holds.pieces.isdisjoint(CODES):
-        yield f"The value labels of {names} are left out: {holds.file} has no place for them."
+        yield msg(
+            "The value labels of {names} are left out: {file} has no place for them.",
+            names=names,
+            file=holds.file,
+        )
     elif Piece.WORD in holds.pieces:
         yield (
-            f"Value labels of {names} are left out where they stand for no number: {holds.file} "
-            "labels nothing else in a column of numbers."
+            msg(
+                "Value labels of {names} are left out where they stand for no number: {file} "
+                "labels nothing else in a column of numbers.",
+                names=names,
+                file=holds.file,
+            )
         )
     else:
         yield (
-            f"Value labels of {names} are left out where they stand for no whole number: "
-            f"{holds.file} labels nothing else."
+            msg(
+                "Value labels of {names} are left out where they stand for no whole number: "
+                "{file} labels nothing else.",
+                names=names,
+                file=holds.file,
+            )
         )
 
 
@@ -211,14 +235,24 @@ def _of_missing(form: str, columns: Sequence[InFile]) -> Iterator[str]:
         return
     if Piece.MISSING not in holds.pieces:
         yield (
-            f"The user-missing values of {_names(lost)} stay ordinary values: {holds.file} has no "
-            "list of them."
+            msg(
+                "The user-missing values of {names} stay ordinary values: {file} has no list of "
+                "them.",
+                names=_names(lost),
+                file=holds.file,
+            )
         )
     else:
         yield (
-            f"Some user-missing values of {_names(lost)} stay ordinary values: {holds.file} holds "
-            f"at most {holds.missing} of a column, or a range of numbers and one more, and no text "
-            f"of more than {holds.missing_bytes} bytes."
+            msg(
+                "Some user-missing values of {names} stay ordinary values: {file} holds at most "
+                "{most} of a column, or a range of numbers and one more, and no text of more "
+                "than {bytes} bytes.",
+                names=_names(lost),
+                file=holds.file,
+                most=holds.missing,
+                bytes=holds.missing_bytes,
+            )
         )
 
 
@@ -228,14 +262,21 @@ def _of_kinds(form: str, columns: Sequence[InFile]) -> Iterator[str]:
     texts = [one for one in columns if one.said.kind is not Kind.TEXT and not one.numeric]
     if texts and form in PROGRAMS:
         yield (
-            f"The values of {_names(texts)} are written as texts: not all of them are numbers, "
-            f"dates or times as {holds.file} holds them."
+            msg(
+                "The values of {names} are written as texts: not all of them are numbers, dates "
+                "or times as {file} holds them.",
+                names=_names(texts),
+                file=holds.file,
+            )
         )
     unsure = [one for one in columns if one.letters]
     if unsure and form in PROGRAMS:
         yield (
-            f"The values of {_names(unsure)} are written as texts: each is a point and a letter, "
-            "and nothing says that these stand for missing numbers."
+            msg(
+                "The values of {columns} are written as texts: each is a point and a letter, "
+                "and nothing says that these stand for missing numbers.",
+                columns=_names(unsure),
+            )
         )
     foreign: dict[str, list[InFile]] = {}
     for column in columns:
@@ -284,12 +325,21 @@ def _of_names(form: str, columns: Sequence[InFile]) -> Iterator[str]:
 def _of_letters(form: str, columns: Sequence[InFile]) -> Iterator[str]:
     """Letters of missing values that the file has in the other case."""
     if form == "dta" and (found := [one for one in columns if one.capitals]):
-        yield f"The letters of missing values in {_names(found)} are small ones in a Stata file."
+        yield msg(
+            "The letters of missing values in {names} are small ones in a Stata file.",
+            names=_names(found),
+        )
     if form == "xpt" and (found := [one for one in columns if one.capitals is False]):
         names = _names(found)
-        yield f"The letters of missing values in {names} are capitals in a SAS transport file."
+        yield msg(
+            "The letters of missing values in {names} are capitals in a SAS transport file.",
+            names=names,
+        )
     if form == "xpt" and (found := [one for one in columns if one.beyond]):
         yield (
-            f"Letters beyond ASCII in {_names(found)} are in UTF-8, which a SAS transport file "
-            "cannot say: read it in a session of SAS with UTF-8."
+            msg(
+                "Letters beyond ASCII in {names} are in UTF-8, which a SAS transport file "
+                "cannot say: read it in a session of SAS with UTF-8.",
+                names=_names(found),
+            )
         )

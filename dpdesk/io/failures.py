@@ -6,6 +6,7 @@ import errno
 from pathlib import Path
 
 from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.messages import msg
 
 DISK_FULL = "storage.disk-full"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -22,14 +23,14 @@ def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
     if isinstance(problem, FileNotFoundError) and doing == "write":
         return StorageError(
             "storage.missing",
-            f"{path}: cannot be written: there is no such folder.",
+            msg("{path}: cannot be written: there is no such folder.", path=path),
             hint="Make the folder first, or choose another one.",
             details={"path": str(path)},
         )
     if isinstance(problem, FileNotFoundError):
         return StorageError(
             "storage.missing",
-            f"{path}: there is no such file or folder.",
+            msg("{path}: there is no such file or folder.", path=path),
             hint="Check the path; paths in a plan are relative to the plan.",
             details={"path": str(path)},
         )
@@ -43,7 +44,7 @@ def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
     if isinstance(problem, IsADirectoryError | NotADirectoryError):
         return StorageError(
             "storage.folder",
-            f"{path}: found a folder where a file was expected, or the reverse.",
+            msg("{path}: found a folder where a file was expected, or the reverse.", path=path),
             details={"path": str(path)},
         )
     reason = problem.strerror or type(problem).__name__
@@ -58,7 +59,7 @@ def disk_full(path: Path) -> StorageError:
     """The sentence for a full disk under a path that the user named."""
     return StorageError(
         DISK_FULL,
-        f"{path}: the disk is full, so nothing was written.",
+        msg("{path}: the disk is full, so nothing was written.", path=path),
         hint="Free some space there, or choose a place on another disk.",
         details={"path": str(path)},
     )
@@ -68,7 +69,7 @@ def home_full(folder: Path) -> StorageError:
     """The sentence for a full disk under the program's own folder."""
     return StorageError(
         DISK_FULL,
-        f"{folder}: the disk is full, so nothing was kept.",
+        msg("{folder}: the disk is full, so nothing was kept.", folder=folder),
         hint="Temporary data lie there: free some space, or set DPDESK_HOME to a larger disk.",
         details={"path": str(folder)},
     )
@@ -86,7 +87,10 @@ def retold(error: StorageError, path: Path) -> StorageError:
     if isinstance(error.__cause__, OSError):
         return storage_error(error.__cause__, path, "write")
     return StorageError(
-        error.code, f"{path}: could not be written.", hint=error.hint, details={"path": str(path)}
+        error.code,
+        msg("{path}: could not be written.", path=path),
+        hint=error.hint,
+        details={"path": str(path)},
     )
 
 
@@ -105,8 +109,12 @@ def misplaced(name: str, column: int) -> InputError:
     """Two independent readers find the bytes of a column in different rows: see above."""
     return InputError(
         "read.disagreement",
-        f"{name}: two independent readers disagree on the rows in which the values of column "
-        f"{column:,} stand, so the file is not used.",
+        msg(
+            "{name}: two independent readers disagree on the rows in which the values of column "
+            "{column:,} stand, so the file is not used.",
+            name=name,
+            column=column,
+        ),
         hint="Save the file again as CSV with UTF-8, commas and quoted texts; please report this.",
         details={"what": "rows", "column": column},
     )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import ALLOWED, REPEATED
 from dpdesk.io.sniff import Dialect, shown_delimiter
 
@@ -42,9 +43,11 @@ def with_remedy(error: InputError, remedy: Remedy) -> InputError:
     if more:
         hint = f"With `{first}` and `{more[0]}` under [source] {table} then."
     elif remedy.even:
-        hint = (
-            f"With `{first}` under [source] every line has {remedy.fields:,} fields; write "
-            "that if the rows are right then."
+        hint = msg(
+            "With `{option}` under [source] every line has {n:,} fields; write that if the "
+            "rows are right then.",
+            option=first,
+            n=remedy.fields,
         )
     else:
         hint = f"With `{first}` under [source] {table} then."
@@ -56,8 +59,8 @@ def _column(dialect: Dialect, field: int) -> str:
     """How a sentence names a column: by its name where the header gives one."""
     given = dialect.head[0].fields if dialect.header and dialect.head else ()
     if field < len(given) and given[field].strip():
-        return f"column `{_short(given[field])}`"
-    return f"column {field + 1}"
+        return msg("column `{name}`", name=_short(given[field]))
+    return msg("column {n}", n=field + 1)
 
 
 def _short(text: str) -> str:
@@ -76,7 +79,9 @@ def _ragged(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     mark = shown_delimiter(dialect.delimiter)
     missing = _column(dialect, result.found) if result.found < result.fields else ""
     tail = f"; {missing} is the first one missing" if missing else ""
-    hint = f"Check the line for a missing or unquoted {mark}, or name the right `delimiter`."
+    hint = msg(
+        "Check the line for a missing or unquoted {mark}, or name the right `delimiter`.", mark=mark
+    )
     if result.fields == 1:
         hint = "If the file has one column only, name a `delimiter` that no value holds."
     if result.line > result.first_line and _lacks_row_name(dialect):
@@ -111,8 +116,10 @@ def _preamble(name: str, dialect: Dialect, result: ScanResult) -> InputError | N
         f"{name}, line {result.first_line}: found {result.fields} "
         f"field{'s' if result.fields != 1 else ''}, but from line {table} on lines have {usual} "
         f"fields; the table seems to start on line {table}.",
-        hint=f"Write `skip = {table - dialect.first_line}` under [source] to leave out the lines "
-        "above the table.",
+        hint=msg(
+            "Write `skip = {skip}` under [source] to leave out the lines above the table.",
+            skip=table - dialect.first_line,
+        ),
         details={
             "line": result.first_line,
             "table_line": table,
@@ -124,8 +131,12 @@ def _preamble(name: str, dialect: Dialect, result: ScanResult) -> InputError | N
 def _nul(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     return InputError(
         "csv.nul",
-        f"{name}, line {result.line}, {_column(dialect, result.column)}: found a NUL byte, "
-        "expected text.",
+        msg(
+            "{name}, line {line}, {column}: found a NUL byte, expected text.",
+            name=name,
+            line=result.line,
+            column=_column(dialect, result.column),
+        ),
         hint="The file may be binary, damaged, or written in UTF-16 (then name its `encoding`).",
         details=_details(result, dialect),
     )
@@ -134,8 +145,12 @@ def _nul(name: str, dialect: Dialect, result: ScanResult) -> InputError:
 def _not_utf8(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     return InputError(
         "encoding.undecodable",
-        f"{name}, line {result.line}, {_column(dialect, result.column)}: found bytes that are not "
-        "UTF-8.",
+        msg(
+            "{name}, line {line}, {column}: found bytes that are not UTF-8.",
+            name=name,
+            line=result.line,
+            column=_column(dialect, result.column),
+        ),
         hint="Name the right `encoding` under [source], for instance cp1252 or iso8859-2.",
         details=_details(result, dialect),
     )
@@ -156,9 +171,15 @@ def mixed_encodings(name: str, dialect: Dialect, result: ScanResult) -> InputErr
 def _after_quote(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     return InputError(
         "csv.after-quote",
-        f"{name}, line {result.line}, {_column(dialect, result.column)}: found text after a "
-        f"closing quote ({dialect.quote}), expected {shown_delimiter(dialect.delimiter)} or a line "
-        "end.",
+        msg(
+            "{name}, line {line}, {column}: found text after a closing quote ({quote}), "
+            "expected {delimiter} or a line end.",
+            name=name,
+            line=result.line,
+            column=_column(dialect, result.column),
+            quote=dialect.quote,
+            delimiter=shown_delimiter(dialect.delimiter),
+        ),
         hint="A quote inside a quoted value is written twice; a backslash does not protect it.",
         details=_details(result, dialect),
     )
@@ -167,8 +188,13 @@ def _after_quote(name: str, dialect: Dialect, result: ScanResult) -> InputError:
 def _unterminated(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     return InputError(
         "csv.unterminated-quote",
-        f"{name}, line {result.line}, {_column(dialect, result.column)}: a quote ({dialect.quote}) "
-        "opens here and is never closed.",
+        msg(
+            "{name}, line {line}, {column}: a quote ({quote}) opens here and is never closed.",
+            name=name,
+            line=result.line,
+            column=_column(dialect, result.column),
+            quote=dialect.quote,
+        ),
         hint='Close the quote, or set `quote = ""` when the file does not quote values.',
         details=_details(result, dialect),
     )
@@ -178,7 +204,7 @@ def no_rows(name: str, line: int) -> InputError:
     """A header and nothing below it."""
     return InputError(
         "csv.no-rows",
-        f"{name}, line {line}: found a header but no row below it.",
+        msg("{name}, line {line}: found a header but no row below it.", name=name, line=line),
         hint="Set `header = false` under [source] if this line is a row.",
         details={"line": line},
     )
@@ -192,9 +218,19 @@ def duplicate_name(
     first, second = places
     return InputError(
         "csv.duplicate-names",
-        f"{name}, line {line}: the columns {first + 1} and {second + 1} are both named "
-        f"`{_short(column)}`, expected a name of its own for each.",
-        hint=f"With `allow = {json.dumps(allow)}` under [source] the later one gets a number.",
+        msg(
+            "{name}, line {line}: the columns {first} and {second} are both named `{short}`, "
+            "expected a name of its own for each.",
+            name=name,
+            line=line,
+            first=first + 1,
+            second=second + 1,
+            short=_short(column),
+        ),
+        hint=msg(
+            "With `allow = {list}` under [source] the later one gets a number.",
+            list=json.dumps(allow),
+        ),
         details={"line": line, "column": column, "set": (("allow", tuple(allow)),)},
     )
 
@@ -203,7 +239,11 @@ def too_long(name: str, line: int) -> InputError:
     """A first record of more than 64 MiB."""
     return InputError(
         "csv.too-long",
-        f"{name}, line {line}: the first line is longer than 64 MiB, expected column names.",
+        msg(
+            "{name}, line {line}: the first line is longer than 64 MiB, expected column names.",
+            name=name,
+            line=line,
+        ),
         hint="Check that the file is a table with line ends.",
         details={"line": line},
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.argus import find_beside, lines_of, read_code_list
 from dpdesk.io.safewrite import PartialKeeper
 from dpdesk.io.spelled_paths import as_on_disk
@@ -103,14 +104,22 @@ class _Recoding:
             found = find_beside(self._path, name)
             if found is None:
                 self._notes.append(
-                    f"{self._path.name}: the code list {name} is not beside it, so its groups are "
-                    "called by their codes."
+                    msg(
+                        "{file}: the code list {list} is not beside it, so its groups are "
+                        "called by their codes.",
+                        file=self._path.name,
+                        list=name,
+                    )
                 )
             self._labels = {} if found is None else read_code_list(found)
         elif word.strip().upper() == "MISSING" and value:
             self._notes.append(
-                f"{self._path.name} declares codes of its groups missing ({value}); this is not "
-                "taken over."
+                msg(
+                    "{file} declares codes of its groups missing ({codes}); this is not taken "
+                    "over.",
+                    file=self._path.name,
+                    codes=value,
+                )
             )
 
     def _expanded(self) -> ArgusHierarchy:
@@ -142,8 +151,11 @@ class _Recoding:
         if len(set(named.values())) == len(codes):
             return named
         self._notes.append(
-            f"{self._path.name}: two of its groups have the same label, so all of them are called "
-            "by their codes."
+            msg(
+                "{file}: two of its groups have the same label, so all of them are called by "
+                "their codes.",
+                file=self._path.name,
+            )
         )
         return {code: code for code in codes}
 
@@ -223,7 +235,7 @@ def open_hierarchy(path: Path, attribute: str) -> HierarchyReading:
     notes: tuple[str, ...] = ()
     if file.encoding == _FALLBACK:
         where = f"{path} (read as Windows-1252)"
-        notes = (f"{path.name} is not UTF-8; it was read as Windows-1252.",)
+        notes = (msg("{name} is not UTF-8; it was read as Windows-1252.", name=path.name),)
     first_error: InputError | None = None
     for delimiter in _likely_delimiters(file.text):
         try:
@@ -297,8 +309,13 @@ def _rows(text: str, delimiter: str, where: str) -> list[list[str]]:
     except csv.Error as error:
         raise InputError(
             "hierarchy.quoting",
-            f"{where}, line {reader.line_num}: the quotes are wrong ({error}), expected a quoted "
-            "value to end with a quote before the delimiter.",
+            msg(
+                "{where}, line {line}: the quotes are wrong ({error}), expected a quoted value "
+                "to end with a quote before the delimiter.",
+                where=where,
+                line=reader.line_num,
+                error=error,
+            ),
             hint='Write a quote inside a quoted value twice: "".',
             details={"line": reader.line_num},
         ) from None
@@ -308,7 +325,11 @@ def _rows(text: str, delimiter: str, where: str) -> list[list[str]]:
         if not row:
             raise InputError(
                 "hierarchy.ragged",
-                f"{where}, row {number}: found an empty line, expected a value and its levels.",
+                msg(
+                    "{where}, row {row}: found an empty line, expected a value and its levels.",
+                    where=where,
+                    row=number,
+                ),
                 hint="Remove the line.",
                 details={"row": number},
             )

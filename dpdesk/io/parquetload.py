@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import identifier, in_memory, parquet_source, query
@@ -62,7 +63,11 @@ def readable(
             raise damaged_parquet(path) from problem
         raise InputError(
             "parquet.value",
-            f"{path.name}, column `{column}`: a value cannot be read as its type says.",
+            msg(
+                "{name}, column `{column}`: a value cannot be read as its type says.",
+                name=path.name,
+                column=column,
+            ),
             hint="Leave the column out, or turn it into text first.",
             details={"column": column},
         ) from problem
@@ -81,7 +86,7 @@ def damaged_parquet(path: Path) -> InputError:
     """The error for a file of which no more can be told."""
     return InputError(
         "parquet.damaged",
-        f"{path.name}: the file is no Parquet file, or it is damaged.",
+        msg("{name}: the file is no Parquet file, or it is damaged.", name=path.name),
         hint="Write it again with the program it comes from.",
     )
 
@@ -265,6 +270,9 @@ def _null_notes(
         both = cursor.execute(f"SELECT {listed} FROM {parquet_source(path)}").fetchone() or ()
     mixed = [names[j] for (j, _), found in zip(texts, both, strict=True) if found]
     return tuple(
-        f"Column `{name}` holds null and the empty text; both are read as the empty text."
+        msg(
+            "Column `{column}` holds null and the empty text; both are read as the empty text.",
+            column=name,
+        )
         for name in mixed
     )

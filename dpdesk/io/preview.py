@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_options import queries_rows
 from dpdesk.core.source_spec import KEEP, UNEVEN
@@ -137,9 +138,11 @@ def _readable(path: Path, dialect: Dialect) -> Dialect:
     if not dialect.guessed or _is_utf8(data, complete):
         return dialect
     guess = guess_legacy(high_words([data]))
-    note = (
-        f"The file is not UTF-8; it is shown as {guess.encoding}, a guess (`{guess.example}`); "
-        "name the `encoding` if letters look wrong."
+    note = msg(
+        "The file is not UTF-8; it is shown as {encoding}, a guess (`{example}`); name the "
+        "`encoding` if letters look wrong.",
+        encoding=guess.encoding,
+        example=guess.example,
     )
     return with_encoding(path, dialect, guess.encoding, note)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.messages import msg
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import query
 from dpdesk.io.failures import storage_error
@@ -147,8 +148,13 @@ def _check_numbers(
     row = int(found[0][0]) + 1
     raise InputError(
         "pseudonym.not-number",
-        f"{place.name}, row {row:,}, column `{column.name}`: found a value that is no whole "
-        "number, which the plan says that identifiers are.",
+        msg(
+            "{name}, row {row:,}, column `{column}`: found a value that is no whole number, "
+            "which the plan says that identifiers are.",
+            name=place.name,
+            row=row,
+            column=column.name,
+        ),
         hint='Remove `values = "number"`, so that they are compared as texts.',
         details={"column": column.name, "row": row},
     )
@@ -233,7 +239,7 @@ def _counted(
     if values != names:
         raise RefusedError(
             "pseudonym.collision",
-            f"Two different identifiers of `{column.name}` have the same pseudonym.",
+            msg("Two different identifiers of `{name}` have the same pseudonym.", name=column.name),
             hint="Give pseudonyms more characters with `length`, or take another key.",
             details={"column": column.name},
         )

@@ -17,6 +17,7 @@ from typing import Any
 from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.jsontext import read_json
+from dpdesk.core.messages import msg
 from dpdesk.core.plan_keys import one_of
 from dpdesk.io.database import in_memory
 
@@ -247,9 +248,12 @@ def one_select(text: str, where: str) -> Node:
     if tree["error"]:
         said = " ".join(str(tree.get("error_message", "")).split())
         syntax = tree.get("error_type") == "parser"
-        raise refused(where, f"it cannot be read ({said})" if syntax else "it is not one SELECT")
+        raise refused(
+            where,
+            msg("it cannot be read ({said})", said=said) if syntax else "it is not one SELECT",
+        )
     if len(tree["statements"]) != 1:
-        raise refused(where, f"it holds {len(tree['statements'])} statements")
+        raise refused(where, msg("it holds {n} statements", n=len(tree["statements"])))
     statement: Node = tree["statements"][0]
     return statement
 
@@ -272,7 +276,7 @@ def refused(where: str, fault: str, hint: str = _HINT) -> InputError:
     """The error for a query that is not run."""
     return InputError(
         "source.query",
-        f"{where}: the query is refused: {fault}.",
+        msg("{where}: the query is refused: {fault}.", where=where, fault=fault),
         hint=hint,
         details={"key": "query"},
     )
@@ -343,7 +347,9 @@ def _table_faults(node: Node, known: set[str]) -> Iterator[str]:
         named = [node[key] for key in ("catalog_name", "schema_name") if node[key]]
         name = ".".join([*named, node["table_name"]])
         if named or folded(name) not in known:
-            yield f"it reads `{_cut(name)}`, expected the table `{DATA}`"
+            yield msg(
+                "it reads `{table}`, expected the table `{data}`", table=_cut(name), data=DATA
+            )
     elif "from_table" in node or kind.endswith("_NODE"):
         if kind not in _NODES:
             yield f"it holds {_words(kind)}"
@@ -360,12 +366,16 @@ def _expression_faults(node: Node, text: bytes) -> Iterator[str]:
     elif kind in ("FUNCTION", "WINDOW"):
         name = str(node["function_name"])
         if node["schema"] or node["catalog"] or name.lower() not in _FUNCTIONS:
-            yield f"the function `{_cut(name)}` is not among those that a query may use"
+            yield msg(
+                "the function `{name}` is not among those that a query may use", name=_cut(name)
+            )
     elif kind == "COLUMN_REF" and len(node["column_names"]) == 1:
         name = str(node["column_names"][0])
         place = int(node["query_location"])
         if folded(name) in _MOMENTS and text[place : place + 1] != b'"':
-            yield f"`{name}` differs from run to run, expected a value that stays the same"
+            yield msg(
+                "`{name}` differs from run to run, expected a value that stays the same", name=name
+            )
     elif kind == "COMPARISON" and node["type"] in _UNEQUAL:
         yield from _letter_by_letter((node["left"], node["right"]))
     elif kind == "BETWEEN":
@@ -380,9 +390,13 @@ def _letter_by_letter(parts: Sequence[Node]) -> Iterator[str]:
     for text in filter(_NUMBER.fullmatch, texts if columns else ()):
         name = columns[0]["column_names"][-1]
         yield (
-            f"it compares the column `{_cut(name)}` with the text '{_cut(text)}' letter by letter, "
-            f"where 9 comes after 10; write CAST({_quoted(name)} AS DOUBLE) and the number without "
-            "quotes"
+            msg(
+                "it compares the column `{name}` with the text '{text}' letter by letter, where "
+                "9 comes after 10; write CAST({again} AS DOUBLE) and the number without quotes",
+                name=_cut(name),
+                text=_cut(text),
+                again=_quoted(name),
+            )
         )
 
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.home import expanded
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_options import check_options, source_format
 from dpdesk.io.spelled_paths import as_on_disk
@@ -75,7 +76,11 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
     if path.suffix.lower() in LATER_ENDINGS:
         raise InputError(
             "source.format",
-            f"{path.name or spec.path}: the format `{path.suffix}` is not read.",
+            msg(
+                "{name}: the format `{suffix}` is not read.",
+                name=path.name or spec.path,
+                suffix=path.suffix,
+            ),
             hint="Save the table as .xlsx, .sav, CSV or Parquet first.",
             details={"ending": path.suffix},
         )
@@ -84,19 +89,21 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
     if path.is_dir():
         raise StorageError(
             "storage.folder",
-            f"{path}: found a folder, expected a data file.",
+            msg("{path}: found a folder, expected a data file.", path=path),
             details={"path": str(path)},
         )
     if not path.exists():
         raise StorageError(
             "storage.missing",
-            f"{path}: there is no such file.",
+            msg("{source}: there is no such file.", source=path),
             hint="Check the path; paths in a plan are relative to the plan.",
             details={"path": str(path)},
         )
     if not path.is_file():
         raise StorageError(
-            "storage.folder", f"{path}: found no ordinary file.", details={"path": str(path)}
+            "storage.folder",
+            msg("{path}: found no ordinary file.", path=path),
+            details={"path": str(path)},
         )
     return path
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.recoding import Recoding
 from dpdesk.io.coding import DATA, Column
@@ -52,8 +53,12 @@ def header_line(names: Sequence[str]) -> str:
     if names and names[0].startswith(_MARK):
         raise RefusedError(
             "release.first-name",
-            f"The name of the first released column, {quoted(names[0])}, begins with an invisible "
-            "mark (U+FEFF), which programs take for the beginning of the file and not of the name.",
+            msg(
+                "The name of the first released column, {name}, begins with an invisible mark "
+                "(U+FEFF), which programs take for the beginning of the file and not of the "
+                "name.",
+                name=quoted(names[0]),
+            ),
             hint="Give the column another name in the source.",
         )
     return ('""' if list(names) == [""] else ",".join(map(csv_field, names))) + "\n"
@@ -284,6 +289,6 @@ def _bytes_of(lines: pyarrow.Array) -> memoryview:
 def _misfit(what: str) -> InputError:
     return InputError(
         "recoding.misfit",
-        f"The protected table does not fit the data: {what}; nothing was written.",
+        msg("The protected table does not fit the data: {what}; nothing was written.", what=what),
         hint="This is a fault of the program; please report it.",
     )

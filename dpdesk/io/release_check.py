@@ -20,6 +20,7 @@ from typing import TypeGuard
 from dpdesk.core.capabilities import Capabilities
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.release import Failure, ReleaseFacts
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, read_canonical
 from dpdesk.io.release_folder import (
@@ -133,7 +134,10 @@ def read_release(path: Path) -> ReleaseFacts:
     found = _read_parts(path)
     if found.failures:
         failure = found.failures[0]
-        raise InputError("release.unreadable", f"{path / failure.path}: {failure.reason}.")
+        raise InputError(
+            "release.unreadable",
+            msg("{path}: {reason}.", path=path / failure.path, reason=failure.reason),
+        )
     return found.facts()
 
 
@@ -228,7 +232,12 @@ def _check_manifest(found: ReleaseFiles, manifest: dict[str, object]) -> dict[st
             found.fail(place, f"`{key}` is {_brief(manifest.get(key))}, expected a text")
     for key in _TABLES:
         if not isinstance(manifest.get(key), Mapping):
-            found.fail(place, f"`{key}` is {_brief(manifest.get(key))}, expected a table")
+            found.fail(
+                place,
+                msg(
+                    "`{key}` is {found}, expected a table", key=key, found=_brief(manifest.get(key))
+                ),
+            )
     if not _VERSION.fullmatch(str(manifest.get("dpdesk"))):
         found.fail(place, f"`dpdesk` is {_brief(manifest.get('dpdesk'))}, expected a version")
     _check_created(found, manifest.get("created"), place)

@@ -10,6 +10,7 @@ from dpdesk.core.capabilities import Capabilities
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.released import CountedRows
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.cuboid_files import read_cuboid
@@ -102,7 +103,8 @@ class ReleaseContent:
         files = self._manifest["files"]
         if not isinstance(files, Mapping) or file not in files:
             raise InputError(
-                "release.unreadable", f"manifest.json: it lists no file `{file[:200]}`."
+                "release.unreadable",
+                msg("manifest.json: it lists no file `{file}`.", file=file[:200]),
             )
         return self._public / file
 
@@ -113,7 +115,7 @@ class ReleaseContent:
         if hash_file(path, token) != (entry["sha256"], entry["bytes"]):
             raise RefusedError(
                 "release.not-intact",
-                f"{path}: was changed while the release was open.",
+                msg("{path}: was changed while the release was open.", path=path),
                 hint="A release that is not intact answers nothing; `dpdesk verify` tells all.",
                 details={"path": file},
             )
@@ -130,8 +132,12 @@ class ReleaseContent:
 def _unreadable(file: str, error: UnreadableTableError | OSError) -> InputError | StorageError:
     if isinstance(error, OSError):
         reason = error.strerror or type(error).__name__
-        return StorageError("storage.failed", f"{file}: cannot be read ({reason}).")
-    return InputError("release.unreadable", f"{file}: {error.sentence}.")
+        return StorageError(
+            "storage.failed", msg("{file}: cannot be read ({reason}).", file=file, reason=reason)
+        )
+    return InputError(
+        "release.unreadable", msg("{path}: {reason}.", path=file, reason=error.sentence)
+    )
 
 
 def _not_intact(path: Path, found: ReleaseFiles) -> RefusedError:

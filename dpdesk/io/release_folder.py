@@ -24,6 +24,7 @@ from types import TracebackType
 from dpdesk.core.capabilities import Capabilities, Content
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.failures import storage_error
 from dpdesk.io.safewrite import (
@@ -124,14 +125,15 @@ def check_out(out: Path) -> Path:
         if any((above / PUBLIC / MANIFEST).is_file() for above in target.parents):
             raise InputError(
                 "out.inside",
-                f"{out}: lies inside a release, which nothing may be added to.",
+                msg("{out}: lies inside a release, which nothing may be added to.", out=out),
                 hint="Choose a place outside the release folder.",
             )
         if not target.exists():
             return target
         if not target.is_dir():
             raise InputError(
-                "out.not-folder", f"{out}: is a file, expected a folder that is absent or empty."
+                "out.not-folder",
+                msg("{out}: is a file, expected a folder that is absent or empty.", out=out),
             )
         with os.scandir(target) as entries:
             found = next(iter(entries), None)
@@ -140,7 +142,11 @@ def check_out(out: Path) -> Path:
     if found is not None:
         raise InputError(
             "out.not-empty",
-            f"{out}: the folder holds `{found.name}`, expected an absent or empty folder.",
+            msg(
+                "{out}: the folder holds `{name}`, expected an absent or empty folder.",
+                out=out,
+                name=found.name,
+            ),
             hint="Choose another folder; a release is never written over anything.",
         )
     return target
@@ -149,7 +155,9 @@ def check_out(out: Path) -> Path:
 def _unreadable(out: Path, error: Exception) -> StorageError:
     if isinstance(error, OSError):
         return storage_error(error, out, "reach")
-    return StorageError("storage.failed", f"{out}: the folder cannot be reached (a loop of links).")
+    return StorageError(
+        "storage.failed", msg("{out}: the folder cannot be reached (a loop of links).", out=out)
+    )
 
 
 class ReleaseBuilder:

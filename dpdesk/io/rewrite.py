@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.messages import msg
 from dpdesk.core.rows import RewrittenRows
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.counting import coded_texts
@@ -210,6 +211,9 @@ def _index(part: _Fields, order: NDArray[Any], first: int) -> NDArray[np.int64]:
 def _misfit(what: str) -> InputError:
     return InputError(
         "rewriting.misfit",
-        f"The table to be released does not fit the data: {what}; nothing was written.",
+        msg(
+            "The table to be released does not fit the data: {what}; nothing was written.",
+            what=what,
+        ),
         hint="This is a fault of the program; please report it.",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from dpdesk.core.messages import msg
 from dpdesk.core.schema import ColumnType, Role, RoleSuggestion
 
 _HINTS: tuple[tuple[Role, str], ...] = (
@@ -103,9 +104,9 @@ def _survey(facts: _Facts, hinted: Role) -> RoleSuggestion:
             return RoleSuggestion(Role.WEIGHT, reason)
         return _by_counts(facts)
     if facts.own < _NEARLY_UNIQUE or facts.distinct < facts.present:
-        reason = (
-            f"Cluster, likely: {facts.distinct:,} values group the rows, and its name speaks of "
-            "a household."
+        reason = msg(
+            "Cluster, likely: {n:,} values group the rows, and its name speaks of a household.",
+            n=facts.distinct,
         )
         return RoleSuggestion(Role.CLUSTER, reason)
     return _nearly_unique(facts, Role.IDENTIFIER)
@@ -141,7 +142,9 @@ def _by_counts(facts: _Facts) -> RoleSuggestion:
         reason = f"{_percent(facts.own)} of the rows have a value of their own: check its role."
         return RoleSuggestion(Role.QUASI_IDENTIFIER, reason)
     if facts.kind is not ColumnType.DECIMAL and facts.distinct <= _SMALL_DOMAIN:
-        reason = f"Insensitive, a mere guess: only {facts.distinct:,} different values; check it."
+        reason = msg(
+            "Insensitive, a mere guess: only {n:,} different values; check it.", n=facts.distinct
+        )
         return RoleSuggestion(Role.INSENSITIVE, reason)
-    reason = f"Insensitive, a mere guess: {facts.distinct:,} different values; check it."
+    reason = msg("Insensitive, a mere guess: {n:,} different values; check it.", n=facts.distinct)
     return RoleSuggestion(Role.INSENSITIVE, reason)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, NOTHING_MISSING, Codebook, Variable
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import RAW, Loaded
 from dpdesk.io.database import MEMORY_LIMIT, identifier, in_utc, literal, query
@@ -57,7 +58,11 @@ def queried(
     if not found.rows:
         raise InputError(
             "read.no-rows",
-            f"{path.name}: the query keeps none of {loaded.rows:,} rows, expected at least one.",
+            msg(
+                "{name}: the query keeps none of {rows:,} rows, expected at least one.",
+                name=path.name,
+                rows=loaded.rows,
+            ),
             hint="Check `query` under [source].",
         )
     return found
@@ -106,7 +111,7 @@ def _kept(
             )
             cursor.unregister(_PICKED)
     rows = _replace_raw(con, path, token)
-    note = f"The query kept {rows:,} of {loaded.rows:,} rows."
+    note = msg("The query kept {rows:,} of {all:,} rows.", rows=rows, all=loaded.rows)
     book = _chosen_book(loaded, chosen)
     return replace(_noted(loaded, note), names=names, rows=rows, book=book)
 
@@ -148,7 +153,7 @@ def _made(
         cursor.unregister(_PICKED)
     rows = _replace_raw(con, path, token)
     refuse_nul(con, list(enumerate(names)), path, token)
-    notes = [f"The query made {rows:,} rows out of {loaded.rows:,}."]
+    notes = [msg("The query made {rows:,} rows out of {all:,}.", rows=rows, all=loaded.rows)]
     if loaded.book.variables:
         notes.append("Labels and user-missing values are not kept for rows that a query makes.")
     return replace(_noted(loaded, *notes), names=names, rows=rows, book=NO_BOOK)
@@ -224,7 +229,11 @@ def told(path: Path) -> Iterator[None]:
         hint = "Values are texts; write for instance TRY_CAST(age AS DOUBLE) >= 18."
         raise InputError(
             "source.query",
-            f"{path.name}: the query cannot be run: {said.rstrip('.')[:_LONGEST]}.",
+            msg(
+                "{name}: the query cannot be run: {said}.",
+                name=path.name,
+                said=said.rstrip(".")[:_LONGEST],
+            ),
             hint=hint,
             details={"key": "query"},
         ) from problem

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.io.failures import retold, storage_error
 
 _PIECE = 1 << 20
@@ -109,14 +110,21 @@ def replacing(target: Path, keeper: PartialKeeper, *, follow: bool = False) -> I
     if target.is_symlink() and not follow:
         raise InputError(
             "out.link",
-            f"{target}: is a link to {leads}, expected a file of its own.",
+            msg(
+                "{target}: is a link to {leads}, expected a file of its own.",
+                target=target,
+                leads=leads,
+            ),
             hint="Name the place that it leads to if the file belongs there, or remove the link.",
         )
     if place.is_dir():
-        raise InputError("out.folder", f"{target}: is a folder, expected the name of a file.")
+        raise InputError(
+            "out.folder", msg("{target}: is a folder, expected the name of a file.", target=target)
+        )
     if place.exists() and not place.is_file():  # the rename would put a file in its place
         raise InputError(
-            "out.device", f"{target}: is a device or a pipe, expected the name of a file."
+            "out.device",
+            msg("{target}: is a device or a pipe, expected the name of a file.", target=target),
         )
     with told_of(target, place):
         partial = keeper.partial_beside(place)

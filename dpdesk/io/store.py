@@ -15,6 +15,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.labels import NOTHING_MISSING, Variable
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.recoding import Recoding
@@ -327,8 +328,8 @@ class DataStore:
             near = nearest(name, self.columns)
             raise InputError(
                 "source.unknown-column",
-                f"{self.name}: there is no column `{name}`.",
-                hint=f"Did you mean `{near}`?" if near else "",
+                msg("{name}: there is no column `{column}`.", name=self.name, column=name),
+                hint=msg("Did you mean `{near}`?", near=near) if near else "",
                 details={"column": name},
             )
         return column

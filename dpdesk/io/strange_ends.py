@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.io.csvload import RAW, Loaded
 from dpdesk.io.database import query
 from dpdesk.io.looks import MISSING_CODES, datum
@@ -77,12 +78,21 @@ def _marks_note(
         return ()
     if found[0] == 1:
         return (
-            "A byte order mark (U+FEFF), which nobody sees, begins the value of the column "
-            f"`{name}` in row {found[1] + 1:,}; it stays part of the value.",
+            msg(
+                "A byte order mark (U+FEFF), which nobody sees, begins the value of the "
+                "column `{column}` in row {row:,}; it stays part of the value.",
+                column=name,
+                row=found[1] + 1,
+            ),
         )
     return (
-        f"Byte order marks (U+FEFF), which nobody sees, begin {found[0]:,} values of the column "
-        f"`{name}`, the first in row {found[1] + 1:,}; they stay part of the values.",
+        msg(
+            "Byte order marks (U+FEFF), which nobody sees, begin {n:,} values of the column "
+            "`{column}`, the first in row {row:,}; they stay part of the values.",
+            n=found[0],
+            column=name,
+            row=found[1] + 1,
+        ),
     )
 
 
@@ -103,13 +113,16 @@ def _shown(text: str) -> str:
 def _single_note(texts: Sequence[str]) -> str:
     shown = _shown(texts[-1])
     if len(texts) == 1:
-        return (
-            f"The last row holds one value (`{shown}`) and counts as a row; if it is a note below "
-            "the table, leave it out by a `query` under [source]."
+        return msg(
+            "The last row holds one value (`{text}`) and counts as a row; if it is a note "
+            "below the table, leave it out by a `query` under [source].",
+            text=shown,
         )
-    return (
-        f"The last {len(texts):,} rows hold one value each (first `{shown}`) and count as rows; if "
-        "they are notes below the table, leave them out by a `query` under [source]."
+    return msg(
+        "The last {n:,} rows hold one value each (first `{text}`) and count as rows; if "
+        "they are notes below the table, leave them out by a `query` under [source].",
+        n=len(texts),
+        text=shown,
     )
 
 
@@ -130,14 +143,22 @@ def _odd_note(names: Sequence[str], rows: Rows, *, at_end: bool) -> list[str]:
         return []
     if at_end:
         return [
-            f"In column `{name}` the last row holds `{value}`, where those above it hold values of "
-            "another kind; if it is a note or a total below the table, leave it out by a `query` "
-            "under [source]."
+            msg(
+                "In column `{column}` the last row holds `{text}`, where those above it hold "
+                "values of another kind; if it is a note or a total below the table, leave it "
+                "out by a `query` under [source].",
+                column=name,
+                text=value,
+            )
         ]
     return [
-        f"In column `{name}` the first row holds `{value}`, where those below it hold values of "
-        "another kind; if it holds units or further names, leave it out by a `query` under "
-        "[source]."
+        msg(
+            "In column `{column}` the first row holds `{text}`, where those below it hold "
+            "values of another kind; if it holds units or further names, leave it out by a "
+            "`query` under [source].",
+            column=name,
+            text=value,
+        )
     ]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.workbook import new_workbook
 
@@ -117,22 +118,34 @@ def check_xlsx_size(table: PublishedCsv, more: Sequence[Sheet] = ()) -> None:
         if len(sheet.rows) > XLSX_ROWS:
             raise RefusedError(
                 "export.too-large",
-                f"The sheet `{sheet.name}` would have {len(sheet.rows):,} rows, but an Excel sheet "
-                f"holds at most {XLSX_ROWS:,}.",
+                msg(
+                    "The sheet `{name}` would have {n:,} rows, but an Excel sheet holds at most "
+                    "{most:,}.",
+                    name=sheet.name,
+                    n=len(sheet.rows),
+                    most=XLSX_ROWS,
+                ),
                 hint="Export to csv or parquet instead.",
             )
     if table.rows + 1 > XLSX_ROWS:
         raise RefusedError(
             "export.too-large",
-            f"The table has {table.rows:,} rows and a header, but an Excel sheet holds at most "
-            f"{XLSX_ROWS:,} rows.",
+            msg(
+                "The table has {rows:,} rows and a header, but an Excel sheet holds at most "
+                "{most:,} rows.",
+                rows=table.rows,
+                most=XLSX_ROWS,
+            ),
             hint="Export to csv or parquet instead.",
         )
     if len(table.columns) > XLSX_COLUMNS:
         raise RefusedError(
             "export.too-large",
-            f"The table has {len(table.columns):,} columns, but an Excel sheet holds at most "
-            f"{XLSX_COLUMNS:,}.",
+            msg(
+                "The table has {columns:,} columns, but an Excel sheet holds at most {most:,}.",
+                columns=len(table.columns),
+                most=XLSX_COLUMNS,
+            ),
             hint="Export to csv or parquet instead.",
         )
 
@@ -259,7 +272,12 @@ def _write_row(sheet: Any, row: int, values: Sequence[str], style: Any = None) -
             units = len(value.encode("utf-16-le")) // 2  # an emoji counts twice in Excel
             raise RefusedError(
                 "export.too-large",
-                f"Row {row:,} holds a value of {units:,} characters, but an Excel cell holds "
-                f"at most {XLSX_CHARACTERS:,}.",
+                msg(
+                    "Row {row:,} holds a value of {length:,} characters, but an Excel cell "
+                    "holds at most {most:,}.",
+                    row=row,
+                    length=units,
+                    most=XLSX_CHARACTERS,
+                ),
                 hint="Export to csv or parquet instead.",
             )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.core.messages import msg
 from dpdesk.io.safewrite import PartialKeeper, replacing, write_new
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -33,8 +34,12 @@ def read_bytes(path: Path, code: str) -> bytes:
         elif path.stat().st_size > MAX_BYTES:
             raise InputError(
                 f"{code}.too-large",
-                f"{path}: the file has {path.stat().st_size:,} bytes, expected at most "
-                f"{MAX_BYTES:,}.",
+                msg(
+                    "{path}: the file has {size:,} bytes, expected at most {most:,}.",
+                    path=path,
+                    size=path.stat().st_size,
+                    most=MAX_BYTES,
+                ),
                 hint="This does not look like the right file.",
             )
         else:
@@ -43,7 +48,9 @@ def read_bytes(path: Path, code: str) -> bytes:
         words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         reason, hint = words[:1].lower() + words[1:], "Check the path and the permissions."
     raise StorageError(
-        f"{code}.unreadable", f"{path}: the file cannot be read: {reason}.", hint=hint
+        f"{code}.unreadable",
+        msg("{path}: the file cannot be read: {reason}.", path=path, reason=reason),
+        hint=hint,
     )
 
 
@@ -71,7 +78,7 @@ def decode(raw: bytes, path: Path, code: str, fallback: str | None = None) -> Te
         line = text.count("\n", 0, nul) + 1
         raise InputError(
             f"{code}.nul",
-            f"{path}, line {line}: found a NUL character, expected text.",
+            msg("{name}, line {line}: found a NUL character, expected text.", name=path, line=line),
             hint="The file is damaged or no text file.",
             details={"line": line},
         )
@@ -82,7 +89,12 @@ def _undecodable(path: Path, code: str, raw: bytes, error: UnicodeDecodeError) -
     line = raw.count(b"\n", 0, error.start) + 1
     return InputError(
         f"{code}.encoding",
-        f"{path}, line {line}: found the byte 0x{raw[error.start]:02X}, expected text in UTF-8.",
+        msg(
+            "{path}, line {line}: found the byte 0x{raw:02X}, expected text in UTF-8.",
+            path=path,
+            line=line,
+            raw=raw[error.start],
+        ),
         hint="Save the file as UTF-8.",
         details={"line": line},
     )
@@ -101,4 +113,6 @@ def write_text(
     except DpdeskError as error:
         raise StorageError(f"{code}.unwritable", error.sentence, hint=error.hint) from error
     except ValueError as error:
-        raise StorageError(f"{code}.unwritable", f"{path}: cannot be written: {error}.") from error
+        raise StorageError(
+            f"{code}.unwritable", msg("{path}: cannot be written: {error}.", path=path, error=error)
+        ) from error

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.io.textfile import decode, read_bytes
 
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
@@ -52,7 +53,7 @@ def too_deep(name: str, code: str) -> InputError:
     """The error for values that are nested too deeply to be read."""
     return InputError(
         f"{code}.syntax",
-        f"{name}: the values are nested too deeply, expected at most some hundreds.",
+        msg("{name}: the values are nested too deeply, expected at most some hundreds.", name=name),
     )
 
 
@@ -135,7 +136,8 @@ def _parse_json(text: str, name: str, code: str) -> Mapping[str, object]:
     raw = _parsed(load, name, "JSON", code, "")
     if not isinstance(raw, Mapping):
         raise InputError(
-            f"{code}.syntax", f"{name}: found a JSON list or value, expected an object in braces."
+            f"{code}.syntax",
+            msg("{name}: found a JSON list or value, expected an object in braces.", name=name),
         )
     return raw
 
@@ -169,7 +171,12 @@ def _parsed(load: Callable[[], object], name: str, language: str, code: str, hin
     reason = reason[:1].lower() + reason[1:]
     raise InputError(
         f"{code}.syntax",
-        f"{place}: this is not valid {language}: {reason}.",
+        msg(
+            "{name}: this is not valid {language}: {reason}.",
+            name=place,
+            language=language,
+            reason=reason,
+        ),
         hint=hint,
         details={"language": language},
     )

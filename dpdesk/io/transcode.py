@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.compiled import kernel
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 
 Bytes = NDArray[np.uint8]
 State = NDArray[np.int64]
@@ -71,7 +72,12 @@ def _undecodable(
 def _not_text(name: str, encoding: str, line: int) -> InputError:
     return InputError(
         "encoding.undecodable",
-        f"{name}, line {line}: found bytes that are no text in the encoding {encoding}.",
+        msg(
+            "{name}, line {line}: found bytes that are no text in the encoding {encoding}.",
+            name=name,
+            line=line,
+            encoding=encoding,
+        ),
         hint="Name the right encoding (`encoding` under [source]), or save the file as UTF-8.",
         details={"line": line, "encoding": encoding},
     )

@@ -28,6 +28,7 @@ from types import MappingProxyType
 from dpdesk.core.closing import Closing
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.audit_chain import (
@@ -224,7 +225,7 @@ class AuditLog(Closing):
                     return chain.told(fault)
             fault = self._end_fault(chain, counted, known)
         except (sqlite3.Error, TypeError, ValueError) as error:
-            reason = f"the entry cannot be read ({type(error).__name__})"
+            reason = msg("the entry cannot be read ({error})", error=type(error).__name__)
             fault = AuditFault(chain.count + 1, reason)
         return chain.told(fault)
 
@@ -368,8 +369,13 @@ def _begin(connection: sqlite3.Connection, path: Path, application: int, version
     if application == APPLICATION and version > VERSION:
         raise StorageError(
             "audit.newer",
-            f"{path}: the audit log was made by a newer version of DPDesk (format {version}, this "
-            f"version knows {VERSION}).",
+            msg(
+                "{path}: the audit log was made by a newer version of DPDesk (format {version}, "
+                "this version knows {known}).",
+                path=path,
+                version=version,
+                known=VERSION,
+            ),
             hint="Use the newer version.",
         )
     with writing(connection):
@@ -391,7 +397,7 @@ def _unreadable(path: Path, error: Exception | None) -> StorageError:
         reason = "an entry is not what it should be"
     return StorageError(
         "audit.unreadable",
-        f"{path}: the audit log could not be read: {reason}.",
+        msg("{path}: the audit log could not be read: {reason}.", path=path, reason=reason),
         hint="Keep the file as evidence under another name; DPDesk then starts a new log.",
     )
 
@@ -399,7 +405,11 @@ def _unreadable(path: Path, error: Exception | None) -> StorageError:
 def _changed(path: Path, changed: ChangedObject) -> StorageError:
     return StorageError(
         "audit.unreadable",
-        f"{path}: the audit log holds {changed.words}; such a change can alter what is entered.",
+        msg(
+            "{path}: the audit log holds {found}; such a change can alter what is entered.",
+            path=path,
+            found=changed.words,
+        ),
         hint="Keep the file as evidence under another name; DPDesk then starts a new log.",
         details={"path": str(path)},
     )
@@ -452,7 +462,8 @@ def write_log(
     """
     if form not in FORMATS:
         raise InputError(
-            "audit.format", f'The format "{form}" is unknown, expected `csv` or `json`.'
+            "audit.format",
+            msg('The format "{form}" is unknown, expected `csv` or `json`.', form=form),
         )
     counted = _Counted(entries, token)
     pieces = _as_json(counted) if form == "json" else _as_csv(counted)
@@ -465,7 +476,7 @@ def write_log(
             raise
         raise StorageError("audit-export.unwritable", error.sentence, hint=error.hint) from error
     except ValueError as error:
-        sentence = f"{path}: cannot be written: {error}."
+        sentence = msg("{path}: cannot be written: {error}.", path=path, error=error)
         raise StorageError("audit-export.unwritable", sentence) from error
     return counted.count
 

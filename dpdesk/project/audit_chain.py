@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from dpdesk.core.jsontext import read_json
+from dpdesk.core.messages import msg
 
 FIRST = ""
 FIELDS = ("n", "time", "who", "action", "subject", "details", "previous", "hash")
@@ -140,8 +141,12 @@ class Chain:
             return fault
         if entry.time < self._time:
             self._notes.append(
-                f"Entry {entry.n:,} was made at {entry.time}, before the entry above it: "
-                "the computer's clock was set back."
+                msg(
+                    "Entry {n:,} was made at {time}, before the entry above it: the computer's "
+                    "clock was set back.",
+                    n=entry.n,
+                    time=entry.time,
+                )
             )
         self.count, self._previous, self._time = self.count + 1, entry.hash, entry.time
         self.seen.add(entry.hash)

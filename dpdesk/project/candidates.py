@@ -9,6 +9,7 @@ from datetime import datetime
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.errors import InputError
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.messages import msg
 from dpdesk.core.schema import Role
 from dpdesk.project.work import WorkState
 
@@ -92,7 +93,10 @@ class CandidateShelf:
         if self.full:
             raise InputError(
                 "candidates.full",
-                f"{self._at_most} candidates are kept already, as many as can be compared.",
+                msg(
+                    "{at_most} candidates are kept already, as many as can be compared.",
+                    at_most=self._at_most,
+                ),
                 hint="Remove one of them first.",
             )
 

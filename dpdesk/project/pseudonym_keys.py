@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from dpdesk.core.errors import DpdeskError, InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import KEY_NAMES, is_key_name
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.failures import storage_error
@@ -151,7 +152,12 @@ class PseudonymKeys:
             if len(key_id) < 8 or not found.id.startswith(key_id.lower()):
                 raise InputError(
                     "pseudonym-key.other",
-                    f"The key {shown(name)} has the id {found.id[:8]}…, not {shown(key_id)}.",
+                    msg(
+                        "The key {shown} has the id {id}…, not {shown_2}.",
+                        shown=shown(name),
+                        id=found.id[:8],
+                        shown_2=shown(key_id),
+                    ),
                     hint="Give the first 8 digits of its id; without a backup, what was made with "
                     "the key can never be linked to anything again.",
                 )
@@ -182,7 +188,11 @@ class PseudonymKeys:
             if each.name.casefold() == key.name.casefold() or each.id == key.id:
                 raise InputError(
                     "pseudonym-key.exists",
-                    f"There is a key {shown(each.name)} with the id {each.id[:8]}… already.",
+                    msg(
+                        "There is a key {shown} with the id {id}… already.",
+                        shown=shown(each.name),
+                        id=each.id[:8],
+                    ),
                     hint="Take another name; to replace a key, delete the old one first.",
                 )
         path = self._path(key.id)
@@ -198,10 +208,13 @@ class PseudonymKeys:
         problem = next((each.problem for each in stored if each.problem), "")
         raise InputError(
             "pseudonym-key.missing",
-            f"There is no key {shown(name)} for pseudonyms on this computer.",
+            msg("There is no key {shown} for pseudonyms on this computer.", shown=shown(name)),
             hint=problem
-            or f'Make one with `dpdesk pseudonyms new "{name}"`, or take it from a '
-            "backup with `dpdesk pseudonyms import`.",
+            or msg(
+                'Make one with `dpdesk pseudonyms new "{name}"`, or take it from a backup '
+                "with `dpdesk pseudonyms import`.",
+                name=name,
+            ),
             details={"key": name},
         )
 
@@ -241,8 +254,11 @@ def _read(path: Path) -> PseudonymKey:
     if os.name == "posix" and path.exists() and path.stat().st_mode & _OTHERS:
         raise InputError(
             "pseudonym-key.open-to-others",
-            f"{path}: others on this computer may read the key, expected its owner alone.",
-            hint=f"Run `chmod 600 {path}`, and ask whether somebody has read it.",
+            msg(
+                "{path}: others on this computer may read the key, expected its owner alone.",
+                path=path,
+            ),
+            hint=msg("Run `chmod 600 {path}`, and ask whether somebody has read it.", path=path),
         )
     raw = _parsed(path, KEY_KIND, _CARD | {"secret"})
     if not is_hex(raw["secret"], _SECRET):
@@ -267,7 +283,10 @@ def _unsealed(path: Path, secret: bytes, least: Argon2Cost) -> PseudonymKey:
     if found is None:
         raise InputError(
             "key.passphrase",
-            f"{path}: the passphrase does not open the backup, or the file was changed.",
+            msg(
+                "{path}: the passphrase does not open the backup, or the file was changed.",
+                path=path,
+            ),
             hint="Check capitals and the keyboard layout; nobody can recover a passphrase.",
         )
     return _key(raw, found)
@@ -305,7 +324,7 @@ def _wipe(path: Path) -> None:
 def _damaged(path: Path, reason: str) -> InputError:
     return InputError(
         "pseudonym-key.damaged",
-        f"{path}: the key of pseudonyms is damaged: {reason}.",
+        msg("{path}: the key of pseudonyms is damaged: {reason}.", path=path, reason=reason),
         hint="Take it from a backup with `dpdesk pseudonyms import`.",
         details={"path": os.fspath(path)},
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jsontext import read_json
 from dpdesk.core.language import languages
+from dpdesk.core.messages import msg
 from dpdesk.io.workspace import SMALL_PARTIAL
 
 SETTINGS_VERSION = 1
@@ -98,7 +99,11 @@ def save_settings(settings: Settings, home: Path) -> None:
     except OSError as error:
         raise StorageError(
             "settings.not-saved",
-            f"The settings could not be saved in {path}: {error.strerror or error}.",
+            msg(
+                "The settings could not be saved in {path}: {reason}.",
+                path=path,
+                reason=error.strerror or error,
+            ),
         ) from error
 
 
@@ -150,9 +155,13 @@ def _set_aside(path: Path) -> LoadedSettings:
         path.replace(aside)
     except OSError:
         return LoadedSettings(
-            Settings(), f"The settings in {path} could not be read; defaults are used."
+            Settings(),
+            msg("The settings in {path} could not be read; defaults are used.", path=path),
         )
     return LoadedSettings(
         Settings(),
-        f"The settings could not be read; defaults are used, the old file is kept as {aside.name}.",
+        msg(
+            "The settings could not be read; defaults are used, the old file is kept as {name}.",
+            name=aside.name,
+        ),
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, StorageError
+from dpdesk.core.messages import msg
 
 BUSY_SECONDS = 15.0
 HEADER = b"SQLite format 3\x00"
@@ -85,17 +86,25 @@ class ChangedObject:
     def words(self) -> str:
         """What was found, as part of a sentence after "holds"."""
         if self.foreign:
-            return f"the {self.kind} `{self.name[:60]}`, which DPDesk did not make"
+            return msg(
+                "the {kind} `{name}`, which DPDesk did not make",
+                kind=self.kind,
+                name=self.name[:60],
+            )
         if self.missing:
-            return f"no {self.kind} `{self.name}`"
-        return f"the {self.kind} `{self.name}` in another form than DPDesk makes it"
+            return msg("no {kind} `{name}`", kind=self.kind, name=self.name)
+        return msg(
+            "the {kind} `{name}` in another form than DPDesk makes it",
+            kind=self.kind,
+            name=self.name,
+        )
 
     @property
     def reason(self) -> str:
         """Why a log that may only grow is not to be trusted, as part of a sentence."""
         if self.missing and self.kind == "trigger":
             return "the guard against changes was taken away"
-        return f"the file holds {self.words}"
+        return msg("the file holds {found}", found=self.words)
 
 
 def changed_object(
@@ -222,7 +231,7 @@ def storage_problem(error: sqlite3.Error | OSError, path: Path, what: str) -> Dp
     code, reason, hint = words.get(kind_of(error), ("unwritable", f"{error}", ""))
     return StorageError(
         f"{what}.{code}",
-        f"{path}: could not be written: {reason}.",
+        msg("{path}: could not be written: {reason}.", path=path, reason=reason),
         hint=hint or "Check the disk and the connection to it.",
         details={"path": str(path)},
     )

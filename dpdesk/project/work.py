@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.language import ENGLISH
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import freeze_table
 from dpdesk.core.plan import (
     AttributeSpec,
@@ -244,7 +245,7 @@ class SetRoles(Command):
         given = set(self.roles.values())
         role = next(iter(given)).value if len(given) == 1 else "several roles"
         if len(self.roles) == 1:
-            return f"{next(iter(self.roles))}: {role}"
+            return msg("{file}: {note}", file=next(iter(self.roles)), note=role)
         return f"{len(self.roles)} columns: {role}"
 
     def apply(self, state: WorkState) -> WorkState:
@@ -425,7 +426,7 @@ class SetLanguage(Command):
     @property
     def label(self) -> str:
         """See :attr:`Command.label`."""
-        return f"Language of the pages: {self.language}"
+        return msg("Language of the pages: {code}", code=self.language)
 
     @property
     def merge_key(self) -> str:

@@ -10,6 +10,7 @@ from dpdesk.core.chart_values import charts_from_json
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
+from dpdesk.core.messages import msg
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method
 from dpdesk.engine.private.kinds import Noise
@@ -196,7 +197,9 @@ def _error_line(measure: str, width: float, parameters: Mapping[str, object]) ->
     )
     which = 1 if parameters.get("consistency") in ("l1", "linf") else 0
     which = 2 if parameters.get("nonnegative") is True else which
-    return Line(label, f"± {_shown(width)} {unit}", say.text(_ERROR_HELP[which]))
+    return Line(
+        label, msg("± {size} {unit}", size=_shown(width), unit=unit), say.text(_ERROR_HELP[which])
+    )
 
 
 def table_width(item: Mapping[str, object], manifest: Mapping[str, object]) -> float:
@@ -224,11 +227,15 @@ def unit_words(measure: str, plain: object) -> str:
     if not measure:  # the only one, which the parameters name
         given = plain[0] if isinstance(plain, list | tuple) and plain else plain
         column = given.get("sum") if isinstance(given, Mapping) else None
-        return f"units of {column}" if column else "people"
+        return msg("units of {column}", column=column) if column else "people"
     kind, _, column = measure.partition(" of ")
     if not column:
         return "people"
-    return f"units of {column} / n" if kind == _AVERAGE else f"units of {column}"
+    return (
+        msg("units of {column} / n", column=column)
+        if kind == _AVERAGE
+        else msg("units of {column}", column=column)
+    )
 
 
 def table_name(dimensions: Sequence[object]) -> str:

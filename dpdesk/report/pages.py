@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.charts import Cell, Chart, format_figure
 from dpdesk.core.language import ENGLISH, Untranslated, languages, voice
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import EMPTY
 from dpdesk.core.shown import LONGEST_TEXT, shortened
 from dpdesk.core.spoken_charts import spoken_chart
@@ -143,7 +144,9 @@ def plain_value(value: object) -> str:
         return cell_text(value)
     if isinstance(value, Mapping):
         lists = any(isinstance(item, list | tuple) for item in value.values())
-        parts = (f"{key}: {plain_value(item)}" for key, item in value.items())
+        parts = (
+            msg("{file}: {note}", file=key, note=plain_value(item)) for key, item in value.items()
+        )
         return ("; " if lists else ", ").join(parts) or _none()
     if isinstance(value, Sequence) and not isinstance(value, str):
         empty = voice().text(EMPTY)

@@ -13,6 +13,7 @@ from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.pivot import shown_half
 from dpdesk.core.plain import ExactFloat
 
@@ -94,7 +95,9 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
 
     item = next((one for one in _cuboids(facts) if one["file"] == file), None)
     if item is None:
-        raise InputError("release.table", f"{file}: the release lists no such table.")
+        raise InputError(
+            "release.table", msg("{file}: the release lists no such table.", file=file)
+        )
     found = _read(facts, item, token)
     parameters = facts.section("parameters")
     width = table_width(item, facts.manifest)
@@ -132,7 +135,7 @@ def _read(facts: ReleaseFacts, item: Mapping[str, object], token: CancelToken) -
         domain = Domain.from_json(facts.section("result").get("domains"))
         return read_cuboid(facts.public / file, file, domain.table(item), token)
     except (UnreadableTableError, OSError, TypeError, KeyError, ValueError) as error:
-        sentence = f"{file}: the table cannot be read as the manifest describes it."
+        sentence = msg("{file}: the table cannot be read as the manifest describes it.", file=file)
         raise InputError("release.table", sentence) from error
 
 

@@ -12,6 +12,7 @@ from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import ENGLISH, speaking
+from dpdesk.core.messages import msg
 from dpdesk.engine.method import Method
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.io.csvgrammar import UnreadableTableError
@@ -60,5 +61,7 @@ def read_tables(
         try:
             found[file] = read_cuboid(public / file, file, domain.table(item), token)
         except UnreadableTableError as error:
-            raise UnreadableTableError(f"{file}: {error.sentence}") from error
+            raise UnreadableTableError(
+                msg("{file}: {note}", file=file, note=error.sentence)
+            ) from error
     return found

@@ -21,6 +21,7 @@ from dpdesk.core.budget import Budget, protects
 from dpdesk.core.column_names import spelling
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, Plan
@@ -166,9 +167,10 @@ def budget_notes(cost: Budget) -> tuple[Note, ...]:
     """That a budget buys nothing, where it is too large for that."""
     if protects(cost):
         return ()
-    sentence = (
-        f"With {cost} the noise protects nobody: the odds that a person is in the data may change "
-        "by a factor of more than a hundred million, and the checklist refuses it."
+    sentence = msg(
+        "With {cost} the noise protects nobody: the odds that a person is in the data may "
+        "change by a factor of more than a hundred million, and the checklist refuses it.",
+        cost=cost,
     )
     return (Note("private.no-protection", sentence),)
 

@@ -18,6 +18,7 @@ from dpdesk.app.recording import enter
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.private.trial import OutsideFound, OutsideRows, too_many
 
@@ -102,8 +103,12 @@ def _try(
     if noise_of(method) is None:
         raise InputError(
             "trial.method",
-            f"{where}: the method `{method.id}` spends no budget, so there is nothing to try "
-            "before.",
+            msg(
+                "{where}: the method `{method}` spends no budget, so there is nothing to try "
+                "before.",
+                where=where,
+                method=method.id,
+            ),
             hint="Run it: it says itself how many rows it leaves out.",
         )
     limit = outside_limit(context)

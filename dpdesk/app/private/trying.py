@@ -11,6 +11,7 @@ from dpdesk.app.private.pinning import texts_in
 from dpdesk.app.private.preparing import OUTSIDE, budget_notes, given_columns, read_files
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.engine.kinds import noise_of
@@ -123,7 +124,7 @@ def declared_categories(
         return declare(column, None, choice, level, None, _WHERE).categories
     raise InputError(
         "cube.no-domain",
-        f"`{column}` has no hierarchy file that declares its categories.",
+        msg("`{column}` has no hierarchy file that declares its categories.", column=column),
         hint="Type them, or give the column a hierarchy file in Hierarchies.",
         details={"key": "domains"},
     )

@@ -18,6 +18,7 @@ from dpdesk.app.review.drafts import forget_draft
 from dpdesk.app.review.review_picture import bound_files, latest_known, load, review_store
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.project.review.checklist import Checklist
@@ -82,8 +83,13 @@ def submit(
         first = checked.facts.report.failures[0]
         raise RefusedError(
             "review.not-verified",
-            f"{folder}: the release does not verify, so it cannot be submitted: "
-            f"{first.path}: {first.reason}.",
+            msg(
+                "{folder}: the release does not verify, so it cannot be submitted: {path}: "
+                "{reason}.",
+                folder=folder,
+                path=first.path,
+                reason=first.reason,
+            ),
             hint="Run the plan again.",
         )
     bases = () if wish.after is None else (wish.after,)
@@ -179,8 +185,11 @@ def supersede(
     if other.faults or other.status is not Status.RELEASED:
         raise RefusedError(
             "review.replacement",
-            f"{replacement}: is {other.status.value if not other.faults else 'not sound'}, "
-            "expected a release that went out itself.",
+            msg(
+                "{release}: is {status}, expected a release that went out itself.",
+                release=replacement,
+                status=other.status.value if not other.faults else "not sound",
+            ),
             hint="Have it reviewed and released first.",
         )
     code = manifest_code(replacement, token)
@@ -283,7 +292,11 @@ def _payload(
         replaced = manifest_code(wish.supersedes, token)
         if not replaced:
             raise InputError(
-                "release.missing", f"{wish.supersedes}: has no manifest, expected a release folder."
+                "release.missing",
+                msg(
+                    "{release}: has no manifest, expected a release folder.",
+                    release=wish.supersedes,
+                ),
             )
     with AuditLog.open_home(context.home) as log:
         head = log.head()

@@ -11,6 +11,7 @@ from dpdesk.app.review.protocols import keep_protocol
 from dpdesk.app.review.review_picture import look
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.project.review.keys import Signer
@@ -36,7 +37,9 @@ def lock_protocol(
 
     if out.exists():
         raise InputError(
-            "protocol.exists", f"{out}: the file is there already.", hint="Name another."
+            "protocol.exists",
+            msg("{out}: the file is there already.", out=out),
+            hint="Name another.",
         )
     picture = look(context, folder, token, report)
     release_sha256 = require_developed(picture.state)

@@ -15,6 +15,7 @@ from dpdesk.app.review.review_picture import ReviewPicture, is_whole, look, sign
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.language import ENGLISH, languages, speaking, voice
+from dpdesk.core.messages import msg
 from dpdesk.report.pack import AttackLine
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ def _fresh(out: Path) -> Path:
     target = out.absolute()
     if target.exists():
         raise InputError(
-            "pack.exists", f"{out}: the file is there already.", hint="Name another, or remove it."
+            "pack.exists",
+            msg("{out}: the file is there already.", out=out),
+            hint="Name another, or remove it.",
         )
     return target
 
@@ -92,18 +95,24 @@ def _fresh(out: Path) -> Path:
 def _target(folder: Path, out: Path) -> Path:
     if out.suffix.lower() not in _KINDS:
         raise InputError(
-            "pack.kind", f"{out}: the name of a pack ends in .html or .pdf.", hint="Name it so."
+            "pack.kind",
+            msg("{out}: the name of a pack ends in .html or .pdf.", out=out),
+            hint="Name it so.",
         )
     if not is_whole(folder):
         raise InputError(
             "pack.not-whole",
-            f"{folder}: a pack is made from a whole release folder, with `public` and `internal`.",
+            msg(
+                "{folder}: a pack is made from a whole release folder, with `public` and "
+                "`internal`.",
+                folder=folder,
+            ),
         )
     target = _fresh(out)
     if target.resolve().is_relative_to(folder.resolve()):
         raise InputError(
             "export.inside",
-            f"{out}: lies inside the release, which nothing may be added to.",
+            msg("{out}: lies inside the release, which nothing may be added to.", out=out),
             hint="Choose a place outside the release folder.",
         )
     return target
@@ -113,8 +122,11 @@ def _check_language(language: str) -> None:
     if language and language not in languages():
         raise InputError(
             "pack.language",
-            f"There are no pages in the language `{language}`, expected one of "
-            f"{', '.join(f'`{code}`' for code in languages())}.",
+            msg(
+                "There are no pages in the language `{language}`, expected one of {listed}.",
+                language=language,
+                listed=", ".join(f"`{code}`" for code in languages()),
+            ),
         )
 
 
@@ -167,7 +179,10 @@ def _content(
 
     facts = picture.checked.facts.release
     verified = signed_report(picture)
-    faults = [f"{failure.path}: {failure.reason}." for failure in verified.failures]
+    faults = [
+        msg("{path}: {reason}.", path=failure.path, reason=failure.reason)
+        for failure in verified.failures
+    ]
     method = next((m.title for m in context.registry if m.id == facts.method), facts.method)
     return PackContent(
         title=facts.title or method,
@@ -218,11 +233,16 @@ def _standing(picture: ReviewPicture) -> str:
         return "Nobody has submitted this release for review."
     names = ", ".join(sorted(one.person for one in state.current.ballots if not one.late))
     words = {
-        Status.RELEASED: f"It was reviewed by {names} and released.",
-        Status.SUPERSEDED: f"It was reviewed by {names} and released, and superseded since.",
-        Status.APPROVED: f"It was approved by {names} and is not released yet.",
+        Status.RELEASED: msg("It was reviewed by {names} and released.", names=names),
+        Status.SUPERSEDED: msg(
+            "It was reviewed by {names} and released, and superseded since.", names=names
+        ),
+        Status.APPROVED: msg("It was approved by {names} and is not released yet.", names=names),
     }
-    return words.get(state.status, f"It is not signed off: its review is {state.status.value}.")
+    return words.get(
+        state.status,
+        msg("It is not signed off: its review is {status}.", status=state.status.value),
+    )
 
 
 def _signatures(picture: ReviewPicture) -> Iterator[SignatureLine]:
@@ -459,7 +479,13 @@ def _history_lines(facts: ReleaseFacts, token: CancelToken) -> Iterator[AttackLi
         yield AttackLine(
             "Finding a person by all their rows together",
             "the quasi-identifiers of all rows of a person",
-            f"Of {each['pseudonyms']:,} pseudonyms of {name}, {each['alone']:,} have rows that "
-            f"nobody else has together, and {each['few']:,} have rows that fewer than k have "
-            "together (counted now from the published table).",
+            msg(
+                "Of {all:,} pseudonyms of {name}, {alone:,} have rows that nobody else has "
+                "together, and {few:,} have rows that fewer than k have together (counted now "
+                "from the published table).",
+                all=each["pseudonyms"],
+                name=name,
+                alone=each["alone"],
+                few=each["few"],
+            ),
         )

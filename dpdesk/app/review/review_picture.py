@@ -11,6 +11,7 @@ from dpdesk.app import signing
 from dpdesk.app.context import AppContext
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, VerifyReport
 from dpdesk.project.review.events import Fault
@@ -182,7 +183,7 @@ def signature_claim(
     failures = tuple(Failure(REVIEW_FILE, fault.reason) for fault in faults)
     notes = tuple(f"review: {fault.reason}." for fault in (*state.notes, *state.past))
     if failures:
-        words = f"{len(faults):,} faults. The first: {faults[0].reason}"
+        words = msg("{n:,} faults. The first: {reason}", n=len(faults), reason=faults[0].reason)
         words = faults[0].reason if len(faults) == 1 else words
         return ClaimCheck(SIGNED, CheckStatus.FAILED, words, REVIEW_FILE), failures, notes
     if state.faults:
@@ -191,7 +192,11 @@ def signature_claim(
         )
         words += "whose they are"
         return ClaimCheck(SIGNED, CheckStatus.NOT_CHECKABLE, words, REVIEW_FILE), (), notes
-    words = f"{len(state.graph.events):,} signed events; the release is {state.status.value}"
+    words = msg(
+        "{n:,} signed events; the release is {status}",
+        n=len(state.graph.events),
+        status=state.status.value,
+    )
     return ClaimCheck(SIGNED, CheckStatus.CONFIRMED, words, REVIEW_FILE), (), notes
 
 

@@ -15,6 +15,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.review.review_picture import load
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.project.review.events import Event
@@ -45,7 +46,9 @@ def write_sheet(
 
     if out.exists():
         raise InputError(
-            "sheet.exists", f"{out}: the file is there already.", hint="Name another, or remove it."
+            "sheet.exists",
+            msg("{out}: the file is there already.", out=out),
+            hint="Name another, or remove it.",
         )
     card = signing.find_key(context, key)
     state = load(context, folder, token).state
@@ -90,7 +93,9 @@ def read_sheet(path: Path, state: ReviewState, reviewer: str) -> Vote:
 
 def _current(state: ReviewState, where: Path) -> tuple[Event, Submission]:
     if state.current is None:
-        raise InputError("review.none", f"{where}: nothing has been submitted for review yet.")
+        raise InputError(
+            "review.none", msg("{where}: nothing has been submitted for review yet.", where=where)
+        )
     return state.current.submission, state.current.payload
 
 
@@ -112,7 +117,10 @@ def _sheet_text(submission: Event, vote: Vote) -> str:
     checks: Any = tomlkit.table(is_super_table=True)
     for item, entry in payload.checklist.items():
         decided = vote.checks[item]
-        lines = (entry.question, f"{entry.status.value}: {entry.evidence}")
+        lines = (
+            entry.question,
+            msg("{file}: {note}", file=entry.status.value, note=entry.evidence),
+        )
         checks[item] = _entry(lines, {}, decided.decision, decided.comment)
     files: Any = tomlkit.table(is_super_table=True)
     for name, code in payload.files.items():

@@ -25,6 +25,7 @@ from dpdesk.core.budget import (
 )
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.app.budgets import AccountPicture, LedgerPicture
@@ -110,7 +111,12 @@ def check(context: AppContext, options: Namespace, token: CancelToken, report: R
         complaints = (found.audit,)
     else:
         complaints = (
-            f"{path}: the ledger is broken at entry {found.fault.n:,}: {found.fault.reason}.",
+            msg(
+                "{path}: the ledger is broken at entry {place:,}: {reason}.",
+                path=path,
+                place=found.fault.n,
+                reason=found.fault.reason,
+            ),
         )
     plain = {
         "ok": found.ok,
@@ -239,8 +245,8 @@ def _epsilon(value: Fraction | float | None) -> str:
     if value is None:
         return "none"
     if isinstance(value, Fraction) and len(text := amount_text(value)) < _DIGITS:
-        return f"ε = {text}"
-    return f"ε = {_rounded_up(float(value))}"
+        return msg("ε = {n}", n=text)
+    return msg("ε = {n}", n=_rounded_up(float(value)))
 
 
 def _rounded_up(value: float) -> str:

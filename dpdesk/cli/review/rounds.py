@@ -13,6 +13,7 @@ from dpdesk.app.review import acting, locking, packing, protocols, review_pictur
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, one_line, paragraph
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.app.review.acting import Signed
@@ -176,8 +177,14 @@ def status(context: AppContext, options: Namespace, token: CancelToken, report: 
     picture = review_picture.look(context, options.release, token, report, options.source)
     mention(context, "viewed", options.release.absolute(), report)
     state = picture.state
-    wrong = [f"{review_picture.REVIEW_FILE}: {fault.reason}" for fault in state.faults]
-    wrong += [f"{failure.path}: {failure.reason}" for failure in picture.verified.failures]
+    wrong = [
+        msg("{file}: {note}", file=review_picture.REVIEW_FILE, note=fault.reason)
+        for fault in state.faults
+    ]
+    wrong += [
+        msg("{file}: {note}", file=failure.path, note=failure.reason)
+        for failure in picture.verified.failures
+    ]
     complaints: tuple[str, ...] = ()
     if wrong:
         complaints = (*wrong, f"{options.release}: not to be relied on: {wrong[0]}.")
@@ -217,7 +224,7 @@ def audit(context: AppContext, options: Namespace, token: CancelToken, report: R
 
 
 def _signed(done: Signed, words: str) -> Outcome:
-    lines = [f"{words}: {done.event.words}.", f"Written: {done.path}"]
+    lines = [msg("{path}: {reason}.", path=words, reason=done.event.words), f"Written: {done.path}"]
     lines += [f"Left out: {fault.reason}." for fault in done.left_out]
     lines += _state_lines(done.state)
     plain = {

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.errors import RefusedError
+from dpdesk.core.messages import msg
 from dpdesk.engine.anonymity.charts import loss_chart, risk_chart, suppression_chart
 from dpdesk.engine.anonymity.grouping import CountedTable, GeneralisedTable, generalise
 from dpdesk.engine.anonymity.metrics import NodeStatistics
@@ -346,8 +347,12 @@ def assess(
     if found != said or table.rows != statistics.rows:
         raise RefusedError(
             "k-anonymity.self-check",
-            f"The search says {said} (suppressed rows, classes, smallest class, sum of squares), "
-            f"an independent count gives {found}; the release was stopped.",
+            msg(
+                "The search says {said} (suppressed rows, classes, smallest class, sum of "
+                "squares), an independent count gives {found}; the release was stopped.",
+                said=said,
+                found=found,
+            ),
             hint="Please report this: it is a fault of the program.",
         )
     before, after = counted.leaf_rows, counted.leaf_rows_of(classes.kept_tuples(k))

@@ -20,6 +20,7 @@ from dpdesk.core.charts import (
     format_figure,
     table_from,
 )
+from dpdesk.core.messages import msg
 from dpdesk.engine.anonymity.risk import RiskSummary
 from dpdesk.engine.anonymity.utility import AttributeUtility, GroupSuppression
 
@@ -35,7 +36,7 @@ def share_text(share: float) -> str:
 
 def rows_text(rows: int) -> str:
     """A number of rows in words."""
-    return f"{rows:,} row" if rows == 1 else f"{rows:,} rows"
+    return msg("{n:,} row", n=rows) if rows == 1 else msg("{n:,} rows", n=rows)
 
 
 def risk_chart(before: RiskSummary, after: RiskSummary | None = None) -> BarChart:
@@ -61,7 +62,7 @@ def risk_chart(before: RiskSummary, after: RiskSummary | None = None) -> BarChar
         table=table_from(*_risk_table(before, after)),
         hatched=frozenset(range(limit)),
         threshold_before=limit,
-        threshold_label=f"k = {before.k:,}",
+        threshold_label=msg("k = {k:,}", k=before.k),
         threshold_key="k",
         threshold_starts=tuple(each.lowest for each in before.bins),
         opens="Click a bar to see its rows.",
@@ -123,9 +124,17 @@ def loss_chart(attributes: Sequence[AttributeUtility], total: float, suppressed:
         question="What did I lose?",
         short="Loss",
         answer=(
-            f"{share_text(total)} of the detail is lost, most in {worst.attribute} "
-            f"({share_text(worst.loss)}); {untouched} of {len(attributes)} quasi-identifiers keep "
-            f"their original values, and {share_text(suppressed)} of the rows are suppressed."
+            msg(
+                "{total} of the detail is lost, most in {column} ({share}); {n} of {all} "
+                "quasi-identifiers keep their original values, and {rows} of the rows are "
+                "suppressed.",
+                total=share_text(total),
+                column=worst.attribute,
+                share=share_text(worst.loss),
+                n=untouched,
+                all=len(attributes),
+                rows=share_text(suppressed),
+            )
         ),
         category_axis=Axis("Quasi-identifier"),
         value_axis=Axis(
@@ -281,7 +290,7 @@ def node_chart(cloud: NodeCloud, choice: NodeChoice) -> ScatterChart:
         series=tuple(series),
         table=table_from(*_node_table(cloud, choice)),
         y_limit=choice.limit,
-        y_limit_label=f"at most {share_text(choice.limit)}",
+        y_limit_label=msg("at most {limit}", limit=share_text(choice.limit)),
         y_limit_key="max_suppression",
     )
 

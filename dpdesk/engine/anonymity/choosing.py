@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import msg
 from dpdesk.engine.anonymity.charts import levels_text, rows_text, share_text
 from dpdesk.engine.anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.anonymity.statistics import EvaluatedNodes
@@ -71,8 +72,14 @@ def node_by_hand(
             found = "missing" if level is None else f"{level}"
             raise InputError(
                 "k-anonymity.levels",
-                f"{where}, levels: the level of `{name}` is {found}, "
-                f"expected 0 to {hierarchy.height}, the levels of its hierarchy.",
+                msg(
+                    "{where}, levels: the level of `{name}` is {found}, expected 0 to {height}, "
+                    "the levels of its hierarchy.",
+                    where=where,
+                    name=name,
+                    found=found,
+                    height=hierarchy.height,
+                ),
                 details={"key": "levels", "attribute": name},
             )
     return tuple(settings.levels[name] for name in attributes)
@@ -84,8 +91,13 @@ def table_too_small(settings: Settings, rows: int, source: str) -> RefusedError 
         return None
     return RefusedError(
         "k-anonymity.table-too-small",
-        f"k = {settings.k} is larger than the table: {source} has {rows_text(rows)}.",
-        hint=f"Choose a k of {rows:,} or less." if rows >= 2 else "",
+        msg(
+            "k = {k} is larger than the table: {source} has {rows}.",
+            k=settings.k,
+            source=source,
+            rows=rows_text(rows),
+        ),
+        hint=msg("Choose a k of {rows:,} or less.", rows=rows) if rows >= 2 else "",
         details={"k": settings.k, "rows": rows},
     )
 
@@ -139,7 +151,11 @@ class Shortfall:
         needs = "the levels chosen by hand need" if self.by_hand else "the least loss of rows is"
         at = "" if self.by_hand else f" (at {where})"
         if self.suppressed == self.rows:
-            return f"k = {self.k:,} is not reached: at {where} every class is smaller than k."
+            return msg(
+                "k = {k:,} is not reached: at {where} every class is smaller than k.",
+                k=self.k,
+                where=where,
+            )
         return (
             f"k = {self.k:,} is not reached: {needs} {rows_text(self.suppressed)} suppressed{at}, "
             f"of {rows_text(self.rows)}; {rows_text(self.allowed)} are allowed."
@@ -165,7 +181,7 @@ class Shortfall:
         if remedy is None:
             return ""
         if "k" in remedy:
-            return f"Set k to {self.largest_k:,}"
+            return msg("Set k to {k:,}", k=self.largest_k)
         return f"Allow {share_text(self.share)} suppressed rows"
 
     def error(self) -> RefusedError:

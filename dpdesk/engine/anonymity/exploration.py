@@ -19,6 +19,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.anonymity.assessment import Assessment, assess
 from dpdesk.engine.anonymity.charts import (
@@ -121,7 +122,11 @@ def _classes_part(
     ]
     note = ""
     if len(places) > len(shown):
-        note = f"The first {len(shown):,} of {len(places):,} classes, the smallest first."
+        note = msg(
+            "The first {shown:,} of {all:,} classes, the smallest first.",
+            shown=len(shown),
+            all=len(places),
+        )
     return DetailPart(name, table_from(["Rows", *attributes], lines), note)
 
 
@@ -142,7 +147,7 @@ def attribute_detail(counted: CountedTable, found: Assessment, place: int) -> De
         f"lost, and whoever rebuilds its distribution is {share_text(utility.distance)} off."
     )
     return Detail(
-        f"What became of {utility.attribute}?",
+        msg("What became of {attribute}?", attribute=utility.attribute),
         sentence,
         (
             DetailPart("Distribution", _distribution(utility.attribute, names, before, after)),
@@ -170,8 +175,8 @@ def _distribution(
     moved = max(abs(one - other) for one, other in zip(*pairs, strict=True))
     return BarChart(
         id="distribution",
-        question=f"How are the values of {attribute} distributed?",
-        answer=f"At this level no share moves by more than {share_text(moved)}.",
+        question=msg("How are the values of {attribute} distributed?", attribute=attribute),
+        answer=msg("At this level no share moves by more than {share}.", share=share_text(moved)),
         category_axis=Axis("Released value"),
         value_axis=Axis("Rows", "% of the rows of each table", percent=True, minimum=0.0),
         categories=tuple(categories),
@@ -236,8 +241,13 @@ def suppressed_detail(counted: CountedTable, found: Assessment, place: int) -> D
     part = _classes_part("Suppressed", table.attributes, labels, table.codes, table.counts, gone)
     shown = f"{group.attribute} = {group.value or '(empty)'}"
     return Detail(
-        f"Which rows with {shown} are suppressed?",
-        f"{group.suppressed:,} of {rows_text(group.rows)} ({share_text(group.share)}).",
+        msg("Which rows with {shown} are suppressed?", shown=shown),
+        msg(
+            "{suppressed:,} of {rows} ({share}).",
+            suppressed=group.suppressed,
+            rows=rows_text(group.rows),
+            share=share_text(group.share),
+        ),
         (part,),
     )
 
@@ -348,7 +358,8 @@ class KAnonymityExploration:
             levels = nodes.levels(point - nodes.first_id)
         except IndexError as error:
             raise InputError(
-                "exploration.no-point", f"There is no point with the number {point}."
+                "exploration.no-point",
+                msg("There is no point with the number {point}.", point=point),
             ) from error
         return {"levels": dict(zip(self._table.attributes, levels, strict=True))}
 
@@ -410,7 +421,7 @@ class KAnonymityExploration:
             charts=(risk_chart(summarise_risk(self._table.counts, settings.k)),),
             figures=(),
             remedy={"k": rows} if possible else None,
-            remedy_label=f"Set k to {rows:,}" if possible else "",
+            remedy_label=msg("Set k to {k:,}", k=rows) if possible else "",
         )
 
     def _known(self, k: int) -> KnownNodes:
@@ -441,10 +452,15 @@ class KAnonymityExploration:
 
 def _feasible_sentence(found: Assessment, settings: Settings, *, sure: bool) -> str:
     known = found.statistics
-    text = (
-        f"{rows_text(known.kept)} of {known.rows:,} ({share_text(known.kept / known.rows)}) are "
-        f"kept in {known.classes:,} classes of at least {known.smallest:,} rows; "
-        f"{share_text(found.loss)} of the detail is lost."
+    text = msg(
+        "{rows} of {all:,} ({share}) are kept in {classes:,} classes of at least "
+        "{smallest:,} rows; {loss} of the detail is lost.",
+        rows=rows_text(known.kept),
+        all=known.rows,
+        share=share_text(known.kept / known.rows),
+        classes=known.classes,
+        smallest=known.smallest,
+        loss=share_text(found.loss),
     )
     if settings.levels is not None:
         return f"{text} The levels were chosen by hand."

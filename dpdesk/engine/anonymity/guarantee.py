@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.pseudonym_words import assumptions, limits, persons_claim, stated
@@ -140,8 +141,11 @@ def _column_limits(roles: Mapping[str, Role]) -> list[str]:
         )
     if clusters := _named(roles, Role.CLUSTER):
         limits.append(
-            f"Households and other groups: {name_list(clusters)} ties rows together, so whoever "
-            "recognises one member, or knows how the group is made up, may find the others."
+            msg(
+                "Households and other groups: {columns} ties rows together, so whoever "
+                "recognises one member, or knows how the group is made up, may find the others.",
+                columns=name_list(clusters),
+            )
         )
     if weights := _named(roles, Role.WEIGHT):
         limits.append(

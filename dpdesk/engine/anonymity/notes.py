@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import Note
+from dpdesk.core.messages import msg
 from dpdesk.engine.anonymity.guarantee import name_list
 
 REMOVED = "hierarchy.removed"
@@ -61,8 +62,9 @@ def levels_note(names: Sequence[str]) -> tuple[Note, ...]:
 
 
 def _level_words(name: str) -> str:
-    return (
-        f"The released values of `{name}`, or its level, tell of values that only suppressed rows "
-        "have: made from the released rows alone, its levels would be others; write out in the "
-        "plan what makes them, or use a hierarchy from a file."
+    return msg(
+        "The released values of `{column}`, or its level, tell of values that only "
+        "suppressed rows have: made from the released rows alone, its levels would be "
+        "others; write out in the plan what makes them, or use a hierarchy from a file.",
+        column=name,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import Linkage
 
 DOMAINS, GROUPS = "pseudonym_domains", "pseudonyms_of_groups"
@@ -63,14 +64,21 @@ def assumptions(linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
         return ()
     names, persons = tuple(linkages), of_persons(linkages)
     counted = (
-        f"Each person has one identifier for {_all(persons)}, always written the same way: one "
-        "that is written in two ways counts as two persons.",
+        msg(
+            "Each person has one identifier for {columns}, always written the same way: one "
+            "that is written in two ways counts as two persons.",
+            columns=_all(persons),
+        ),
     )
     return (
         *(counted if persons else ()),
-        f"The key of the pseudonyms ({_all(names)}) stays secret. Whoever has it can compute the "
-        "pseudonym of every identifier that comes to mind, and by trying all of them turn every "
-        "pseudonym back, even without the source: for them the rows are as good as named.",
+        msg(
+            "The key of the pseudonyms ({columns}) stays secret. Whoever has it can compute the "
+            "pseudonym of every identifier that comes to mind, and by trying all of them turn "
+            "every pseudonym back, even without the source: for them the rows are as good as "
+            "named.",
+            columns=_all(names),
+        ),
     )
 
 
@@ -81,26 +89,42 @@ def limits(k: int, linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
     found = []
     if names := of_persons(linkages):
         found.append(
-            f"Several rows of one person: {_all(names)} shows which rows belong to the same "
-            "person, so whoever knows what two of them have in common may find a combination that "
-            f"fewer than {k:,} persons have."
+            msg(
+                "Several rows of one person: {columns} shows which rows belong to the same "
+                "person, so whoever knows what two of them have in common may find a "
+                "combination that fewer than {k:,} persons have.",
+                columns=_all(names),
+                k=k,
+            )
         )
     if names := tuple(name for name, each in linkages.items() if each.groups):
         found.append(
-            f"Groups: {_all(names)} shows which rows belong to the same group, so whoever "
-            "recognises one member, or knows how the group is made up, may find the others."
+            msg(
+                "Groups: {columns} shows which rows belong to the same group, so whoever "
+                "recognises one member, or knows how the group is made up, may find the others.",
+                columns=_all(names),
+            )
         )
     for name, each in linkages.items():
         if each.domain:
             found.append(
-                f"Joined releases: {name} is the same in every release with this key and the "
-                f"linkage domain “{each.domain}”, so two of them can be joined row by row; what "
-                f"both tell of a person together may be told apart from fewer than {k:,} others."
+                msg(
+                    "Joined releases: {column} is the same in every release with this key and "
+                    "the linkage domain “{domain}”, so two of them can be joined row by row; "
+                    "what both tell of a person together may be told apart from fewer than "
+                    "{k:,} others.",
+                    column=name,
+                    domain=each.domain,
+                    k=k,
+                )
             )
     if names := tuple(name for name, each in linkages.items() if not each.domain):
         found.append(
-            f"Later deeds with the key: {_all(names)} was made for this release alone and cannot "
-            "be joined with others by those who lack the key; whoever has it can."
+            msg(
+                "Later deeds with the key: {columns} was made for this release alone and cannot "
+                "be joined with others by those who lack the key; whoever has it can.",
+                columns=_all(names),
+            )
         )
     return tuple(found)
 

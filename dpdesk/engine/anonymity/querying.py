@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import (
     Answer,
@@ -171,7 +172,7 @@ def _named(counted: CountedRows, place: int, ranks: Places) -> list[str | None]:
 def _too_many() -> RefusedError:
     return RefusedError(
         "query.too-large",
-        f"The answer has more than {_MOST_GROUPS:,} numbers.",
+        msg("The answer has more than {most:,} numbers.", most=_MOST_GROUPS),
         hint="Tell fewer columns apart.",
     )
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
@@ -191,7 +192,7 @@ def check_settings(
     if not quasi:
         raise InputError(
             "k-anonymity.no-quasi-identifier",
-            f"{where}: no column is a quasi-identifier, expected at least one.",
+            msg("{where}: no column is a quasi-identifier, expected at least one.", where=where),
             hint="Give the role quasi-identifier to what others may know of a person, "
             "such as age, sex and region.",
         )
@@ -202,16 +203,25 @@ def check_settings(
         if name not in quasi:
             raise InputError(
                 "k-anonymity.levels",
-                f"{where}, levels: `{name}` is not a quasi-identifier, "
-                f"expected a level for each of {_listed(quasi)}.",
+                msg(
+                    "{where}, levels: `{name}` is not a quasi-identifier, expected a level for "
+                    "each of {listed}.",
+                    where=where,
+                    name=name,
+                    listed=_listed(quasi),
+                ),
                 details={"key": "levels", "attribute": name},
             )
     for name in quasi:
         if name not in levels:
             raise InputError(
                 "k-anonymity.levels",
-                f"{where}, levels: the level of `{name}` is missing, "
-                "expected one for each quasi-identifier.",
+                msg(
+                    "{where}, levels: the level of `{name}` is missing, expected one for each "
+                    "quasi-identifier.",
+                    where=where,
+                    name=name,
+                ),
                 details={"key": "levels", "attribute": name},
             )
 

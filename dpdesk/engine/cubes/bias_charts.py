@@ -21,6 +21,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.cube_parameters import AVERAGE
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.charts import unit_of
 from dpdesk.engine.cubes.consistency.bias import (
@@ -181,7 +182,7 @@ def _less(value: float) -> str:
 
 def _table(found: Sequence[Bias], unit: str, step: float) -> ChartTable:
     words = ("as they are", "no negative numbers", "whole numbers", "both")
-    heads = [f"True size ({unit})"]
+    heads = [msg("True size ({unit})", unit=unit)]
     for choice in words:
         heads += [f"Bias, empty cells: {choice}", f"Bias: {choice}", f"Typical error: {choice}"]
     return table_from(heads, [_row(each, step) for each in found])

@@ -23,6 +23,7 @@ from dpdesk.core.charts import (
     format_figure,
     table_from,
 )
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.errors import Errors, MeasureErrors
 from dpdesk.engine.cubes.lattice import Floats, cells, members
@@ -116,7 +117,7 @@ def _measure_figures(
 def _measure_figure(number: int, one: MeasureErrors, which: str) -> Figure:
     return Figure(
         f"largest_error_{number}",
-        f"Largest error of the {one.name}, ±",
+        msg("Largest error of the {measure}, ±", measure=one.name),
         max(one.widths),
         unit=one.unit,
         better="lower",
@@ -139,7 +140,11 @@ def measures_sentence(measures: Sequence[MeasureErrors]) -> str:
 
 def unit_of(channel: Channel) -> str:
     """Unit of a cell's value."""
-    return "people" if not channel.measure.column else f"units of {channel.measure.column}"
+    return (
+        "people"
+        if not channel.measure.column
+        else msg("units of {column}", column=channel.measure.column)
+    )
 
 
 def in_cells(settings: CubeSettings) -> str:
@@ -219,7 +224,13 @@ def _tables_twin(
     each, head = several(measures), WIDTH_HEADS[settings.covered]
     return table_from(
         [
-            *("Table", "Cells", "Noise", f"Standard deviation ({unit})", f"{head} ({unit})"),
+            *(
+                "Table",
+                "Cells",
+                "Noise",
+                msg("Standard deviation ({unit})", unit=unit),
+                f"{head} ({unit})",
+            ),
             *(f"{head}, {one.name} ({one.unit})" for one in each),
         ],
         [
@@ -303,7 +314,12 @@ def sizes_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Bar
             BarSeries("Typical table", tuple(typical), SeriesStyle.FIRST),
         ),
         table=table_from(
-            ["Dimensions", "Tables", f"Largest ± ({unit})", f"Typical ± ({unit})"],
+            [
+                "Dimensions",
+                "Tables",
+                msg("Largest ± ({unit})", unit=unit),
+                msg("Typical ± ({unit})", unit=unit),
+            ],
             [
                 [size, len(by_size[size]), round(most, 3), round(middle, 3)]
                 for size, most, middle in zip(order, largest, typical, strict=True)

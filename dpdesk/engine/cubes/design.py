@@ -19,6 +19,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.engine.cubes.channels import Channel, centred, make_channels, measured, middle
 from dpdesk.engine.cubes.charts import design_charts, design_figures
@@ -398,7 +399,12 @@ def _check_size(settings: CubeSettings, shape: tuple[int, ...], where: str) -> N
     if total > MOST_CELLS:
         raise InputError(
             "cube.too-large",
-            f"{where}: the tables have {total:,} cells in all, expected at most {MOST_CELLS:,}.",
+            msg(
+                "{where}: the tables have {total:,} cells in all, expected at most {most:,}.",
+                where=where,
+                total=total,
+                most=MOST_CELLS,
+            ),
             hint="Publish fewer or coarser tables: { max_dimensions = 3 }, or higher levels.",
             details={"key": "publish"},
         )
@@ -433,8 +439,13 @@ def _check_numbers(channels: tuple[Channel, ...], shape: tuple[int, ...], where:
     if largest > _MOST_SCALED:
         raise InputError(
             "cube.residuals",
-            f"{where}: residuals are measured for tables of at most {_MOST_SCALED:,} cells, and "
-            f"one here has {largest:,}.",
+            msg(
+                "{where}: residuals are measured for tables of at most {most:,} cells, and one "
+                "here has {largest:,}.",
+                where=where,
+                most=_MOST_SCALED,
+                largest=largest,
+            ),
             hint='Use basis = "cuboids", or publish smaller tables.',
             details={"key": "basis"},
         )
@@ -450,8 +461,14 @@ def _check_linear(settings: CubeSettings, plan: CubePlan, where: str) -> None:
     if total > MOST_LINEAR_CELLS:
         raise InputError(
             "cube.too-large-for-linear",
-            f"{where}: the tables with noise have {total:,} cells; the consistency "
-            f"`{settings.consistency}` takes at most {MOST_LINEAR_CELLS:,}.",
+            msg(
+                "{where}: the tables with noise have {total:,} cells; the consistency "
+                "`{consistency}` takes at most {most:,}.",
+                where=where,
+                total=total,
+                consistency=settings.consistency,
+                most=MOST_LINEAR_CELLS,
+            ),
             hint='Use consistency = "l2".',
             details={"key": "consistency"},
         )
@@ -575,9 +592,12 @@ def _target_notes(settings: CubeSettings, errors: Errors) -> list[Note]:
     symbol = "ε" if settings.noise is Noise.LAPLACE else "ρ"
     factor = sqrt(worst) if settings.noise is Noise.LAPLACE else worst
     needed = float(settings.budget) * factor
-    sentence = (
-        f"The wanted variances are missed by a factor of up to {worst:.4g}; about {symbol} = "
-        f"{needed:.4g} would reach them."
+    sentence = msg(
+        "The wanted variances are missed by a factor of up to {n:.4g}; about {s} = {m:.4g} "
+        "would reach them.",
+        n=worst,
+        s=symbol,
+        m=needed,
     )
     return [Note("cube.targets", sentence)]
 
@@ -587,9 +607,10 @@ def _notes(
 ) -> tuple[Note, ...]:
     notes = [Note("cube.exact", sentence) for sentence in exact_notes(settings)]
     if settings.consistency in LINEAR:
-        sentence = (
-            f"The errors stated are those of least squares, the smallest possible; those of "
-            f"`{settings.consistency}` are larger (in simulations up to 3.6 times the variance)."
+        sentence = msg(
+            "The errors stated are those of least squares, the smallest possible; those of "
+            "`{rule}` are larger (in simulations up to 3.6 times the variance).",
+            rule=settings.consistency,
         )
         notes.append(Note("cube.linear", sentence))
     notes += _target_notes(settings, errors)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.channels import Channel, centred
 from dpdesk.engine.cubes.consistency.blocks import cells_below
 from dpdesk.engine.cubes.consistency.pinned import pinned_variances
@@ -108,7 +109,7 @@ def measure_errors(
     }
     made = []
     for measure in settings.measures:
-        unit = f"units of {measure.column}" if measure.column else "people"
+        unit = msg("units of {column}", column=measure.column) if measure.column else "people"
         variances, step = found.get(measure), float(measure.step)
         if measure.kind == AVERAGE:
             half = float(measure.upper - measure.lower) / 2

@@ -19,6 +19,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.cube_parameters import COUNT, SUM
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.charts import name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.lattice import Floats
@@ -62,14 +63,14 @@ def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
         y_axis=Axis("One dot: one case in 50", minimum=0.0, maximum=_top(along), bare=True),
         series=(PointSeries("One case in 50", across, along, look=SeriesStyle.FIRST),),
         table=table_from(
-            ["Case", f"Released value ({unit})", "Chance of less (%)"],
+            ["Case", msg("Released value ({unit})", unit=unit), "Chance of less (%)"],
             [
                 [number + 1, round(value, 2), round(100 * (number + 0.5) / DOTS, 1)]
                 for number, value in enumerate(values.tolist())
             ],
         ),
         x_limit=size,
-        x_limit_label=f"example: {_number(size)}",
+        x_limit_label=msg("example: {size}", size=_number(size)),
         short="Example cell",
     )
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from dpdesk.core.charts import Chart, LatticeChart, ScatterChart
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.background import Background
 from dpdesk.engine.cubes.charts import OFTEN, TABLES, measures_sentence, unit_of
@@ -185,7 +186,7 @@ def _key(parameters: _Values) -> str:
 def _sentence(design: CubeDesign) -> str:
     figures = {figure.key: figure for figure in design.figures}
     tables, error = int(figures["tables"].value), figures["largest_error"]
-    count = "1 table" if tables == 1 else f"{tables:,} tables"
+    count = "1 table" if tables == 1 else msg("{n:,} tables", n=tables)
     each, often = measures_sentence(design.measures), OFTEN[design.settings.covered]
     if each:
         return f"{count}; the largest planned errors, {often}: {each}."

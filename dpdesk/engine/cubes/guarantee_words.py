@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.guarantee_words import GENERATOR, INDEPENDENT, LINES, OTHERS
 from dpdesk.engine.private.origins import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
@@ -66,7 +67,11 @@ def origins(settings: CubeSettings) -> tuple[str, ...]:
     ]
     unknown = [name for name in names if name not in known]
     if unknown:
-        said.append(f"Where the categories of {_joined(unknown)} come from is not recorded.")
+        said.append(
+            msg(
+                "Where the categories of {names} come from is not recorded.", names=_joined(unknown)
+            )
+        )
     return tuple(said)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from dpdesk.core.charts import MOST_DRAWN, LatticeChart, format_figure
 from dpdesk.core.cuboid_choice import CuboidChoice
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.charts import OFTEN, WIDTH_HEADS, name_of, unit_of
@@ -213,4 +214,4 @@ def _exact(settings: CubeSettings, cuboids: Iterable[int]) -> frozenset[int]:
 
 
 def _tables(count: int) -> str:
-    return "1 table" if count == 1 else f"{count:,} tables"
+    return "1 table" if count == 1 else msg("{n:,} tables", n=count)

@@ -23,6 +23,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.cube_parameters import ACCURACY
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.charts import WIDTH_AXES
 from dpdesk.engine.cubes.errors import pins_left_out
 from dpdesk.engine.cubes.lattice import Floats
@@ -99,7 +100,7 @@ def _with_lines(
         x_limit_label=f"{sign} = {now:g}",
         x_limit_key="epsilon" if sign == "ε" else "rho",
         y_limit=error,
-        y_limit_label=f"± {_number(error)} {unit}",
+        y_limit_label=msg("± {size} {unit}", size=_number(error), unit=unit),
         y_limit_key=ACCURACY,
     )
 
@@ -140,9 +141,11 @@ def _left(hidden: Sequence[Sequence[PlannerErrors]], coming: Sequence[str]) -> s
     said = []
     if hidden:
         names = ", ".join(_named(group) for group in hidden)
-        said.append(f"Not drawn, but in the table: {names}.")
+        said.append(msg("Not drawn, but in the table: {names}.", names=names))
     if coming:
-        said.append(f"Not computed yet: {', '.join(NAMES[name] for name in coming)}.")
+        said.append(
+            msg("Not computed yet: {names}.", names=", ".join(NAMES[name] for name in coming))
+        )
     return " ".join(said)
 
 
@@ -151,9 +154,13 @@ def _budget_answer(
 ) -> str:
     width = _number(own.now.largest)
     if not decided:
-        return (
-            f"Nothing is chosen yet: with {at}, for instance, {own.name} would have ± {width} "
-            f"{unit} in its least exact table."
+        return msg(
+            "Nothing is chosen yet: with {at}, for instance, {planner} would have ± {width} "
+            "{unit} in its least exact table.",
+            at=at,
+            planner=own.name,
+            width=width,
+            unit=unit,
         )
     said = f"At {at}, {own.name} has ± {width} {unit} in its least exact table"
     best = min(found, key=lambda one: one.now.largest)
@@ -166,7 +173,7 @@ def _budget_table(
     sign: str, places: Floats, found: Sequence[PlannerErrors], unit: str
 ) -> ChartTable:
     return table_from(
-        [sign, *(f"{one.name}, ± ({unit})" for one in found)],
+        [sign, *(msg("{planner}, ± ({unit})", planner=one.name, unit=unit) for one in found)],
         [
             [float(f"{place:.3g}"), *(float(f"{one.curve[row]:.4g}") for one in found)]
             for row, place in enumerate(places.tolist())
@@ -201,7 +208,9 @@ def planners_side_by_side(
         answer=_sentences(f"{said}.", _bound(settings), _left((), coming)),
         category_axis=Axis("Planner"),
         value_axis=Axis(WIDTH_AXES[settings.covered], unit, minimum=0.0),
-        categories=tuple(f"{one.name} (chosen)" if one is own else one.name for one in order),
+        categories=tuple(
+            msg("{planner} (chosen)", planner=one.name) if one is own else one.name for one in order
+        ),
         series=(
             BarSeries("Least exact table", tuple(one.now.largest for one in order)),
             BarSeries(
@@ -209,7 +218,7 @@ def planners_side_by_side(
             ),
         ),
         table=table_from(
-            ["Planner", f"Largest ± ({unit})", f"Middle ± ({unit})"],
+            ["Planner", msg("Largest ± ({unit})", unit=unit), msg("Middle ± ({unit})", unit=unit)],
             [[one.name, round(one.now.largest, 3), round(one.now.middle, 3)] for one in order],
         ),
         horizontal=True,

@@ -13,6 +13,7 @@ from math import ceil, floor, log10, sqrt
 from dpdesk.core.charts import Cell, ChartTable, format_figure, table_from
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.channels import make_channels
 from dpdesk.engine.cubes.charts import WIDTH_AXES, in_cells, name_of, several, unit_of
 from dpdesk.engine.cubes.design import CubeDesign
@@ -96,21 +97,24 @@ def table_detail(design: CubeDesign, mask: int) -> Detail | None:
     share = sum((source.share for source in own), Fraction(0))
     said = "It has noise of its own" if own else "It is computed from other tables"
     measures: list[list[Cell]] = [
-        [f"± of the {one.name} ({one.unit})", round(one.widths[place], 3)]
+        [
+            msg("± of the {measure} ({unit})", measure=one.name, unit=one.unit),
+            round(one.widths[place], 3),
+        ]
         for one in several(design.measures)
     ]
     numbers = table_from(
         ["Figure", "Value"],
         [
             ["Cells", cells(mask, shape)],
-            [f"Standard deviation of a cell ({unit})", round(deviation, 3)],
+            [msg("Standard deviation of a cell ({unit})", unit=unit), round(deviation, 3)],
             [f"{WIDTH_AXES[settings.covered]} ({unit})", round(width, 3)],
             *measures,
             ["Share of the budget (%)", round(100 * float(share), 3) if own else None],
         ],
     )
     return Detail(
-        title=f"How exact is {name}?",
+        title=msg("How exact is {table}?", table=name),
         sentence=f"± {_number(width)} {unit} {in_cells(settings)}. {said}.",
         parts=(
             DetailPart("Error", numbers),

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from dpdesk.core.cube_parameters import ALL, AVERAGE, COUNT, MAX_DIMENSIONS, SUM
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Nested, ParameterValue, exact_number, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
@@ -200,10 +201,17 @@ def _check_weights(settings: CubeSettings, roles: Mapping[str, Role], where: str
         if role is Role.WEIGHT and all(measure.column != name for measure in settings.measures):
             raise InputError(
                 "cube.weights",
-                f"{where}: `{name}` has the role weight, but a cube counts rows: one person with "
-                "the weight 300 would need 300 times the noise.",
-                hint=f"Make it insensitive to count rows, or sum it: measure = {{ sum = "
-                f'"{name}", lower = 0, upper = … }}, with the largest weight declared.',
+                msg(
+                    "{where}: `{name}` has the role weight, but a cube counts rows: one person "
+                    "with the weight 300 would need 300 times the noise.",
+                    where=where,
+                    name=name,
+                ),
+                hint=msg(
+                    "Make it insensitive to count rows, or sum it: measure = {{ sum = "
+                    '"{name}", lower = 0, upper = … }}, with the largest weight declared.',
+                    name=name,
+                ),
                 details={"key": "measure", "column": name},
             )
 
@@ -295,7 +303,7 @@ def _known(name: str, dimensions: tuple[str, ...], key: str, where: str) -> None
         raise InputError(
             "cube.unknown-dimension",
             f"{where}: `{key}` names {quoted(name)}, which is no dimension of the cube.",
-            hint=f"Did you mean `{near}`?" if near else "",
+            hint=msg("Did you mean `{near}`?", near=near) if near else "",
             details={"key": key, "nearest": near},
         )
 

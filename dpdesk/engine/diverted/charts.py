@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpdesk.core.charts import Axis, BarChart, BarSeries, SeriesStyle, table_from
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import EMPTY, quoted
 from dpdesk.engine.diverted.eligibility import Eligibility
 
@@ -16,7 +17,7 @@ def frequency_chart(found: Eligibility) -> BarChart:
     over = frozenset(place for place, item in enumerate(shown) if item.rows > found.allowed)
     return BarChart(
         id=f"frequency-{found.attribute}",
-        question=f"Is any value of {found.attribute} too frequent to be hidden?",
+        question=msg("Is any value of {column} too frequent to be hidden?", column=found.attribute),
         answer=_answer(found),
         category_axis=Axis("Value", bare=True),
         value_axis=Axis("Rows", minimum=0, whole=True),

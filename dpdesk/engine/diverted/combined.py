@@ -17,6 +17,7 @@ import numpy as np
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters, plain_number
 from dpdesk.core.recoding import Recoding
 from dpdesk.engine.anonymity.method import KAnonymity
@@ -170,9 +171,17 @@ def _no_room(given: MethodInput, settings: Settings, suppressed: int) -> Refused
     share = -(-suppressed * _SHARE_STEPS // rows) / _SHARE_STEPS
     return RefusedError(
         "diverted.no-room",
-        f"{given.source.name}: no class has rows to spare, so that k = {settings.k:,} and groups "
-        f"of ℓ′ = {settings.l:,} need {suppressed:,} rows suppressed.",
-        hint=f"Allow max_suppression = {share}, or choose another l." if suppressed < rows else "",
+        msg(
+            "{name}: no class has rows to spare, so that k = {k:,} and groups of ℓ′ = {l:,} "
+            "need {suppressed:,} rows suppressed.",
+            name=given.source.name,
+            k=settings.k,
+            l=settings.l,
+            suppressed=suppressed,
+        ),
+        hint=msg("Allow max_suppression = {share}, or choose another l.", share=share)
+        if suppressed < rows
+        else "",
         details={"key": "max_suppression", "suppressed": suppressed},
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import Lock
 
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.messages import msg
 from dpdesk.core.schema import Role, ValueCount
 from dpdesk.engine.diverted.column_telling import ColumnsTell, columns_tell
 from dpdesk.engine.diverted.combined import Generalised, generalise, kept_counts
@@ -105,8 +106,11 @@ class CountedValues:
             notes.append(
                 Note(
                     "diverted.not-drawn",
-                    f"{name_list(others)}: sensitive by role, but not listed in `sensitive`; the "
-                    "true values are released.",
+                    msg(
+                        "{columns}: sensitive by role, but not listed in `sensitive`; the true "
+                        "values are released.",
+                        columns=name_list(others),
+                    ),
                 )
             )
         for name in diverted:
@@ -115,8 +119,12 @@ class CountedValues:
                 notes.append(
                     Note(
                         "diverted.missing",
-                        f"`{name}` has {len(table.missing[0])} different codes of missing values; "
-                        "each counts as a value of its own.",
+                        msg(
+                            "`{column}` has {n} different codes of missing values; each counts "
+                            "as a value of its own.",
+                            column=name,
+                            n=len(table.missing[0]),
+                        ),
                     )
                 )
         return tuple(notes)

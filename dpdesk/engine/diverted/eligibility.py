@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dpdesk.core.errors import RefusedError
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import ValueCount
 
@@ -84,9 +85,12 @@ class Eligibility:
     def sentence(self) -> str:
         """What is wrong, in one sentence."""
         if self.allowed == 0:
-            return (
-                f"`{self.attribute}` has {self.rows:,} rows in all, fewer than the ℓ′ = "
-                f"{self.l:,} that one group needs."
+            return msg(
+                "`{attribute}` has {rows:,} rows in all, fewer than the ℓ′ = {l:,} that one "
+                "group needs.",
+                attribute=self.attribute,
+                rows=self.rows,
+                l=self.l,
             )
         named = [f"{quoted(item.value)} has {item.rows:,}" for item in self.too_frequent]
         more = len(named) - _MOST_NAMED
@@ -111,7 +115,9 @@ class Eligibility:
             way = f"release it at a level below {self.level} of its hierarchy"
             ways.append(way if ways else f"{way[0].upper()}{way[1:]}")
         if not ways:
-            return f"The column has {len(self.counts):,} different values: too few for any l."
+            return msg(
+                "The column has {n:,} different values: too few for any l.", n=len(self.counts)
+            )
         return " or ".join(ways) + "; merging values does not help, it makes them more frequent."
 
 
@@ -125,7 +131,7 @@ def refuse(found: Sequence[Eligibility], where: str) -> None:
         if not each.eligible:
             raise RefusedError(
                 "diverted.not-eligible",
-                f"{where}: {each.sentence}",
+                msg("{file}: {note}", file=where, note=each.sentence),
                 hint=each.hint,
                 details={
                     "key": "l",

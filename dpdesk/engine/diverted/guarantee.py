@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.messages import msg
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.guarantee import SEARCH_LIMITS
 
@@ -91,8 +92,11 @@ def _assumes(size: int, diverted: Sequence[str], k: int | None) -> tuple[str, ..
         "This is the only release about these people: several draws of the same values can be "
         "combined, and together they tell the true ones.",
         "It was published as it was drawn, not chosen among several draws after a look at them.",
-        f"The {size:,} values of a group are different texts; values that mean nearly the same "
-        "hide little from somebody who only asks for that meaning.",
+        msg(
+            "The {n:,} values of a group are different texts; values that mean nearly the same "
+            "hide little from somebody who only asks for that meaning.",
+            n=size,
+        ),
     ]
     if k is not None:
         sentences.append(
@@ -114,16 +118,22 @@ def _not_covered(
         "Somebody who knows most of the other people's values: over all outcomes of ids and coins "
         "a fixed swap need not give the same chances, and such a person may learn a value with "
         "certainty.",
-        f"What one published value says of a rare value: for someone who knows only how often each "
-        f"value occurs, the belief in it rises from its share of the rows (f out of N) to "
-        f"1/{size:,} where it is published.",
+        msg(
+            "What one published value says of a rare value: for someone who knows only how "
+            "often each value occurs, the belief in it rises from its share of the rows (f out "
+            "of N) to 1/{n:,} where it is published.",
+            n=size,
+        ),
         "Large counts and shares of the population: they are meant to be accurate, and whoever is "
         "known to belong to a group may be judged by them.",
     ]
     if len(diverted) > 1:
         limits.append(
-            f"{name_list(diverted)} taken together: each is drawn by itself, and nothing is "
-            "claimed on what their published values tell in combination."
+            msg(
+                "{columns} taken together: each is drawn by itself, and nothing is claimed on "
+                "what their published values tell in combination.",
+                columns=name_list(diverted),
+            )
         )
     limits += _column_limits(diverted, roles, k)
     limits += _row_limits(size, rows_removed, rows_suppressed)
@@ -156,8 +166,10 @@ def _column_limits(diverted: Sequence[str], roles: Mapping[str, Role], k: int | 
         )
     if sensitive:
         limits.append(
-            f"{name_list(sensitive)}: sensitive by role, but not drawn; the true values are "
-            "released."
+            msg(
+                "{columns}: sensitive by role, but not drawn; the true values are released.",
+                columns=name_list(sensitive),
+            )
         )
     return limits
 

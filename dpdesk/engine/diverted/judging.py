@@ -22,6 +22,7 @@ from dpdesk.core.charts import (
 )
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Event, Note, Report, StepStarted
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import EMPTY
 from dpdesk.core.schema import ValueCount
 from dpdesk.engine.diverted.charts import frequency_chart
@@ -201,8 +202,12 @@ def _surely_reliable(size: int, share: Fraction, most: Fraction) -> int:
     if bound > _MOST:
         raise InputError(
             "threshold.range",
-            f"With a relative error of {float(share):g} the threshold lies among more than "
-            f"{_MOST:,} counts, expected a larger error or chance.",
+            msg(
+                "With a relative error of {error:g} the threshold lies among more than {most:,} "
+                "counts, expected a larger error or chance.",
+                error=float(share),
+                most=_MOST,
+            ),
         )
     found = max(1, ceil(bound))
     while sum(exp(-rate * found) for rate in rates) > float(most):
@@ -229,9 +234,14 @@ def _check(size: int, share: Fraction, chance: Fraction) -> None:
     if size < 2 or share <= 0 or not 0 < chance < 1:
         raise InputError(
             "threshold.range",
-            f"A threshold was asked for ℓ′ = {size}, a relative error of {float(share):g} and a "
-            f"chance of {float(chance):g}, expected ℓ′ ≥ 2, an error above 0 and a chance between "
-            "0 and 1.",
+            msg(
+                "A threshold was asked for ℓ′ = {size}, a relative error of {error:g} and a "
+                "chance of {chance:g}, expected ℓ′ ≥ 2, an error above 0 and a chance between 0 "
+                "and 1.",
+                size=size,
+                error=float(share),
+                chance=float(chance),
+            ),
         )
 
 
@@ -269,7 +279,9 @@ def reliability_chart(
     last = max(reliable_from * 2, int(rows.max(initial=1)))
     return ScatterChart(
         id=f"reliability-{attribute}",
-        question=f"Which counts of {attribute} will be reliable, and which are protected?",
+        question=msg(
+            "Which counts of {column} will be reliable, and which are protected?", column=attribute
+        ),
         answer=_answer(rows, limits, reliable_from, protected_to),
         x_axis=Axis("Rows with the value", log=True, whole=True, minimum=1),
         y_axis=Axis(

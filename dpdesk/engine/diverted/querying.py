@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Choice
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import (
@@ -159,8 +160,12 @@ class _Question:
         if np.prod(self.shape, dtype=np.float64) > _MOST_CELLS:
             raise RefusedError(
                 "query.refused",
-                f"The query tells {np.prod(self.shape, dtype=np.float64):,.0f} combinations of "
-                f"sensitive values apart, expected at most {_MOST_CELLS:,}.",
+                msg(
+                    "The query tells {prod:,.0f} combinations of sensitive values apart, "
+                    "expected at most {most:,}.",
+                    prod=np.prod(self.shape, dtype=np.float64),
+                    most=_MOST_CELLS,
+                ),
                 hint="Ask for fewer sensitive columns at once.",
             )
         self.everything = self._table(np.ones(len(self.counted.rows), bool))
@@ -274,10 +279,12 @@ def _sentence(drawn: Sequence[str], mechanism: Mechanism, condition: float | Non
             "the release."
         )
     names = ", ".join(quoted(name) for name in drawn)
-    said = (
-        f"Estimated from the release alone: published values of {names} were drawn in hidden "
-        f"groups of {mechanism.size:,} values; which rows fulfil conditions on other columns is "
-        "exact."
+    said = msg(
+        "Estimated from the release alone: published values of {columns} were drawn in "
+        "hidden groups of {l:,} values; which rows fulfil conditions on other columns is "
+        "exact.",
+        columns=names,
+        l=mechanism.size,
     )
     if condition is not None:
         said += f" Condition number of the matrix: {condition:,.3g}."

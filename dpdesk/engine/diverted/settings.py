@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.list_parameters import TextListParameter
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
@@ -152,14 +153,14 @@ def check_settings(
     if len(set(settings.sensitive or ())) != len(settings.sensitive or ()):
         raise InputError(
             "diverted.twice",
-            f"{where}, sensitive: a column is named twice.",
+            msg("{where}, sensitive: a column is named twice.", where=where),
             details={"key": "sensitive"},
         )
     diverted = settings.diverted(roles)
     if not diverted:
         raise InputError(
             "diverted.no-sensitive",
-            f"{where}: no column is sensitive, expected at least one.",
+            msg("{where}: no column is sensitive, expected at least one.", where=where),
             hint="Name it in `sensitive`, or give it the role sensitive.",
             details={"key": "sensitive"},
         )
@@ -167,13 +168,17 @@ def check_settings(
         if name not in diverted:
             raise InputError(
                 "diverted.levels",
-                f"{where}, levels: `{name}` is no column whose values are drawn.",
+                msg(
+                    "{where}, levels: `{name}` is no column whose values are drawn.",
+                    where=where,
+                    name=name,
+                ),
                 details={"key": "levels", "attribute": name},
             )
     if settings.k is not None and Role.QUASI_IDENTIFIER not in roles.values():
         raise InputError(
             "diverted.no-quasi-identifier",
-            f"{where}: `k` is given, but no column is a quasi-identifier.",
+            msg("{where}: `k` is given, but no column is a quasi-identifier.", where=where),
             hint="Give the role quasi-identifier to what others may know of a person, or "
             "remove `k`.",
             details={"key": "k"},
@@ -185,15 +190,20 @@ def _check_listed(name: str, columns: Sequence[str], roles: Mapping[str, Role], 
         near = nearest(name, columns)
         raise InputError(
             "plan.unknown-column",
-            f"{where}, sensitive: there is no column `{name}`.",
-            hint=f"Did you mean `{near}`?" if near else "",
+            msg("{where}, sensitive: there is no column `{name}`.", where=where, name=name),
+            hint=msg("Did you mean `{near}`?", near=near) if near else "",
             details={"key": "sensitive", "nearest": near},
         )
     role = roles.get(name, Role.INSENSITIVE)
     if role is not Role.SENSITIVE:
         raise InputError(
             "diverted.role",
-            f"{where}, sensitive: `{name}` has the role {role.value}, expected sensitive.",
+            msg(
+                "{where}, sensitive: `{name}` has the role {value}, expected sensitive.",
+                where=where,
+                name=name,
+                value=role.value,
+            ),
             hint="Give it the role sensitive, or take it off the list.",
             details={"key": "sensitive", "attribute": name},
         )

@@ -20,6 +20,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.messages import msg
 from dpdesk.engine.graphs.counting import CountedGraph, counted_graph
 from dpdesk.engine.graphs.errors import nominal_variance, table_errors
 from dpdesk.engine.graphs.known import KnownDegrees
@@ -217,7 +218,10 @@ def _minimal_change(
     if change == 0:
         raise InputError(
             "graph.exact",
-            f"{where}: every edge follows from what is exact, so no noise protects anything.",
+            msg(
+                "{where}: every edge follows from what is exact, so no noise protects anything.",
+                where=where,
+            ),
             hint="Release the degrees of fewer nodes exactly.",
             details={"key": "exact"},
         )
@@ -231,10 +235,16 @@ def declared_nodes(settings: GraphSettings, given: PrivateInput) -> DeclaredDoma
     if settings.nodes is None and hierarchy is None:
         raise InputError(
             "graph.nodes",
-            f"{where}: the nodes are not declared; a private release must not learn them from "
-            "the data.",
-            hint=f'List them: nodes = ["…", "…"], or give `{first}` a hierarchy file that was '
-            "not made from the data.",
+            msg(
+                "{where}: the nodes are not declared; a private release must not learn them "
+                "from the data.",
+                where=where,
+            ),
+            hint=msg(
+                'List them: nodes = ["…", "…"], or give `{first}` a hierarchy file that was '
+                "not made from the data.",
+                first=first,
+            ),
             details={"key": "nodes"},
         )
     if settings.nodes is None and first in given.hand_made:
@@ -245,7 +255,13 @@ def declared_nodes(settings: GraphSettings, given: PrivateInput) -> DeclaredDoma
     if not LEAST_NODES <= count <= MOST_NODES:
         raise InputError(
             "graph.nodes",
-            f"{where}: `nodes` lists {count:,}, expected {LEAST_NODES} to {MOST_NODES:,} nodes.",
+            msg(
+                "{where}: `nodes` lists {count:,}, expected {least} to {most:,} nodes.",
+                where=where,
+                count=count,
+                least=LEAST_NODES,
+                most=MOST_NODES,
+            ),
             hint='In a plan, give each node its own quotation marks: nodes = ["a", "b", "c"]; in '
             "the window, write each in a line of its own.",
             details={"key": "nodes"},

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.graphs.design import GraphDesign, design_graph
 from dpdesk.engine.method import ExplorationView
@@ -68,7 +69,8 @@ class GraphExploration:
 def _sentence(design: GraphDesign) -> str:
     figures = {figure.key: figure for figure in design.figures}
     error = figures["error_edges"]
-    return (
-        f"{len(design.tables)} tables; the error of one edge is ± {error.value:,.4g} in 95 % of "
-        "releases."
+    return msg(
+        "{tables} tables; the error of one edge is ± {width:,.4g} in 95 % of releases.",
+        tables=len(design.tables),
+        width=error.value,
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.query import Answer, Askable, AskableColumn, Match, Query, matching
 from dpdesk.core.released import ReleasedContent
 from dpdesk.core.shapes import as_float, as_list, as_table
@@ -57,7 +58,11 @@ def answer_graph(query: Query, content: ReleasedContent, token: CancelToken) -> 
     if count > MOST_NUMBERS:
         raise RefusedError(
             "query.too-large",
-            f"The answer would have {count:,} numbers, expected at most {MOST_NUMBERS:,}.",
+            msg(
+                "The answer would have {count:,} numbers, expected at most {most:,}.",
+                count=count,
+                most=MOST_NUMBERS,
+            ),
             hint="Tell one end apart, or name fewer nodes; all pairs stand in graph/edges.csv.",
         )
     values, variances = _numbers(graph, axes[0].members, axes[1].members, token)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue, Texts, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
@@ -101,9 +102,12 @@ def _exact(
     for key in ("exact_nodes", "exact_in_nodes"):
         if isinstance(values[key], Texts) and not texts_of(values[key]):
             sentence = f"`{key}` names no node, which would mean all of them"
-            hint = f"Leave `{key}` out for all nodes, or list some."
+            hint = msg("Leave `{key}` out for all nodes, or list some.", key=key)
             raise InputError(
-                "graph.exact", f"{where}: {sentence}.", hint=hint, details={"key": key}
+                "graph.exact",
+                msg("{path}: {reason}.", path=where, reason=sentence),
+                hint=hint,
+                details={"key": key},
             )
     some = listed or None
     first = some if asked in (DEGREES, OUT) else ()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dpdesk.core.budget import UNPROTECTED
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import Note
+from dpdesk.core.messages import msg
 from dpdesk.engine.graphs.parameters import UNKNOWN
 from dpdesk.engine.graphs.settings import GraphSettings
 from dpdesk.engine.private.guarantee_words import (
@@ -105,7 +106,10 @@ def graph_notes(
         found.append(
             Note(
                 "graph.rows-per-person",
-                f"The plan vouches for at most {rows:,} edges per person; nothing enforces it.",
+                msg(
+                    "The plan vouches for at most {rows:,} edges per person; nothing enforces it.",
+                    rows=rows,
+                ),
             )
         )
     return tuple(found)

@@ -12,6 +12,7 @@ from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 
 ROOT = "*"
@@ -156,13 +157,17 @@ def _refuse_missing_leaves(
 
 
 def _rows(count: int) -> str:
-    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+    return msg("{n:,} row", n=count) if count == 1 else msg("{n:,} rows", n=count)
 
 
 def _absent(attribute: str, where: str) -> InputError:
     return InputError(
         "hierarchy.absent",
-        f"{where}, attribute `{attribute}`: it has no hierarchy, expected one for each "
-        "quasi-identifier.",
+        msg(
+            "{where}, attribute `{attribute}`: it has no hierarchy, expected one for each "
+            "quasi-identifier.",
+            where=where,
+            attribute=attribute,
+        ),
         details={"attribute": attribute},
     )

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from dpdesk.core.builder_form import BuilderForm
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parameters_without_effect, parse_parameters
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.engine.hierarchies import dates, intervals, masks, orders, trees
@@ -87,7 +88,7 @@ def build_hierarchy(
         ``hierarchy.missing-leaf`` for a value that a list or tree by hand lacks; and what
         :meth:`Hierarchy.from_rows` raises. Sentences start with ``where`` and name the attribute.
     """
-    place = f"hierarchy of `{attribute}` ({builder.kind})"
+    place = msg("hierarchy of `{attribute}` ({kind})", attribute=attribute, kind=builder.kind)
     place = f"{where}, {place}" if where else place
     kind = _KINDS.get(builder.kind)
     if kind is None:

@@ -9,6 +9,7 @@ from datetime import date
 from functools import cache
 
 from dpdesk.core.list_parameters import TextListParameter
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Parameter, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.options import (
@@ -181,7 +182,7 @@ def _detect(values: Sequence[str], where: str) -> str:
             where,
             f"{quoted(values[0])} can be read as {rivals[0]} and as {rivals[1]}, expected "
             "`format` to say which.",
-            hint=f'For instance format = "{rivals[0]}".',
+            hint=msg('For instance format = "{form}".', form=rivals[0]),
             key="format",
         )
     return found[0]
@@ -208,7 +209,7 @@ def _units(given: tuple[str, ...] | None, formats: Sequence[str], where: str) ->
             raise option_error(
                 where,
                 f'`levels` holds "{name}", expected ' + ", ".join(known) + ".",
-                hint=f"Did you mean `{near}`?" if near else "",
+                hint=msg("Did you mean `{near}`?", near=near) if near else "",
                 key="levels",
             )
         if position and known.index(name) <= known.index(given[position - 1]):

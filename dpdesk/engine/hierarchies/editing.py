@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.options import natural_key
@@ -137,9 +138,9 @@ def _check_level(hierarchy: Hierarchy, level: int, lowest: int, highest: int, ve
     if lowest > highest:
         expected = "there is none yet that can"
     elif lowest == highest:
-        expected = f"expected level {lowest}"
+        expected = msg("expected level {level}", level=lowest)
     else:
-        expected = f"expected a level from {lowest} to {highest}"
+        expected = msg("expected a level from {least} to {most}", least=lowest, most=highest)
     raise InputError(
         "hierarchy.level",
         f"{_place(hierarchy)}: level {level} cannot {verb}, {expected}.",

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.list_parameters import TextListParameter
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Nested, Numbers, ParameterValue, Texts, nearest
 from dpdesk.core.plain import quoted
 
@@ -56,7 +57,12 @@ def text(options: Options, key: str) -> str:
 
 def option_error(where: str, sentence: str, hint: str = "", key: str = "") -> InputError:
     """The error for options that do not go together."""
-    return InputError("hierarchy.options", f"{where}: {sentence}", hint=hint, details={"key": key})
+    return InputError(
+        "hierarchy.options",
+        msg("{file}: {note}", file=where, note=sentence),
+        hint=hint,
+        details={"key": key},
+    )
 
 
 def value_error(where: str, wrong: Sequence[str], expected: str, hint: str = "") -> InputError:

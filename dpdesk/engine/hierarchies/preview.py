@@ -16,6 +16,7 @@ from dpdesk.core.hierarchy_preview import (
     LevelSummary,
     ValueChange,
 )
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.alignment import align
 
@@ -52,8 +53,12 @@ def level_effect(preview: HierarchyPreview, level: int, sample: Sequence[str] = 
     if not 0 <= level <= hierarchy.height:
         raise InputError(
             "hierarchy.level",
-            f"hierarchy of `{hierarchy.attribute}`: there is no level {level}, expected 0 to "
-            f"{hierarchy.height}.",
+            msg(
+                "hierarchy of `{attribute}`: there is no level {level}, expected 0 to {height}.",
+                attribute=hierarchy.attribute,
+                level=level,
+                height=hierarchy.height,
+            ),
             details={"attribute": hierarchy.attribute, "level": level},
         )
     upper, labels = hierarchy.ancestors(level), hierarchy.labels[level]
@@ -108,7 +113,11 @@ def _single(table: FrequencyTable, attribute: str, where: str) -> FrequencyTable
     if attribute not in table.attributes:
         raise InputError(
             "hierarchy.unknown-attribute",
-            f"{where}: the data have no attribute `{attribute}`.",
+            msg(
+                "{where}: the data have no attribute `{attribute}`.",
+                where=where,
+                attribute=attribute,
+            ),
             details={"attribute": attribute},
         )
     position = table.attributes.index(attribute)

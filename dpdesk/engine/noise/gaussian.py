@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.engine.noise.discrete import DiscreteNoise
 from dpdesk.engine.noise.intervals import (
     Interval,
@@ -281,7 +282,10 @@ class DiscreteGaussian(DiscreteNoise):
         if not 0 < self.sigma_squared <= MAX_VARIANCE:
             raise InputError(
                 "noise.variance",
-                f"The noise variance must be above 0 and at most 2^96, not {shown(variance)}.",
+                msg(
+                    "The noise variance must be above 0 and at most 2^96, not {shown}.",
+                    shown=shown(variance),
+                ),
                 hint="Spend more of the budget, or count in larger units.",
             )
 

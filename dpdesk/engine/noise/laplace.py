@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.engine.noise.discrete import DiscreteNoise
 from dpdesk.engine.noise.intervals import exp_negative, minus, over, plus, times
 from dpdesk.engine.noise.inversion import BITS
@@ -39,7 +40,10 @@ class DiscreteLaplace(DiscreteNoise):
         if not 0 < self.scale <= MAX_SCALE:
             raise InputError(
                 "noise.scale",
-                f"The noise scale must be above 0 and at most 2^48, not {shown(self.scale)}.",
+                msg(
+                    "The noise scale must be above 0 and at most 2^48, not {shown}.",
+                    shown=shown(self.scale),
+                ),
                 hint="Spend more of the budget, or count in larger units.",
             )
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 
 Probability = tuple[Fraction, Fraction]
 """A lower and an upper bound of a probability."""
@@ -29,7 +30,9 @@ def checked_level(level: Fraction | float) -> Fraction:
     """
     if not 0 < level < 1:
         raise InputError(
-            "noise.level", f"A level must be above 0 and below 1, not {level}.", hint="Try 0.95."
+            "noise.level",
+            msg("A level must be above 0 and below 1, not {level}.", level=level),
+            hint="Try 0.95.",
         )
     return Fraction(level)
 

@@ -20,6 +20,7 @@ from dpdesk.core.column_names import form, same_forms, shown_form
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder
@@ -210,7 +211,7 @@ def declare(
         ``cube.no-domain`` when nothing declares the categories, ``cube.level``,
         ``cube.domain`` (empty, twice, unknown), ``cube.outside``.
     """
-    place = f"{where}, dimension `{name}`"
+    place = msg("{where}, dimension `{name}`", where=where, name=name)
     if isinstance(hierarchy, HierarchyBuilder) and (level > 0 or listed is None):
         declared = _from_builder(name, hierarchy, level, place)
     elif isinstance(hierarchy, Hierarchy):
@@ -218,8 +219,14 @@ def declare(
     elif level > 0:
         raise InputError(
             "cube.level",
-            f"{place}: level {level} is asked of it, but it has no hierarchy.",
-            hint=f"Give `hierarchy` under [attributes.{name}], or leave the level out.",
+            msg(
+                "{place}: level {level} is asked of it, but it has no hierarchy.",
+                place=place,
+                level=level,
+            ),
+            hint=msg(
+                "Give `hierarchy` under [attributes.{name}], or leave the level out.", name=name
+            ),
             details={"key": "levels"},
         )
     elif listed is None:
@@ -263,7 +270,9 @@ def _from_builder(
             return DeclaredDimension(name, labels, {}, rule=rule, above=above)
     if builder.kind == "tree":
         return _from_hierarchy(name, declared_tree(name, builder, place), level, place)
-    raise _no_domain(name, place, f"its hierarchy ({builder.kind}) takes its values from the data")
+    raise _no_domain(
+        name, place, msg("its hierarchy ({kind}) takes its values from the data", kind=builder.kind)
+    )
 
 
 def kept_apart(hierarchy: HierarchyGiven) -> tuple[str, ...]:
@@ -356,13 +365,20 @@ def _check_categories(categories: Sequence[str], place: str) -> None:
 
 
 def _domain(place: str, what: str) -> InputError:
-    return InputError("cube.domain", f"{place}: {what}.", details={"key": "domains"})
+    return InputError(
+        "cube.domain", msg("{path}: {reason}.", path=place, reason=what), details={"key": "domains"}
+    )
 
 
 def _level(place: str, level: int, highest: int) -> InputError:
     return InputError(
         "cube.level",
-        f"{place}: level {level} is asked of it, but its hierarchy ends at level {highest}.",
+        msg(
+            "{place}: level {level} is asked of it, but its hierarchy ends at level {highest}.",
+            place=place,
+            level=level,
+            highest=highest,
+        ),
         details={"key": "levels"},
     )
 
@@ -370,15 +386,22 @@ def _level(place: str, level: int, highest: int) -> InputError:
 def made_beside_data(name: str, where: str) -> InputError:
     """The error for a hierarchy that was edited beside the data and so declares nothing."""
     why = "its hierarchy was made beside the data"
-    return _no_domain(name, f"{where}, dimension `{name}`", why)
+    return _no_domain(name, msg("{where}, dimension `{name}`", where=where, name=name), why)
 
 
 def _no_domain(name: str, place: str, why: str) -> InputError:
     return InputError(
         "cube.no-domain",
-        f"{place}: its categories are not declared ({why}); a private release must not learn "
-        "them from the data.",
-        hint=f'List them: domains = {{ {name} = ["…", "…"] }}, or give a hierarchy file that '
-        "was not made from the data.",
+        msg(
+            "{place}: its categories are not declared ({why}); a private release must not learn "
+            "them from the data.",
+            place=place,
+            why=why,
+        ),
+        hint=msg(
+            'List them: domains = {{ {name} = ["…", "…"] }}, or give a hierarchy file that '
+            "was not made from the data.",
+            name=name,
+        ),
         details={"key": "domains", "dimension": name},
     )

@@ -6,6 +6,7 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from math import exp, log, sqrt
 
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import number_text
 from dpdesk.engine.private.settings import PrivateSettings
 
@@ -143,7 +144,7 @@ def lead_words(settings: PrivateSettings, epsilon: float) -> tuple[str, str, str
     """How a claim begins, its budget, and by what odds change at most."""
     times = _times(epsilon)
     if settings.pure:
-        return "Whatever is published", f"ε = {number_text(settings.budget)}", times
+        return "Whatever is published", msg("ε = {n}", n=number_text(settings.budget)), times
     lead = f"Except with a chance of {number_text(settings.delta)}, whatever is published"
     return lead, f"ρ = {number_text(settings.budget)}, ε = {rounded_up(epsilon)}", times
 

@@ -15,6 +15,7 @@ from dpdesk.core.budget import (
 )
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     IntegerParameter,
     ParameterValue,
@@ -117,7 +118,7 @@ def check_named(name: str, columns: Sequence[str], key: str, where: str) -> None
         raise InputError(
             "plan.unknown-column",
             f"{where}: the source has no column {quoted(name)}.",
-            hint=f"Did you mean `{near}`?" if near else "",
+            hint=msg("Did you mean `{near}`?", near=near) if near else "",
             details={"key": key, "nearest": near},
         )
 
@@ -142,4 +143,6 @@ def texts_of(value: ParameterValue) -> tuple[str, ...]:
 
 def misfit(code: str, where: str, sentence: str, key: str) -> InputError:
     """Settings that do not go together; ``key`` is the parameter to look at."""
-    return InputError(code, f"{where}: {sentence}.", details={"key": key})
+    return InputError(
+        code, msg("{path}: {reason}.", path=where, reason=sentence), details={"key": key}
+    )

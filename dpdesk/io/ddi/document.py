@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from dpdesk.core.labels import UserMissing, Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.xmltext import document_bytes, visible
 
@@ -81,7 +82,12 @@ def _method(parent: Xml.Element, manifest: Mapping[str, Any], method: str) -> No
             put(parent, "notes", str(sentence), type=kind)
     put(parent, "dataProcessing", f"The data were protected by {method}.", type="anonymisation")
     for name, value in (*settings(manifest["parameters"]), *_outcome(manifest["result"])):
-        put(parent, "dataProcessing", f"{name}: {value}", type="anonymisation setting")
+        put(
+            parent,
+            "dataProcessing",
+            msg("{file}: {note}", file=name, note=value),
+            type="anonymisation setting",
+        )
 
 
 def settings(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

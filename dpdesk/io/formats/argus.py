@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.textfile import decode, read_bytes
 
 _FALLBACK = "cp1252"
@@ -77,7 +78,10 @@ def read_metadata(path: Path) -> ArgusMeta:
     for j, name in enumerate(names):
         if name in names[:j]:
             raise InputError(
-                "argus.syntax", f"{path.name}: the column `{name}` is described twice."
+                "argus.syntax",
+                msg(
+                    "{file}: the column `{column}` is described twice.", file=path.name, column=name
+                ),
             )
     return meta
 
@@ -116,13 +120,20 @@ def _option(meta: ArgusMeta, path: Path, number: int, text: str) -> None:
         variable = replace(variable, measure="nominal")
     elif word == "HIERCODELIST":
         meta.notes.append(
-            f"Column `{variable.name}` has the hierarchy {value.strip(chr(34))}: name it as its "
-            "`hierarchy`."
+            msg(
+                "Column `{name}` has the hierarchy {file}: name it as its `hierarchy`.",
+                name=variable.name,
+                file=value.strip(chr(34)),
+            )
         )
     elif word == "HIERLEVELS":
         meta.notes.append(
-            f"The codes of column `{variable.name}` are hierarchical by their digits ({value}): a "
-            "hierarchy of the kind `mask` says so."
+            msg(
+                "The codes of column `{name}` are hierarchical by their digits ({value}): a "
+                "hierarchy of the kind `mask` says so.",
+                name=variable.name,
+                value=value,
+            )
         )
     elif word in _ROLES:
         meta.notes.append(f"Column `{variable.name}` {_ROLES[word]}.")
@@ -133,7 +144,14 @@ def _labels(path: Path, name: str, column: str, meta: ArgusMeta) -> dict[str, st
     """The code list of a column; one that is not there is noted, since data do not need it."""
     found = find_beside(path, Path(name.replace("\\", "/")).name)
     if found is None:
-        meta.notes.append(f"Column `{column}`: the code list {name} is not beside {path.name}.")
+        meta.notes.append(
+            msg(
+                "Column `{column}`: the code list {list} is not beside {file}.",
+                column=column,
+                list=name,
+                file=path.name,
+            )
+        )
         return {}
     return read_code_list(found)
 
@@ -148,8 +166,12 @@ def read_code_list(path: Path) -> dict[str, str]:
         if found is None:
             raise InputError(
                 "argus.codelist",
-                f"{path.name}, line {number}: found `{line[:60]}`, expected a code, a comma and a "
-                "label.",
+                msg(
+                    "{name}, line {line}: found `{found}`, expected a code, a comma and a label.",
+                    name=path.name,
+                    line=number,
+                    found=line[:60],
+                ),
                 hint="Repair the line of the code list.",
                 details={"metadata_line": number},
             )
@@ -159,7 +181,12 @@ def read_code_list(path: Path) -> dict[str, str]:
         if labels.setdefault(code, label) != label:
             raise InputError(
                 "argus.codelist",
-                f"{path.name}, line {number}: the code `{code}` has two labels.",
+                msg(
+                    "{name}, line {line}: the code `{code}` has two labels.",
+                    name=path.name,
+                    line=number,
+                    code=code,
+                ),
                 hint="Repair the code list.",
                 details={"metadata_line": number},
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.io.formats.table import Notes
 
@@ -36,7 +37,7 @@ def chosen(
         raise InputError(
             "source.table",
             f"{source}: found {len(tables):,} {noun}s, expected the name of one.",
-            hint=f"Name one as `table` under [source]: {listed}.",
+            hint=msg("Name one as `table` under [source]: {listed}.", listed=listed),
             details={"tables": tables},
         )
     if len(tables) > 1 and notes is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.table import Notes, Values
 
 if TYPE_CHECKING:
@@ -37,8 +38,11 @@ class NullWatch:
             self._told.add(j)
             self._notes.add(
                 f"null {j}",
-                f"Column `{self._names[j]}` holds null and the empty text; both are read as the "
-                "empty text.",
+                msg(
+                    "Column `{column}` holds null and the empty text; both are read as the "
+                    "empty text.",
+                    column=self._names[j],
+                ),
             )
         return Values(pc.fill_null(array, ""))
 
@@ -51,19 +55,31 @@ def check_names(
     ``hint`` says how two columns of the same name get different ones.
     """
     if not names:
-        raise InputError("source.names", f"{source}: found no column, expected at least one.")
+        raise InputError(
+            "source.names", msg("{source}: found no column, expected at least one.", source=source)
+        )
     if "" in names:
         raise InputError(
             "source.names",
-            f"{source}: column {names.index('') + 1} has no name, expected one for each.",
+            msg(
+                "{source}: column {index} has no name, expected one for each.",
+                source=source,
+                index=names.index("") + 1,
+            ),
             hint="Name it in a query by `AS`.",
         )
     for j, name in enumerate(names):
         if name in names[:j]:
             raise InputError(
                 "source.names",
-                f"{source}: the columns {names.index(name) + 1} and {j + 1} are both named "
-                f"`{name}`, expected a name of its own for each.",
+                msg(
+                    "{source}: the columns {i} and {j} are both named `{name}`, expected a name "
+                    "of its own for each.",
+                    source=source,
+                    i=names.index(name) + 1,
+                    j=j + 1,
+                    name=name,
+                ),
                 hint=hint,
             )
 
@@ -76,8 +92,13 @@ def no_text(source: str, column: str, kind: str, row: int | None = None) -> Inpu
         details["row"] = row
     return InputError(
         "source.type",
-        f"{place}, column `{column}`: found values of type {kind}, expected texts, numbers, dates "
-        "or truth values.",
+        msg(
+            "{place}, column `{column}`: found values of type {kind}, expected texts, numbers, "
+            "dates or truth values.",
+            place=place,
+            column=column,
+            kind=kind,
+        ),
         hint="Leave the column out by a `query`, or turn it into text first.",
         details=details,
     )
@@ -105,8 +126,12 @@ def check_log(path: Path, ending: str) -> None:
     if size:
         raise InputError(
             "source.unfinished",
-            f"{path.name}: changes to the database stand in the file {log.name} beside it, which "
-            "the hash of the database does not cover, expected them in the database.",
+            msg(
+                "{name}: changes to the database stand in the file {log} beside it, which the "
+                "hash of the database does not cover, expected them in the database.",
+                name=path.name,
+                log=log.name,
+            ),
             hint="Close the program that uses the database, or write its changes into the file "
             "(CHECKPOINT of DuckDB, PRAGMA wal_checkpoint(TRUNCATE) of SQLite).",
         )
@@ -116,6 +141,6 @@ def no_database(path: Path, kind: str) -> InputError:
     """The error for a file that is none."""
     return InputError(
         "read.damaged",
-        f"{path.name}: the file is no {kind} database, or it is damaged.",
+        msg("{name}: the file is no {kind} database, or it is damaged.", name=path.name, kind=kind),
         hint="Check the path, or get the file again from where it comes from.",
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.io.formats.spss.layout import Declared, declared
 from dpdesk.io.formats.stata.characteristics import FILE, Characteristic, characteristics
@@ -26,10 +27,13 @@ def note_unkept(path: Path, file_format: str, meta: Any, notes: Notes) -> None:
     if file_format == "sav":
         if meta.notes:
             lines = f"{len(meta.notes):,}"
-            notes.add("documents", f"The documents of the file (lines: {lines}) are not kept.")
+            notes.add(
+                "documents",
+                msg("The documents of the file (lines: {lines}) are not kept.", lines=lines),
+            )
         if meta.mr_sets:
             sets = _listed([f"${name}" for name in meta.mr_sets])
-            notes.add("sets", f"Sets of multiple responses are not kept: {sets}.")
+            notes.add("sets", msg("Sets of multiple responses are not kept: {names}.", names=sets))
         _note_declared(declared(path), meta.column_names, notes)
     elif file_format == "dta":
         _note_characteristics(characteristics(path), notes)
@@ -37,7 +41,10 @@ def note_unkept(path: Path, file_format: str, meta: Any, notes: Notes) -> None:
 
 def _note_declared(found: Declared, names: Sequence[str], notes: Notes) -> None:
     if found.attributes:
-        notes.add("attributes", f"Custom attributes are not kept: {_listed(found.attributes)}.")
+        notes.add(
+            "attributes",
+            msg("Custom attributes are not kept: {names}.", names=_listed(found.attributes)),
+        )
     if found.weight is not None:
         weight = quoted(names[found.weight])
         notes.add(
@@ -59,13 +66,22 @@ def _note_characteristics(found: Sequence[Characteristic], notes: Notes) -> None
     if others:
         notes.add(
             "languages",
-            f"Labels in other languages than {quoted(read)} are not kept: {_listed(others)}.",
+            msg(
+                "Labels in other languages than {language} are not kept: {names}.",
+                language=quoted(read),
+                names=_listed(others),
+            ),
         )
     owners = [one.owner for one in found if _NOTE.fullmatch(one.name)]
     if count := owners.count(FILE):
-        notes.add("file notes", f"The notes of the file (there are {count:,}) are not kept.")
+        notes.add(
+            "file notes",
+            msg("The notes of the file (there are {count:,}) are not kept.", count=count),
+        )
     if columns := list(dict.fromkeys(owner for owner in owners if owner != FILE)):
-        notes.add("column notes", f"Notes of columns are not kept: {_listed(columns)}.")
+        notes.add(
+            "column notes", msg("Notes of columns are not kept: {names}.", names=_listed(columns))
+        )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Variable
+from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import FixedColumn
 from dpdesk.io.formats.argus import ArgusColumn, metadata_beside, read_metadata
 from dpdesk.io.formats.request import ReadRequest
@@ -63,8 +64,12 @@ class FixedWidthReader:
             except UnicodeDecodeError:
                 self.notes.add(
                     "encoding",
-                    f"{self._path.name} is not UTF-8; it was read as {_FALLBACK}, a guess; name "
-                    "the `encoding` if letters look wrong.",
+                    msg(
+                        "{name} is not UTF-8; it was read as {fallback}, a guess; name the "
+                        "`encoding` if letters look wrong.",
+                        name=self._path.name,
+                        fallback=_FALLBACK,
+                    ),
                 )
                 return _FALLBACK
         return "utf-8"
@@ -81,8 +86,13 @@ class FixedWidthReader:
             elif first < end:
                 self.notes.add(
                     f"overlap {name}",
-                    f"The columns `{before}` and `{name}` overlap from position {first + 1:,} on; "
-                    "what stands there is read into both.",
+                    msg(
+                        "The columns `{one}` and `{other}` overlap from position {place:,} on; "
+                        "what stands there is read into both.",
+                        one=before,
+                        other=name,
+                        place=first + 1,
+                    ),
                 )
             if last > end:
                 end, before = last, name
@@ -124,20 +134,32 @@ class FixedWidthReader:
         if len(line) > self._last and line[self._last :].strip():
             self.notes.add(
                 "beyond",
-                f"Line {number:,} goes on behind the last described column, which ends at position "
-                f"{self._last:,}; what stands there is not read.",
+                msg(
+                    "Line {line:,} goes on behind the last described column, which ends at "
+                    "position {last:,}; what stands there is not read.",
+                    line=number,
+                    last=self._last,
+                ),
             )
         for gap in self._gaps:
             if left := line[gap].lstrip():
                 place = gap.start + len(line[gap]) - len(left) + 1
                 self.notes.add(
                     "between",
-                    f"Line {number:,} has a character at position {place:,}, where no column is "
-                    "described; what stands there is not read.",
+                    msg(
+                        "Line {line:,} has a character at position {place:,}, where no column "
+                        "is described; what stands there is not read.",
+                        line=number,
+                        place=place,
+                    ),
                 )
         if "\t" in line:
             self.notes.add(
-                "tab", f"Line {number:,} holds a tab, which counts as one character of the line."
+                "tab",
+                msg(
+                    "Line {line:,} holds a tab, which counts as one character of the line.",
+                    line=number,
+                ),
             )
         for column, decimals in zip(self._columns, self._decimals, strict=True):
             first = column.start - 1
@@ -154,15 +176,25 @@ class FixedWidthReader:
     def _check_cut(self, number: int, column: ArgusColumn, length: int) -> None:
         self.notes.add(
             "cut",
-            f"Line {number:,} ends inside column `{column.variable.name}`, after {length} "
-            "characters; its value is what stands there.",
+            msg(
+                "Line {line:,} ends inside column `{name}`, after {length} characters; its "
+                "value is what stands there.",
+                line=number,
+                name=column.variable.name,
+                length=length,
+            ),
         )
 
     def _note_short(self, number: int, variable: Variable, length: int) -> None:
         self.notes.add(
             f"short {variable.name}",
-            f"Line {number:,} ends after {length} characters, before column `{variable.name}`; "
-            "its value is empty.",
+            msg(
+                "Line {line:,} ends after {length} characters, before column `{name}`; its "
+                "value is empty.",
+                line=number,
+                length=length,
+                name=variable.name,
+            ),
         )
 
     def _pointed(self, number: int, column: ArgusColumn, text: str, decimals: int) -> str:
@@ -215,9 +247,12 @@ def described_columns(request: ReadRequest, notes: Notes) -> tuple[list[ArgusCol
     if path is None:
         raise InputError(
             "source.columns",
-            f"{file.name}: nothing tells where its columns stand.",
-            hint=f"Put {file.stem}.rda beside it, name it as `metadata`, or give "
-            "`columns` or `widths` under [source].",
+            msg("{name}: nothing tells where its columns stand.", name=file.name),
+            hint=msg(
+                "Put {file}.rda beside it, name it as `metadata`, or give `columns` or "
+                "`widths` under [source].",
+                file=file.stem,
+            ),
         )
     meta = read_metadata(path)
     for note in meta.notes:

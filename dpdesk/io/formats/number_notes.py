@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpdesk.core.labels import Kind, Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.table import Notes, listed
 
@@ -25,14 +26,23 @@ def note_periods(notes: Notes, variables: Sequence[Variable], file_format: str) 
         if start == _BUSINESS:
             notes.add(
                 f"period {variable.name}",
-                f"Column `{variable.name}` counts days of a business calendar ({variable.format}); "
-                "it is read as that number.",
+                msg(
+                    "Column `{name}` counts days of a business calendar ({format}); it is read "
+                    "as that number.",
+                    name=variable.name,
+                    format=variable.format,
+                ),
             )
         if what is not None:
             notes.add(
                 f"period {variable.name}",
-                f"Column `{variable.name}` counts {what} since 1960 ({variable.format}); it is "
-                "read as that number.",
+                msg(
+                    "Column `{name}` counts {what} since 1960 ({format}); it is read as that "
+                    "number.",
+                    name=variable.name,
+                    what=what,
+                    format=variable.format,
+                ),
             )
 
 
@@ -45,14 +55,20 @@ def note_absent_labels(named: Mapping[str, str], sets: Mapping[str, object], not
     if lacking:
         notes.add(
             "labels",
-            f"The file lacks the value labels of {listed(lacking)}, although it names them; the "
-            "values are read without.",
+            msg(
+                "The file lacks the value labels of {listed}, although it names them; the "
+                "values are read without.",
+                listed=listed(lacking),
+            ),
         )
     idle = [one for one in sets if one not in named.values()]
     if idle:
         notes.add(
             "idle labels",
-            f"The value labels called {listed(idle)} belong to no column; they are left out.",
+            msg(
+                "The value labels called {listed} belong to no column; they are left out.",
+                listed=listed(idle),
+            ),
         )
 
 
@@ -65,8 +81,11 @@ def without_ranges(notes: Notes, variables: Sequence[Variable]) -> tuple[Variabl
             variable = replace(variable, missing=replace(missing, low=None, high=None))
             notes.add(
                 f"range {variable.name}",
-                f"Column `{variable.name}`: the range of missing dates or times is not taken over; "
-                "its values stay ordinary values.",
+                msg(
+                    "Column `{name}`: the range of missing dates or times is not taken over; "
+                    "its values stay ordinary values.",
+                    name=variable.name,
+                ),
             )
         found.append(variable)
     return tuple(found)
@@ -92,17 +111,22 @@ def note_strange(notes: Notes, variable: Variable, numbers: Any, strange: Any, s
 
 def outside_sentence(row: int, name: str, text: str) -> str:
     """The note on the first date of a column that is told with other years than 1 to 9999."""
-    return (
-        f"Row {row:,}, column `{name}`: the value {text} is no date of the years 1 to 9999; it is "
-        "kept as this text."
+    return msg(
+        "Row {row:,}, column `{name}`: the value {text} is no date of the years 1 to 9999; "
+        "it is kept as this text.",
+        row=row,
+        name=name,
+        text=text,
     )
 
 
 def finer_sentence(row: int, name: str) -> str:
     """The note on the first moment of a column of moments that has nanoseconds."""
-    return (
-        f"Row {row:,}, column `{name}`: the moment is finer than a microsecond; it is read to the "
-        "microsecond."
+    return msg(
+        "Row {row:,}, column `{name}`: the moment is finer than a microsecond; it is read "
+        "to the microsecond.",
+        row=row,
+        name=name,
     )
 
 
@@ -126,8 +150,12 @@ def note_rounded(notes: Notes, variable: Variable, numbers: Any, finer: Any, sta
         first = int(places[0])
         notes.add(
             f"finer {variable.name}",
-            f"Row {start + first + 1:,}, column `{variable.name}`: the number "
-            f"{number_text(numbers[first])} is a moment finer than a microsecond; it is read to "
-            "the microsecond.",
+            msg(
+                "Row {row:,}, column `{name}`: the number {value} is a moment finer than a "
+                "microsecond; it is read to the microsecond.",
+                row=start + first + 1,
+                name=variable.name,
+                value=number_text(numbers[first]),
+            ),
             len(places),
         )

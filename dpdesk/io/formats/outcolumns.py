@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, Variable, is_lettered
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted_whole
 from dpdesk.io.formats.moments import microseconds
 from dpdesk.io.formats.numbers import number_text
@@ -337,8 +338,14 @@ def check_length(column: OutColumn, most: int, program: str) -> None:
     if not column.numeric and column.bytes > most:
         raise RefusedError(
             "export.too-large",
-            f"The column `{column.variable.name}` holds a text of {column.bytes:,} bytes, but "
-            f"{program} holds at most {most:,}.",
+            msg(
+                "The column `{name}` holds a text of {bytes:,} bytes, but {program} holds at "
+                "most {most:,}.",
+                name=column.variable.name,
+                bytes=column.bytes,
+                program=program,
+                most=most,
+            ),
             hint="Export to csv or parquet instead.",
         )
 

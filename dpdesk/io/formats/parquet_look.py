@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.labels import NO_BOOK, Codebook, Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, parse_canonical
 from dpdesk.io.failures import storage_error
 from dpdesk.io.formats.number_notes import finer_sentence
@@ -72,7 +73,7 @@ def _shape(path: Path) -> tuple[tuple[str, ...], int]:
     except pyarrow.ArrowException:
         raise InputError(
             "parquet.damaged",
-            f"{path.name}: the file is no Parquet file, or it is damaged.",
+            msg("{name}: the file is no Parquet file, or it is damaged.", name=path.name),
             hint="Write it again with the program it comes from.",
         ) from None
     except OSError as problem:
@@ -82,7 +83,13 @@ def _shape(path: Path) -> tuple[tuple[str, ...], int]:
     _check_names(path, names)
     if rows == 0 or not names:
         raise InputError(
-            "parquet.no-rows", f"{path.name}: found {len(names)} columns and {rows} rows."
+            "parquet.no-rows",
+            msg(
+                "{name}: found {columns} columns and {rows} rows.",
+                name=path.name,
+                columns=len(names),
+                rows=rows,
+            ),
         )
     return names, rows
 
@@ -94,8 +101,14 @@ def _check_names(path: Path, names: tuple[str, ...]) -> None:
         if first != j:
             raise InputError(
                 "parquet.duplicate-names",
-                f"{path.name}: the columns {first + 1} and {j + 1} are both named `{name}`, "
-                "expected a name of its own for each.",
+                msg(
+                    "{source}: the columns {i} and {j} are both named `{name}`, expected a name "
+                    "of its own for each.",
+                    source=path.name,
+                    i=first + 1,
+                    j=j + 1,
+                    name=name,
+                ),
                 hint="Rename one of them.",
                 details={"column": name},
             )
@@ -114,8 +127,13 @@ def no_text_type(path: Path, column: str, kind: str) -> InputError:
     """The error for a column of lists, maps, structures or bytes."""
     return InputError(
         "parquet.type",
-        f"{path.name}: the column `{column}` holds values of type {kind}, expected texts, "
-        "numbers, dates or truth values.",
+        msg(
+            "{name}: the column `{column}` holds values of type {kind}, expected texts, "
+            "numbers, dates or truth values.",
+            name=path.name,
+            column=column,
+            kind=kind,
+        ),
         hint="Leave the column out, or turn it into text first.",
         details={"column": column},
     )
@@ -128,8 +146,14 @@ def _check_decimals(path: Path, schema: pyarrow.Schema) -> None:
         if digits > _MOST_DIGITS:
             raise InputError(
                 "parquet.type",
-                f"{path.name}: the column `{field.name}` holds decimals of up to {digits} digits, "
-                f"expected at most {_MOST_DIGITS}.",
+                msg(
+                    "{name}: the column `{column}` holds decimals of up to {digits} digits, "
+                    "expected at most {most}.",
+                    name=path.name,
+                    column=field.name,
+                    digits=digits,
+                    most=_MOST_DIGITS,
+                ),
                 hint="Write it with fewer digits, or turn it into text first.",
                 details={"column": str(field.name)},
             )
@@ -161,8 +185,12 @@ def _note_values(path: Path, names: Sequence[str], notes: Notes) -> None:
             if unit and str(field.type).startswith("duration"):
                 notes.add(
                     f"duration {field.name}",
-                    f"Column `{field.name}` holds durations in {unit}; they are read as their "
-                    "numbers.",
+                    msg(
+                        "Column `{name}` holds durations in {unit}; they are read as their "
+                        "numbers.",
+                        name=field.name,
+                        unit=unit,
+                    ),
                 )
         old = [column.path for column in _leaves(parquet) if column.physical_type == "INT96"]
     _note_finer(notes, path, [name for name in names if name in old])
@@ -303,8 +331,14 @@ def _refuse_long(path: Path, name: str, column: pyarrow.Array, done: int) -> Non
     row = done + first + 1
     raise InputError(
         "parquet.value",
-        f"{path.name}, row {row:,}, column `{name}`: found a decimal of more digits than its type "
-        f"({column.type}) has.",
+        msg(
+            "{name}, row {row:,}, column `{column}`: found a decimal of more digits than its "
+            "type ({type}) has.",
+            name=path.name,
+            row=row,
+            column=name,
+            type=column.type,
+        ),
         hint="Write the file again with the program it comes from, with a wider type.",
         details={"row": row, "column": name},
     )
@@ -326,7 +360,9 @@ def _note_nan(notes: Notes, name: str, column: pyarrow.Array) -> None:
 
     found = _not_numbers(column) if pa.types.is_floating(column.type) else 0
     if found:
-        sentence = f"Column `{name}` holds NaN (not a number), which is read as a missing value."
+        sentence = msg(
+            "Column `{name}` holds NaN (not a number), which is read as a missing value.", name=name
+        )
         notes.add(f"nan {name}", sentence, found)
 
 

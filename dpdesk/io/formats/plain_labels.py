@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dpdesk.core.labels import Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.stat_faults import label_breaks_off, no_text, note_cut_label
@@ -61,7 +62,7 @@ def of_values(labels: Mapping[Any, str]) -> Iterator[Label]:
     """Value labels, and those values that are texts."""
     for code, label in labels.items():
         if not isinstance(code, str):
-            yield f"the label of the value {number_text(code)}", label
+            yield msg("the label of the value {value}", value=number_text(code)), label
             continue
         what = f"the label of the value `{code.encode(PLAIN).decode('utf-8', 'replace')}`"
         yield what, label

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.endings import codec_name
 from dpdesk.io.formats.plain_labels import PLAIN
 
@@ -66,7 +67,11 @@ def plain_codec(encoding: str, file: str) -> str:
     if name.startswith(_LOST):
         raise InputError(
             "encoding.unknown",
-            f"{file}: texts in the encoding {encoding} cannot be read here without a loss.",
+            msg(
+                "{name}: texts in the encoding {encoding} cannot be read here without a loss.",
+                name=file,
+                encoding=encoding,
+            ),
             hint="Save the file in UTF-8 with its program, or name the right `encoding` under "
             "[source].",
             details={"encoding": encoding},

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.request import Answer, ReadDone, ReadFailed, ReadProgress, ReadRequest
 
 _KILLED = -9
@@ -55,13 +56,17 @@ def _broken_down(name: str, ended: int | None) -> InputError:
     if ended == _KILLED:
         return InputError(
             "read.stopped",
-            f"{name}: the system ended the reader, as it does when memory is short.",
+            msg("{name}: the system ended the reader, as it does when memory is short.", name=name),
             hint="Close other programs and try again.",
         )
     return InputError(
         "read.stopped",
-        f"{name}: the reader broke down before it could name a place (exit code {ended}); a "
-        "damaged file can cause this.",
+        msg(
+            "{name}: the reader broke down before it could name a place (exit code {code}); a "
+            "damaged file can cause this.",
+            name=name,
+            code=ended,
+        ),
         hint="Save the file again with its program, or save the table as CSV or Parquet.",
     )
 

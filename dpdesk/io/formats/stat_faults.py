@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.endings import Endings, is_same_encoding
 from dpdesk.io.formats.spss import layout as sav_layout
 from dpdesk.io.formats.table import Notes, damaged
@@ -43,7 +44,10 @@ def kind_name(path: Path) -> str:
 
 def no_rows(name: str, columns: int) -> InputError:
     """The error for a table without rows."""
-    return InputError("read.no-rows", f"{name}: found {columns} columns and no rows.")
+    return InputError(
+        "read.no-rows",
+        msg("{name}: found {columns} columns and no rows.", name=name, columns=columns),
+    )
 
 
 def names_encoding(path: Path, file_format: str) -> bool:
@@ -139,8 +143,14 @@ def breaks_off(name: str, row: int, column: str, encoding: str) -> InputError:
     """The error for a text whose last bytes are the beginning of a character alone."""
     return InputError(
         "encoding.undecodable",
-        f"{name}, row {row:,}, column `{column}`: the text ends with bytes that are no whole "
-        f"character in the encoding {encoding}.",
+        msg(
+            "{name}, row {row:,}, column `{column}`: the text ends with bytes that are no whole "
+            "character in the encoding {encoding}.",
+            name=name,
+            row=row,
+            column=column,
+            encoding=encoding,
+        ),
         hint=_ENDING_HINT,
         details={"row": row, "column": column},
     )
@@ -150,8 +160,14 @@ def label_breaks_off(name: str, column: str, what: str, encoding: str) -> InputE
     """The error for a label of that kind; ``what`` says which of the column."""
     return InputError(
         "encoding.undecodable",
-        f"{name}, column `{column}`: {what} ends with bytes that are no whole character in the "
-        f"encoding {encoding}.",
+        msg(
+            "{name}, column `{column}`: {what} ends with bytes that are no whole character in "
+            "the encoding {encoding}.",
+            name=name,
+            column=column,
+            what=what,
+            encoding=encoding,
+        ),
         hint=_ENDING_HINT,
         details={"column": column},
     )
@@ -161,8 +177,14 @@ def no_text(name: str, column: str, what: str, encoding: str) -> InputError:
     """The error for such a label that holds bytes which are no text."""
     return InputError(
         "encoding.undecodable",
-        f"{name}, column `{column}`: {what} holds bytes that are no text in the encoding "
-        f"{encoding}.",
+        msg(
+            "{name}, column `{column}`: {what} holds bytes that are no text in the encoding "
+            "{encoding}.",
+            name=name,
+            column=column,
+            what=what,
+            encoding=encoding,
+        ),
         hint="Name the right `encoding` under [source], for instance cp1252 or utf-8.",
         details={"column": column},
     )
@@ -172,7 +194,13 @@ def nul_in_label(name: str, column: str, what: str) -> InputError:
     """The error for a name that holds a NUL; ``what`` says which of the column."""
     return InputError(
         "read.nul",
-        f"{name}, column `{column}`: {what} holds a NUL character, at which other programs end it.",
+        msg(
+            "{name}, column `{column}`: {what} holds a NUL character, at which other programs "
+            "end it.",
+            name=name,
+            column=column,
+            what=what,
+        ),
         hint="Repair it in its program.",
         details={"column": column},
     )
@@ -182,7 +210,11 @@ def note_nul(notes: Notes, column: str, what: str) -> None:
     """Note a label that holds a NUL; ``what`` says which of the column."""
     notes.add(
         f"nul label {column}",
-        f"Column `{column}`: {what} holds a NUL character; what stands behind it is left out.",
+        msg(
+            "Column `{column}`: {what} holds a NUL character; what stands behind it is left out.",
+            column=column,
+            what=what,
+        ),
     )
 
 
@@ -191,8 +223,12 @@ def note_guess(notes: Notes, encoding: str, example: str) -> None:
     if "guess" not in notes:
         notes.add(
             "guess",
-            f"The file does not name its encoding; it is read as {encoding}, a guess "
-            f"(`{example[:_EXAMPLE]}`). Name the `encoding` if letters look wrong.",
+            msg(
+                "The file does not name its encoding; it is read as {encoding}, a guess "
+                "(`{example}`). Name the `encoding` if letters look wrong.",
+                encoding=encoding,
+                example=example[:_EXAMPLE],
+            ),
         )
 
 
@@ -201,8 +237,12 @@ def note_other_encoding(notes: Notes, named: str, taken: str) -> None:
     if named and taken and not is_same_encoding(named, taken):
         notes.add(
             "encoding",
-            f"The file names the encoding {named}, but is read as {taken}, which its code page "
-            "says. Name the `encoding` if letters look wrong.",
+            msg(
+                "The file names the encoding {named}, but is read as {taken}, which its code "
+                "page says. Name the `encoding` if letters look wrong.",
+                named=named,
+                taken=taken,
+            ),
         )
 
 
@@ -210,8 +250,12 @@ def note_cut(notes: Notes, row: int, column: str, count: int) -> None:
     """Note texts of a column that were cut off inside a character, the first in that row."""
     notes.add(
         f"cut {column}",
-        f"Row {row:,}, column `{column}`: the text is cut off inside its last character, which is "
-        "left out.",
+        msg(
+            "Row {row:,}, column `{column}`: the text is cut off inside its last character, "
+            "which is left out.",
+            row=row,
+            column=column,
+        ),
         count,
     )
 
@@ -221,8 +265,11 @@ def note_unseen(notes: Notes, endings: Endings) -> None:
     if endings.unseen:
         notes.add(
             "unseen",
-            f"Texts in the encoding {endings.encoding} cannot be looked through for ones that are "
-            "cut off inside their last character; this is left out of them.",
+            msg(
+                "Texts in the encoding {encoding} cannot be looked through for ones that are "
+                "cut off inside their last character; this is left out of them.",
+                encoding=endings.encoding,
+            ),
         )
 
 
@@ -230,7 +277,11 @@ def note_cut_label(notes: Notes, column: str, what: str) -> None:
     """Note a label that was; ``what`` says which of the column."""
     notes.add(
         f"cut label {column}",
-        f"Column `{column}`: {what} is cut off inside its last character, which is left out.",
+        msg(
+            "Column `{column}`: {what} is cut off inside its last character, which is left out.",
+            column=column,
+            what=what,
+        ),
     )
 
 
@@ -244,7 +295,7 @@ def check_names(file: str, names: Sequence[str]) -> None:
         if not name:
             raise InputError(
                 "read.names",
-                f"{file}: column {number:,} has no name.",
+                msg("{file}: column {number:,} has no name.", file=file, number=number),
                 hint="Give the column a name in its program.",
                 details={"column": number},
             )
@@ -252,7 +303,13 @@ def check_names(file: str, names: Sequence[str]) -> None:
         if first != number:
             raise InputError(
                 "read.names",
-                f"{file}: columns {first:,} and {number:,} have the same name, `{name}`.",
+                msg(
+                    "{file}: columns {first:,} and {number:,} have the same name, `{name}`.",
+                    file=file,
+                    first=first,
+                    number=number,
+                    name=name,
+                ),
                 hint="Give each column another name in its program.",
                 details={"column": name},
             )
@@ -262,7 +319,7 @@ def nameless(file: str) -> InputError:
     """The error for a file with two or more columns without a name."""
     return InputError(
         "read.names",
-        f"{file}: two or more columns have no name.",
+        msg("{file}: two or more columns have no name.", file=file),
         hint="Give each column a name of its own in its program.",
     )
 
@@ -280,7 +337,12 @@ def nul_in_text(name: str, row: int, column: str) -> InputError:
     """The error for a text that holds a NUL, at which the program would end it."""
     return InputError(
         "read.nul",
-        f"{name}, row {row:,}, column `{column}`: found a NUL character, expected text.",
+        msg(
+            "{name}, row {row:,}, column `{column}`: found a NUL character, expected text.",
+            name=name,
+            row=row,
+            column=column,
+        ),
         hint="Repair the value in its program, or leave the column out.",
         details={"row": row, "column": column},
     )

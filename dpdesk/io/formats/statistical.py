@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpdesk.core.labels import Kind, UserMissing, Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.formats import plain_labels
 from dpdesk.io.formats.dropped_parts import note_unkept
 from dpdesk.io.formats.endings import Endings
@@ -328,8 +329,12 @@ class StatisticalReader:
             return odd, strange
         self.notes.add(
             f"moments {variable.name}",
-            f"Column `{variable.name}` shows times of day alone ({variable.format}) but holds "
-            "moments of other days; these are read with their day.",
+            msg(
+                "Column `{column}` shows times of day alone ({format}) but holds moments of "
+                "other days; these are read with their day.",
+                column=variable.name,
+                format=variable.format,
+            ),
         )
         left = strange.copy()
         left[list(found)] = False

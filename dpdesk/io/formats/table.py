@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.labels import Variable
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     import pyarrow
@@ -82,7 +83,7 @@ def damaged(name: str, what: str, row: int | None = None) -> DpdeskError:
     place = name if row is None else f"{name}, row {row:,}"
     return InputError(
         "read.damaged",
-        f"{place}: {what}.",
+        msg("{path}: {reason}.", path=place, reason=what),
         hint="Get the file again from where it comes from, or save it again with its program.",
         details={} if row is None else {"row": row},
     )

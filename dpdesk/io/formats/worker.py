@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import DpdeskError, StorageError
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.request import Answer, ReadDone, ReadFailed, ReadProgress, ReadRequest
 from dpdesk.io.formats.stat_faults import no_rows
 from dpdesk.io.formats.table import TableReader, Values
@@ -163,7 +164,12 @@ def failed(error: Exception, request: ReadRequest) -> ReadFailed:
     name = Path(request.path).name
     return ReadFailed(
         "read.stopped",
-        f"{name}: the reader met something it does not know ({type(error).__name__}: {error}).",
+        msg(
+            "{name}: the reader met something it does not know ({kind}: {error}).",
+            name=name,
+            kind=type(error).__name__,
+            error=error,
+        ),
         "The file may be damaged; save it again, or save it as CSV or Parquet.",
     )
 

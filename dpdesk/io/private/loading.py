@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import KEEP, REPEATED
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded, distinct_names
@@ -86,7 +87,10 @@ def _refuse_leave(spec: SourceSpec, source: str, file_format: str) -> None:
     if spec.empty_rows == KEEP and file_format == "xlsx":
         raise InputError(
             "source.option",
-            f'{source}: `empty_rows = "keep"` does not apply to a sheet and a private method.',
+            msg(
+                '{path}: `empty_rows = "keep"` does not apply to a sheet and a private method.',
+                path=source,
+            ),
             hint="Remove it; a row without any value is no row of a sheet there.",
             details={"key": "empty_rows"},
         )
@@ -94,7 +98,11 @@ def _refuse_leave(spec: SourceSpec, source: str, file_format: str) -> None:
         if kind != REPEATED:
             raise InputError(
                 "source.option",
-                f"{source}: `allow` lists `{kind}`, which does not apply to a private method.",
+                msg(
+                    "{path}: `allow` lists `{kind}`, which does not apply to a private method.",
+                    path=source,
+                    kind=kind,
+                ),
                 hint="Remove it; a line that cannot be read counts as one row whose values are all "
                 "unreadable.",
                 details={"key": "allow"},
@@ -216,7 +224,7 @@ def _head(
     if head is None:
         raise InputError(
             "csv.empty",
-            f"{name}: the file is empty, expected a header line and rows.",
+            msg("{name}: the file is empty, expected a header line and rows.", name=name),
             details={"line": 1},
         )
     fields = fields_of(_decoded(head, spec, lines.number, name), grammar)
@@ -237,7 +245,12 @@ def _decoded(head: bytes, spec: SourceSpec, line: int, name: str) -> str:
     except UnicodeDecodeError:
         raise InputError(
             "encoding.undecodable",
-            f"{name}, line {line}: found bytes that are no text in the encoding {spec.encoding}.",
+            msg(
+                "{name}, line {line}: found bytes that are no text in the encoding {encoding}.",
+                name=name,
+                line=line,
+                encoding=spec.encoding,
+            ),
             hint="Name the right `encoding` under [source].",
             details={"line": line},
         ) from None

@@ -19,6 +19,7 @@ from pathlib import Path
 from dpdesk import __version__
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.file import schema
 from dpdesk.project.file.free_values import CodecError
@@ -87,7 +88,11 @@ def open_file(path: Path, way: OpeningHelpers) -> Opened:
     except OSError as error:
         return _open_reading(path, way, _no_lock(path, error))
     if isinstance(lock, LockHolder):
-        sentence = f"{path.name} can only be looked at here: {lock.sentence} is working in it."
+        sentence = msg(
+            "{name} can only be looked at here: {holder} is working in it.",
+            name=path.name,
+            holder=lock.sentence,
+        )
         return _open_reading(path, way, ReadOnly("locked", sentence, lock))
     try:
         return _open_writing(path, way, lock)
@@ -108,23 +113,25 @@ class _CannotWrite(Exception):  # noqa: N818 - it is a turn of the way, not a fa
 def _must_read(path: Path, way: OpeningHelpers) -> ReadOnly | None:
     """Why a project is not even tried for writing; None when it may be."""
     if way.read_only:
-        return ReadOnly("asked", f"{path.name} was opened for looking at it only.")
+        return ReadOnly("asked", msg("{name} was opened for looking at it only.", name=path.name))
     share = way.share(path)
     if share:
-        sentence = (
-            f"{path.name} lies on a network share ({share}), where the file could be damaged while "
-            "it is written."
+        sentence = msg(
+            "{name} lies on a network share ({share}), where the file could be damaged "
+            "while it is written.",
+            name=path.name,
+            share=share,
         )
         return ReadOnly("network", sentence)
     if not os.access(path, os.W_OK):
-        return ReadOnly("file", f"{path.name} must not be written.")
+        return ReadOnly("file", msg("{name} must not be written.", name=path.name))
     return None
 
 
 def _no_lock(path: Path, error: OSError) -> ReadOnly:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return ReadOnly("disk-full", f"The disk that holds {path.name} is full.")
-    return ReadOnly("folder", f"The folder {path.parent} must not be written.")
+        return ReadOnly("disk-full", msg("The disk that holds {name} is full.", name=path.name))
+    return ReadOnly("folder", msg("The folder {parent} must not be written.", parent=path.parent))
 
 
 def _open_writing(path: Path, way: OpeningHelpers, lock: WriterLock) -> Opened:
@@ -159,12 +166,20 @@ def _refused(error: sqlite3.Error | OSError, path: Path) -> Exception:
     """A failure to open for writing: a reason to read only, or an error."""
     kind = kind_of(error) if isinstance(error, sqlite3.Error) else ""
     if kind == "full":
-        return _CannotWrite(ReadOnly("disk-full", f"The disk that holds {path.name} is full."))
+        return _CannotWrite(
+            ReadOnly("disk-full", msg("The disk that holds {name} is full.", name=path.name))
+        )
     if kind == "forbidden":
-        sentence = f"The folder {path.parent} or the file {path.name} must not be written."
+        sentence = msg(
+            "The folder {parent} or the file {name} must not be written.",
+            parent=path.parent,
+            name=path.name,
+        )
         return _CannotWrite(ReadOnly("folder", sentence))
     if kind == "busy":
-        return _CannotWrite(ReadOnly("locked", f"Another program is using {path.name}."))
+        return _CannotWrite(
+            ReadOnly("locked", msg("Another program is using {name}.", name=path.name))
+        )
     if kind in ("damaged", "nonsense"):
         return damaged(path, None)
     return storage_problem(error, path, "project")
@@ -239,7 +254,7 @@ def _check_header(path: Path) -> None:
     except FileNotFoundError as error:
         raise StorageError(
             "project.missing",
-            f"{path}: there is no such file, expected a project.",
+            msg("{path}: there is no such file, expected a project.", path=path),
             hint="Check the path; the project may have been moved.",
         ) from error
     except OSError as error:
@@ -259,8 +274,15 @@ def _check_marks(connection: sqlite3.Connection, path: Path) -> None:
     if version > schema.VERSION:
         raise InputError(
             "project.newer",
-            f"{path}: the project was made by DPDesk {_written_by(connection)} (layout {version}); "
-            f"this is DPDesk {__version__}, which knows layouts up to {schema.VERSION}.",
+            msg(
+                "{path}: the project was made by DPDesk {written_by} (layout {version}); this "
+                "is DPDesk {version_3}, which knows layouts up to {version_4}.",
+                path=path,
+                written_by=_written_by(connection),
+                version=version,
+                version_3=__version__,
+                version_4=schema.VERSION,
+            ),
             hint="Open it with the newer version; nothing was changed.",
             details={"layout": version, "known": schema.VERSION},
         )
@@ -277,8 +299,12 @@ def _written_by(connection: sqlite3.Connection) -> str:
 def _damaged_layout(path: Path, version: int) -> StorageError:
     return StorageError(
         "project.damaged",
-        f"{path}: found {version} as the number of the project's layout, expected 0 or more; the "
-        "file was damaged or changed by another program.",
+        msg(
+            "{path}: found {version} as the number of the project's layout, expected 0 or more; "
+            "the file was damaged or changed by another program.",
+            path=path,
+            version=version,
+        ),
         hint="Open the newest whole copy; nothing was changed.",
         details={"layout": version},
     )
@@ -303,14 +329,20 @@ def damaged(path: Path, lost: Lost | None) -> StorageError:
     if lost is None or not lost.moments:
         return StorageError(
             "project.damaged",
-            f"{path}: the project file is damaged, and nothing of it could be read.",
+            msg("{path}: the project file is damaged, and nothing of it could be read.", path=path),
             hint="Go back to a copy of it, for instance from a backup.",
             details={"moments": 0, "moments_of": 0 if lost is None else lost.moments_of},
         )
     return StorageError(
         "project.damaged",
-        f"{path}: the project file is damaged; {lost.moments:,} of at least {lost.moments_of:,} "
-        f"states of its history and {lost.candidates:,} candidates can still be read.",
+        msg(
+            "{path}: the project file is damaged; {moments:,} of at least {moments_of:,} states "
+            "of its history and {candidates:,} candidates can still be read.",
+            path=path,
+            moments=lost.moments,
+            moments_of=lost.moments_of,
+            candidates=lost.candidates,
+        ),
         hint="Save what can be read as a new project, or go back to a backup.",
         details={
             "moments": lost.moments,
@@ -337,8 +369,14 @@ def _read(connection: sqlite3.Connection, path: Path) -> Loaded:
         if writer != __version__:
             raise InputError(
                 "project.newer",
-                f"{path}: the project was written last by DPDesk {writer}; this is DPDesk "
-                f"{__version__}, which does not understand all of it ({error}).",
+                msg(
+                    "{path}: the project was written last by DPDesk {writer}; this is DPDesk "
+                    "{version}, which does not understand all of it ({error}).",
+                    path=path,
+                    writer=writer,
+                    version=__version__,
+                    error=error,
+                ),
                 hint="Open it with that version; nothing was changed.",
             ) from error
         raise damaged(path, _still_readable(connection)) from error
@@ -362,8 +400,12 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
     lost = salvage(connection)[1]
     raise StorageError(
         "project.damaged",
-        f"{path}: the project file holds {found.words}; such a change can alter what is saved, so "
-        "the project was not opened.",
+        msg(
+            "{path}: the project file holds {found}; such a change can alter what is saved, so "
+            "the project was not opened.",
+            path=path,
+            found=found.words,
+        ),
         hint="Ask who changed the file with another program. Go back to a backup, or save what "
         "can be read as a new project and check it.",
         details={
@@ -395,7 +437,12 @@ def _bring_up_to_date(
     except BaseException:
         backup.unlink(missing_ok=True)  # the file itself is as it was
         raise
-    return (f"The project was brought up to date; it is as it was before in {backup.name}.",)
+    return (
+        msg(
+            "The project was brought up to date; it is as it was before in {name}.",
+            name=backup.name,
+        ),
+    )
 
 
 def _backup(
@@ -443,7 +490,10 @@ def _migrate(
 def _not_migrated(path: Path) -> StorageError:
     return StorageError(
         "project.not-migrated",
-        f"{path}: the project is of an older layout and could not be brought up to date; it is as "
-        "it was.",
+        msg(
+            "{path}: the project is of an older layout and could not be brought up to date; it "
+            "is as it was.",
+            path=path,
+        ),
         hint="Open it with the version that made it, and report this.",
     )

@@ -23,6 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, StorageError
+from dpdesk.core.messages import msg
 from dpdesk.project.audit import AuditCheck, AuditEntry
 from dpdesk.project.file.opening import Opened, OpeningHelpers, open_file
 from dpdesk.project.file.records import (
@@ -169,7 +170,9 @@ class ProjectFile:
     def _demand_store(self) -> ProjectStore:
         store, reason = self._opened.store, self._opened.read_only
         if self._closed:
-            raise StorageError("project.closed", f"{self.path}: the project was closed.")
+            raise StorageError(
+                "project.closed", msg("{path}: the project was closed.", path=self.path)
+            )
         if store is None:
             sentence = "" if reason is None else reason.sentence
             raise StorageError(
@@ -237,7 +240,10 @@ class ProjectFile:
 def _fault(path: Path, error: Exception) -> StorageError:
     return StorageError(
         "project.fault",
-        f"{path}: a part of the work could not be saved because of a fault in DPDesk "
-        f"({type(error).__name__}).",
+        msg(
+            "{path}: a part of the work could not be saved because of a fault in DPDesk ({name}).",
+            path=path,
+            name=type(error).__name__,
+        ),
         hint="Save the plan as a file of its own, and report this.",
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import HierarchyFile
 from dpdesk.io.safewrite import hash_file
 from dpdesk.project.candidates import Candidate
@@ -51,11 +52,13 @@ class FoundSource:
         name = self.record.path.name
         seen = f"{self.record.seen.astimezone():%Y-%m-%d %H:%M}"
         if self.fate is SourceStatus.MOVED:
-            return f"{name} was found in {self.path.parent if self.path else ''}."
+            return msg(
+                "{name} was found in {path}.", name=name, path=self.path.parent if self.path else ""
+            )
         if self.fate is SourceStatus.CHANGED:
-            return f"{name} has changed since it was read on {seen}."
+            return msg("{name} has changed since it was read on {seen}.", name=name, seen=seen)
         if self.fate is SourceStatus.MISSING:
-            return f"{self.record.path} is not there any more."
+            return msg("{path} is not there any more.", path=self.record.path)
         return ""
 
 

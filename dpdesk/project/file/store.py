@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dpdesk import __version__
 from dpdesk.core.errors import StorageError
+from dpdesk.core.messages import msg
 from dpdesk.project.audit import AuditCheck, AuditEntry, AuditLog
 from dpdesk.project.candidates import Candidate, ShelfSnapshot
 from dpdesk.project.file import rows, schema
@@ -166,7 +167,10 @@ class ProjectStore:
         if not same:
             raise StorageError(
                 "project.moved",
-                f"{self.path}: the project was moved, renamed or replaced while it was open.",
+                msg(
+                    "{path}: the project was moved, renamed or replaced while it was open.",
+                    path=self.path,
+                ),
                 hint="Save the project under a new name; the changes are still in this window.",
             )
 
@@ -175,7 +179,10 @@ class ProjectStore:
         if row is None or row[0] != self._token:
             raise StorageError(
                 "project.taken",
-                f"{self.path}: another program has opened the project for writing meanwhile.",
+                msg(
+                    "{path}: another program has opened the project for writing meanwhile.",
+                    path=self.path,
+                ),
                 hint="Save the project under a new name; the changes are still in this window.",
             )
 

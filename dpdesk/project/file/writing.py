@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dpdesk import __version__
 from dpdesk.core.errors import StorageError
+from dpdesk.core.messages import msg
 from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.audit import AuditLog, AuditNote
 from dpdesk.project.candidates import ShelfSnapshot
@@ -74,7 +75,7 @@ def _locked(path: Path) -> WriterLock | None:
     if isinstance(lock, LockHolder):
         raise StorageError(
             "project.locked",
-            f"{path}: {lock.sentence} is working in this project.",
+            msg("{path}: {holder} is working in this project.", path=path, holder=lock.sentence),
             hint="Choose another name.",
         )
     return lock

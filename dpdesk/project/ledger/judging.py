@@ -18,6 +18,7 @@ from dpdesk.core.budget import (
 )
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import Note
+from dpdesk.core.messages import msg
 from dpdesk.project.ledger.accounts import (
     Book,
     DebitRecord,
@@ -229,7 +230,11 @@ def in_terms_of(limit: Budget, spending: Spending) -> str:
     if isinstance(limit, Approximate):
         epsilon = spending.epsilon_at(limit.delta)
         if epsilon is not None:
-            return f"ε = {amount_text(epsilon)} at δ = {amount_text(limit.delta)}"
+            return msg(
+                "ε = {epsilon} at δ = {delta}",
+                epsilon=amount_text(epsilon),
+                delta=amount_text(limit.delta),
+            )
     return str(spending)
 
 
@@ -295,8 +300,16 @@ def _incomparable(
     kind = "an ε and a δ" if isinstance(limit, PureEpsilon) else "a larger ε and δ"
     return RefusedError(
         "ledger.incomparable",
-        f"{where}: the limit of {key} is {limit} ({whose}), and the spending would be {after}: "
-        f"{why}.",
+        msg(
+            "{where}: the limit of {key} is {limit} ({whose}), and the spending would be "
+            "{after}: {why}.",
+            where=where,
+            key=key,
+            limit=limit,
+            whose=whose,
+            after=after,
+            why=why,
+        ),
         hint=f"Have the owner set a limit with {kind} (`dpdesk ledger limit`)."
         if whose != PLAN
         else "Take the `limit` out of the plan and have the owner set one with an ε and a δ "
@@ -322,8 +335,12 @@ def _notes(book: Book, request: DebitRequest, own: _Account) -> Iterable[Note]:
         if others:
             yield Note(
                 "ledger.different-people",
-                f"The same data were debited to {_names(others)} too: {_sum(others)}, which does "
-                "not count here, since they were declared to be different people.",
+                msg(
+                    "The same data were debited to {names} too: {sum}, which does not count "
+                    "here, since they were declared to be different people.",
+                    names=_names(others),
+                    sum=_sum(others),
+                ),
             )
         uncounted = [] if before else alike
     else:
@@ -331,8 +348,11 @@ def _notes(book: Book, request: DebitRequest, own: _Account) -> Iterable[Note]:
         if same_file:
             yield Note(
                 "ledger.counted-twice",
-                f"These data were debited to {_names(same_file)} before, so this debit is counted "
-                "there as well.",
+                msg(
+                    "These data were debited to {names} before, so this debit is counted there "
+                    "as well.",
+                    names=_names(same_file),
+                ),
             )
     if uncounted:
         yield Note("ledger.same-columns", _same_columns(request, uncounted))
@@ -341,8 +361,10 @@ def _notes(book: Book, request: DebitRequest, own: _Account) -> Iterable[Note]:
     if len(units) > 1 or len({one.neighbours for one in (*before, request)}) > 1:
         yield Note(
             "ledger.mixed-units",
-            "The debits of this account protect different units; all are counted for "
-            f"{unit_words(own.after)}.",
+            msg(
+                "The debits of this account protect different units; all are counted for {unit}.",
+                unit=unit_words(own.after),
+            ),
         )
 
 
@@ -356,16 +378,26 @@ def open_doubts(book: Book, key: AccountKey, more: DebitRequest | None = None) -
     if same_data:
         yield Note(
             _TWO_NAMES,
-            f"The same data were debited to {_doubted(same_data)} too: {_spent(book, same_data)}, "
-            f"which does not count for {key} unless it is declared that these are the same people.",
+            msg(
+                "The same data were debited to {doubted} too: {spent}, which does not count for "
+                "{key} unless it is declared that these are the same people.",
+                doubted=_doubted(same_data),
+                spent=_spent(book, same_data),
+                key=key,
+            ),
         )
     spelled = [one for one in doubts if not one.same_data]
     if spelled:
         yield Note(
             _ALIKE,
-            f"The name of {key} is spelled nearly like that of {_doubted(spelled)}: "
-            f"{_spent(book, spelled)} was debited there, which does not count here unless it is "
-            "declared that these are the same people.",
+            msg(
+                "The name of {key} is spelled nearly like that of {doubted}: {spent} was "
+                "debited there, which does not count here unless it is declared that these are "
+                "the same people.",
+                key=key,
+                doubted=_doubted(spelled),
+                spent=_spent(book, spelled),
+            ),
         )
 
 

@@ -23,6 +23,7 @@ from dpdesk.core.budget import Budget, Debit, DebitRequest, issue_debit
 from dpdesk.core.closing import Closing
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.project.file.places import network_share
 from dpdesk.project.ledger import problems
 from dpdesk.project.ledger.accounts import Book, raises
@@ -528,7 +529,10 @@ def _known_fault(book: Book, known: Mapping[int, str]) -> str:
     """What is known of a ledger and is not there."""
     for number, entry_hash in sorted(known.items()):
         if entry_hash not in book.hashes:
-            return f"entry {number:,}, which this computer knows, is missing or is another"
+            return msg(
+                "entry {number:,}, which this computer knows, is missing or is another",
+                number=number,
+            )
     return ""
 
 
@@ -543,8 +547,12 @@ def _check(connection: sqlite3.Connection, known: Mapping[int, str]) -> LedgerCh
                 book.take(entry)
                 if entry.time < before:
                     notes.append(
-                        f"Entry {entry.n:,} was made at {entry.time}, before the entry above it: "
-                        "the computer's clock was set back."
+                        msg(
+                            "Entry {n:,} was made at {time}, before the entry above it: the "
+                            "computer's clock was set back.",
+                            n=entry.n,
+                            time=entry.time,
+                        )
                     )
                 last, before = (entry.n, entry.hash), entry.time
             reason = _end_fault(connection, last[0]) or _known_fault(book, known)
@@ -554,7 +562,7 @@ def _check(connection: sqlite3.Connection, known: Mapping[int, str]) -> LedgerCh
     except sqlite3.Error as error:
         if kind_of(error) == "busy":
             raise
-        reason = f"the entry cannot be read ({type(error).__name__})"
+        reason = msg("the entry cannot be read ({error})", error=type(error).__name__)
     fault = LedgerFault(last[0] + 1, reason) if reason else None
     return LedgerCheck(*last, fault, tuple(notes))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from dpdesk.core.budget import DebitRequest
 from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.messages import msg
 from dpdesk.project.ledger.records import AccountKey, PeopleDeclared, fold, is_said
 
 _LEAST_WORD = 4
@@ -100,7 +101,12 @@ def check_people(people: People, one: str, other: str, same: bool, reason: str, 
     if not is_said(reason):
         raise InputError(
             "ledger.reason",
-            f"{path}: declaring who “{one}” and “{other}” are needs a reason.",
+            msg(
+                "{path}: declaring who “{one}” and “{other}” are needs a reason.",
+                path=path,
+                one=one,
+                other=other,
+            ),
             hint="Say how it is known, for the ledger and the audit log: `--reason TEXT`.",
             details={"key": "reason"},
         )
@@ -108,21 +114,32 @@ def check_people(people: People, one: str, other: str, same: bool, reason: str, 
     if len(names) < 2 or "" in names:
         raise InputError(
             "ledger.people",
-            f"{path}: “{one}” and “{other}” are one name, expected two names of populations.",
+            msg(
+                "{path}: “{one}” and “{other}” are one name, expected two names of populations.",
+                path=path,
+                one=one,
+                other=other,
+            ),
         )
     record = PeopleRecord(0, "", "", PeopleDeclared(one, other, same, reason))
     found = _contradiction({**people.declared, names: record})
     if found is not None:
         near = [held for held in people.about(one) if held.content.same is not same]
         held = (found if found is not record else near[0]).content
-        sentence = (
-            f"{path}: “{held.one}” and “{held.other}” were declared to be the same people, which "
-            "contradicts this."
+        sentence = msg(
+            "{path}: “{one}” and “{other}” were declared to be the same people, which "
+            "contradicts this.",
+            path=path,
+            one=held.one,
+            other=held.other,
         )
         if not held.same:
-            sentence = (
-                f"{path}: “{held.one}” and “{held.other}” were declared to be different people, "
-                "which contradicts this."
+            sentence = msg(
+                "{path}: “{one}” and “{other}” were declared to be different people, which "
+                "contradicts this.",
+                path=path,
+                one=held.one,
+                other=held.other,
             )
         raise InputError(
             "ledger.people",
@@ -201,14 +218,29 @@ def undeclared(
     it.
     """
     others, (spent, asked, limit) = names_of(one.other for one in doubts), amounts
-    sentence = (
-        f"{where}: the same data were debited to {others}: should these be the people of {key}, "
-        f"the limit {limit} ({whose}) does not allow it: spent {spent}, asked {asked}."
+    sentence = msg(
+        "{where}: the same data were debited to {others}: should these be the people of "
+        "{key}, the limit {limit} ({whose}) does not allow it: spent {spent}, asked {asked}.",
+        where=where,
+        others=others,
+        key=key,
+        limit=limit,
+        whose=whose,
+        spent=spent,
+        asked=asked,
     )
     if not any(one.same_data for one in doubts):
-        sentence = (
-            f"{where}: the names of {others} and {key} are nearly alike: should these be the same "
-            f"people, the limit {limit} ({whose}) does not allow it: spent {spent}, asked {asked}."
+        sentence = msg(
+            "{where}: the names of {others} and {key} are nearly alike: should these be the "
+            "same people, the limit {limit} ({whose}) does not allow it: spent {spent}, "
+            "asked {asked}.",
+            where=where,
+            others=others,
+            key=key,
+            limit=limit,
+            whose=whose,
+            spent=spent,
+            asked=asked,
         )
     return RefusedError(
         "ledger.people-unknown",

@@ -26,6 +26,7 @@ from dpdesk.core.budget import (
     budget_plain,
 )
 from dpdesk.core.jsontext import read_json
+from dpdesk.core.messages import msg
 
 FIRST = ""
 _DOMAIN = b"dpdesk-ledger-v1\n"
@@ -77,8 +78,8 @@ class AccountKey:
 
     def __str__(self) -> str:
         if self.population:
-            return f"the population “{self.population}”"
-        return f"the source {self.source[:12]} (no population named)"
+            return msg("the population “{name}”", name=self.population)
+        return msg("the source {code} (no population named)", code=self.source[:12])
 
 
 def fold(name: str) -> str:

@@ -31,6 +31,7 @@ from types import MappingProxyType
 from dpdesk.core.errors import StorageError
 from dpdesk.core.home import expanded
 from dpdesk.core.jsontext import read_json
+from dpdesk.core.messages import msg
 from dpdesk.project.ledger.records import FIRST, LedgerEntry
 
 VARIABLE = "DPDESK_WITNESS"
@@ -319,8 +320,12 @@ def _relative(named: str) -> StorageError:
 def _unreadable(path: Path, error: OSError) -> StorageError:
     return StorageError(
         "witness.unreadable",
-        f"{path}: the witness of the ledgers cannot be read ({_why(error)}), so it is not known "
-        "whether a ledger was put back from an old copy.",
+        msg(
+            "{path}: the witness of the ledgers cannot be read ({why}), so it is not known "
+            "whether a ledger was put back from an old copy.",
+            path=path,
+            why=_why(error),
+        ),
         hint=f"Make it readable, or let {VARIABLE} name another place; nothing is spent before.",
         details={"path": str(path)},
     )
@@ -329,8 +334,11 @@ def _unreadable(path: Path, error: OSError) -> StorageError:
 def _damaged(path: Path) -> StorageError:
     return StorageError(
         "witness.damaged",
-        f"{path}: the witness of the ledgers was damaged or changed, so it is not known whether a "
-        "ledger was put back from an old copy.",
+        msg(
+            "{path}: the witness of the ledgers was damaged or changed, so it is not known "
+            "whether a ledger was put back from an old copy.",
+            path=path,
+        ),
         hint="Put the newest whole copy of it back, or accept the loss with a reason "
         "(`dpdesk ledger accept --reason TEXT`); nothing is spent before.",
         details={"path": str(path)},
@@ -340,7 +348,7 @@ def _damaged(path: Path) -> StorageError:
 def _unwritable(path: Path, reason: str) -> StorageError:
     return StorageError(
         "witness.unwritable",
-        f"{path}: the witness of the ledgers cannot be written ({reason}).",
+        msg("{path}: the witness of the ledgers cannot be written ({why}).", path=path, why=reason),
         hint=f"Make it writable, or let {VARIABLE} name another place; nothing is spent before.",
         details={"path": str(path)},
     )

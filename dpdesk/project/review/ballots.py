@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.project.review.events import Event
 from dpdesk.project.review.fields import BadFieldError, Fields
@@ -83,7 +84,7 @@ def make_ballot(signer: Signer, submission: Event, vote: Vote) -> Ballot:
     if size + 64 > LARGEST_BALLOT:
         raise InputError(
             "vote.too-long",
-            f"The vote has {len(plain):,} bytes, too many for a signature.",
+            msg("The vote has {len:,} bytes, too many for a signature.", len=len(plain)),
             hint="Put long comments into a document, and name it here.",
         )
     sealed = _sealed(signer, submission.id, commitment, plain + b" " * (size - len(plain)))
@@ -98,7 +99,10 @@ def open_ballot(signer: Signer, ballot: Event) -> OpenedBallot:
     """
     payload = ballot.payload
     if not isinstance(payload, Ballot) or ballot.signer.fingerprint != signer.fingerprint:
-        raise InputError("ballot.other", f"The {ballot.words} is not that of {signer.person}.")
+        raise InputError(
+            "ballot.other",
+            msg("The {words} is not that of {person}.", words=ballot.words, person=signer.person),
+        )
     try:
         plain = _unsealed(signer, str(ballot.submission), payload)
         fields = Fields(parse_canonical(plain.rstrip(b" ")))
@@ -183,6 +187,6 @@ def _refused(problems: Sequence[VoteProblem]) -> RefusedError:
 def _damaged(ballot: Event) -> InputError:
     return InputError(
         "ballot.damaged",
-        f"The {ballot.words} holds another vote than the one it committed to.",
+        msg("The {words} holds another vote than the one it committed to.", words=ballot.words),
         hint="It was made by a program that is not DPDesk; only a new submission helps.",
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import (
     LARGEST_JSON,
     UnreadableJsonError,
@@ -69,7 +70,11 @@ def bind_release(folder: Path, token: CancelToken) -> ReleaseBinding:
         if (folder / part).is_symlink() or not (folder / part).is_dir():
             raise InputError(
                 "release.missing",
-                f"{folder}: has no folder `{part}`, expected a release folder with both parts.",
+                msg(
+                    "{folder}: has no folder `{part}`, expected a release folder with both parts.",
+                    folder=folder,
+                    part=part,
+                ),
                 hint="A review needs the whole release folder, not its public part alone.",
             )
         try:
@@ -99,15 +104,25 @@ def binding_faults(submitted: Submission, found: ReleaseBinding) -> tuple[Fault,
     faults = []
     for path in sorted(submitted.files.keys() | found.files.keys()):
         if path not in found.files:
-            faults.append(_fault("file.missing", f"{shown(path)}, which was submitted, is missing"))
+            faults.append(
+                _fault(
+                    "file.missing", msg("{path}, which was submitted, is missing", path=shown(path))
+                )
+            )
         elif path not in submitted.files:
-            faults.append(_fault("file.added", f"{shown(path)} was not submitted"))
+            faults.append(_fault("file.added", msg("{path} was not submitted", path=shown(path))))
         elif submitted.files[path] != found.files[path]:
-            faults.append(_fault("file.changed", f"{shown(path)} is not the file submitted"))
-    faults += [_fault("file.odd", f"{shown(path)} is no regular file") for path in found.odd]
+            faults.append(
+                _fault("file.changed", msg("{path} is not the file submitted", path=shown(path)))
+            )
+    faults += [
+        _fault("file.odd", msg("{path} is no regular file", path=shown(path))) for path in found.odd
+    ]
     for what in ("manifest_sha256", "seal_sha256", "plan_sha256", "commitment"):
         if getattr(submitted, what) != getattr(found, what):
-            faults.append(_fault("file.binding", f"`{what}` is not that of the folder"))
+            faults.append(
+                _fault("file.binding", msg("`{what}` is not that of the folder", what=what))
+            )
     return tuple(faults)
 
 

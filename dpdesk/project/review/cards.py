@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.textfile import read_bytes
 from dpdesk.project.review.texts import is_hash, is_hex, is_person, parse_time, time_text
@@ -177,7 +178,9 @@ def parse_card(data: bytes) -> Card:
     Raises InputError ``card.unreadable``, ``card.key`` or ``card.signature``.
     """
     if len(data) > LARGEST_CARD:
-        raise _unreadable(f"it has {len(data):,} bytes, expected at most {LARGEST_CARD:,}")
+        raise _unreadable(
+            msg("it has {n:,} bytes, expected at most {most:,}", n=len(data), most=LARGEST_CARD)
+        )
     try:
         raw = parse_canonical(data)
     except UnreadableJsonError as error:
@@ -191,11 +194,15 @@ def card_from_json(raw: dict[str, object]) -> Card:
     if set(raw) != _CARD_KEYS or raw["kind"] != CARD_KIND or type(raw["format"]) is not int:
         raise _unreadable("it is no public key of DPDesk")
     if raw["format"] != 1:
-        raise _unreadable(f"its format is {raw['format']}, expected 1; a newer DPDesk made it")
+        raise _unreadable(
+            msg("its format is {found}, expected 1; a newer DPDesk made it", found=raw["format"])
+        )
     if not isinstance(person, str) or not is_person(person) or created is None:
         raise _unreadable("the person or the date cannot be used")
     if fault := key_fault(key):
-        raise InputError("card.key", f"The card of {person}: `key` {fault}.")
+        raise InputError(
+            "card.key", msg("The card of {person}: `key` {fault}.", person=person, fault=fault)
+        )
     assert isinstance(key, str)
     body = card_body(person, key, time_text(created))
     if raw["fingerprint"] != body["fingerprint"] or not is_hash(raw["fingerprint"]):
@@ -203,7 +210,10 @@ def card_from_json(raw: dict[str, object]) -> Card:
     if not signature_holds(key, Purpose.CARD, canonical_json(body), raw["signature"]):
         raise InputError(
             "card.signature",
-            f"The card of {person}: its signature is not by its own key; it was changed.",
+            msg(
+                "The card of {person}: its signature is not by its own key; it was changed.",
+                person=person,
+            ),
             hint="Ask for the card again.",
         )
     return Card(person, key, created, str(raw["signature"]))
@@ -215,13 +225,16 @@ def read_card(path: Path) -> Card:
         return parse_card(read_bytes(path, "card"))
     except InputError as error:
         raise InputError(
-            error.code, f"{path}: {error.sentence}", hint=error.hint, details=error.details
+            error.code,
+            msg("{file}: {note}", file=path, note=error.sentence),
+            hint=error.hint,
+            details=error.details,
         ) from None
 
 
 def _unreadable(reason: str) -> InputError:
     return InputError(
         "card.unreadable",
-        f"This is no card of a public key: {reason}.",
+        msg("This is no card of a public key: {reason}.", reason=reason),
         hint="Give the file that `dpdesk review key export` wrote.",
     )

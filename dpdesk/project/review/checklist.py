@@ -13,6 +13,7 @@ from fractions import Fraction
 from dpdesk.core.capabilities import Content, Protection
 from dpdesk.core.charts import format_figure
 from dpdesk.core.disclosure import TableFacts
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.public_fields import LISTED
@@ -77,16 +78,18 @@ def _drawn(case: Case) -> Answer:
     if size is None or not names:
         text = "The guarantee names no ℓ′ or no column."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
-    text = (
-        f"For someone who knows only how often each value occurs, and to whom the other columns "
-        f"tell nothing, a published value of {listed(names)} is the true one with a chance of "
-        f"{share_of(1, size)}."
+    text = msg(
+        "For someone who knows only how often each value occurs, and to whom the other "
+        "columns tell nothing, a published value of {columns} is the true one with a chance "
+        "of {p}.",
+        columns=listed(names),
+        p=share_of(1, size),
     )
     text += "".join(_rarest(case, name) for name in names)
     minimum = case.policy.whole("minimum_l")
     if minimum is not None and size < minimum:
         text += f" The policy asks for ℓ of {minimum:,} or more."
-        return Answer(Status.FAIL, text, Basis.MANIFEST, f"Set l to {minimum:,} or more.")
+        return Answer(Status.FAIL, text, Basis.MANIFEST, msg("Set l to {n:,} or more.", n=minimum))
     advice = "Judge whether so large a chance is harmless for the rarest value."
     return Answer(Status.REVIEW, text, Basis.MANIFEST, advice)
 
@@ -135,7 +138,11 @@ def _linkage(case: Case, table: TableFacts) -> Answer:
 
 def _linkage_beside(case: Case, table: TableFacts, k: int) -> Answer:
     """Rows are alike in the quasi-identifiers; other columns may still tell them apart."""
-    text = f"The release claims k = {k:,}, and the smallest class has {table.smallest:,} rows."
+    text = msg(
+        "The release claims k = {k:,}, and the smallest class has {n:,} rows.",
+        k=k,
+        n=table.smallest,
+    )
     if table.smallest < k:
         return Answer(Status.FAIL, text, Basis.TABLE, "Do not publish it; make the release again.")
     drawn = _names(case, "diverted")
@@ -235,7 +242,7 @@ def _verified(case: Case) -> Answer:
         first = report.failures[0] if report.failures else None
         more = f" ({len(report.failures) - 1:,} more)" if len(report.failures) > 1 else ""
         found = f"{first.path}: {first.reason}{more}" if first else "a claim is not confirmed"
-        text = f"Checking the release failed: {found}."
+        text = msg("Checking the release failed: {what}.", what=found)
         return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
     confirmed = f"{len(report.confirmed()):,} of {counted(len(report.claims), 'claim')}"
     unlike = report.not_checked()
@@ -332,7 +339,11 @@ def _method(case: Case) -> Answer | None:
     allowed, method = case.policy.methods, case.facts.release.method
     if allowed is None:
         return None
-    text = f"The release was made by {listed([method])}; the policy allows {listed(allowed)}."
+    text = msg(
+        "The release was made by {method}; the policy allows {allowed}.",
+        method=listed([method]),
+        allowed=listed(allowed),
+    )
     if method in allowed:
         return Answer(Status.PASS, text, Basis.MANIFEST)
     return Answer(Status.FAIL, text, Basis.MANIFEST, "Use a method that the policy allows.")
@@ -342,7 +353,9 @@ def _mode(case: Case) -> Answer:
     mode, protocol = case.passage.mode, case.passage.protocol
     if mode not in case.policy.modes:
         allowed = listed([each.value for each in case.policy.modes])
-        text = f"The mode is `{mode.value}`; the policy allows {allowed}."
+        text = msg(
+            "The mode is `{mode}`; the policy allows {allowed}.", mode=mode.value, allowed=allowed
+        )
         return Answer(Status.FAIL, text, Basis.POLICY, "Submit it in an allowed mode.")
     if mode is not Mode.APPLY:
         text = "A protocol is being developed: every setting is open to review."
@@ -392,7 +405,7 @@ def _epsilon(case: Case) -> Answer | None:
     release = case.facts.release
     spent = spent_epsilon(case)
     if case.facts.about.spends is False and spent is None:
-        text = f"The method `{release.method}` spends no ε."
+        text = msg("The method `{method}` spends no ε.", method=release.method)
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     if case.facts.about.spends is None:
         text = f"The method `{release.method}` does not say what it spends of a privacy budget."
@@ -400,7 +413,11 @@ def _epsilon(case: Case) -> Answer | None:
     if spent is None:
         text = "The manifest states no ε, so it cannot be checked against the limit."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "State ε in the plan.")
-    text = f"The release spends ε = {number_text(spent)}; the policy allows {number_text(limit)}."
+    text = msg(
+        "The release spends ε = {n}; the policy allows {m}.",
+        n=number_text(spent),
+        m=number_text(limit),
+    )
     status = Status.PASS if spent <= limit else Status.FAIL
     return Answer(status, text, Basis.MANIFEST, "Choose a smaller ε and release again.")
 

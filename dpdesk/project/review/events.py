@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import dpdesk
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import canonical_json
 from dpdesk.project.review.cards import Purpose, fingerprint_of, key_fault, signature_holds
 from dpdesk.project.review.fields import BadFieldError, Fields, canonical_of, too_deep
@@ -179,7 +180,9 @@ def parse_event(raw: object) -> Event:
     signer = _signer(fields.table("signer"))
     signature = outer.hex("signature", 64, 64)
     if not signature_holds(signer.key, Purpose.EVENT, body, signature):
-        raise BadFieldError(f"its signature is not by the key of {signer.person}")
+        raise BadFieldError(
+            msg("its signature is not by the key of {person}", person=signer.person)
+        )
     submission = fields.code_or_none("submission")
     if (submission is None) != (kind is EventType.SUBMIT):
         raise fields.bad("submission", f"does not go with a {_NAMES[kind]}")

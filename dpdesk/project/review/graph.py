@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.project.review.events import Event, Fault, read_event
 from dpdesk.project.review.fields import kind_of, too_deep
@@ -78,7 +79,9 @@ class ReviewGraph:
 def parse_review(data: bytes, roots: Collection[str] = ()) -> ReviewGraph:
     """Read the bytes of a review file; never raises. ``roots`` as for :func:`graph_of`."""
     if len(data) > LARGEST_REVIEW:
-        return _broken(f"has {len(data):,} bytes, expected at most {LARGEST_REVIEW:,}")
+        return _broken(
+            msg("has {n:,} bytes, expected at most {most:,}", n=len(data), most=LARGEST_REVIEW)
+        )
     try:
         raw = parse_canonical(data)
     except (UnreadableJsonError, RecursionError, MemoryError) as error:
@@ -89,10 +92,16 @@ def parse_review(data: bytes, roots: Collection[str] = ()) -> ReviewGraph:
         return _broken("is no review: expected the keys `format` and `events` alone")
     if type(raw["format"]) is not int or raw["format"] != FORMAT:
         found = kind_of(raw["format"])
-        return _broken(f"`format` is {found}, expected {FORMAT}; a newer DPDesk may have made it")
+        return _broken(
+            msg(
+                "`format` is {found}, expected {format}; a newer DPDesk may have made it",
+                found=found,
+                format=FORMAT,
+            )
+        )
     items = raw["events"]
     if not isinstance(items, list) or len(items) > MOST_EVENTS:
-        return _broken(f"`events` is no list of at most {MOST_EVENTS:,} events")
+        return _broken(msg("`events` is no list of at most {most:,} events", most=MOST_EVENTS))
     return _from_items(items, roots)
 
 
@@ -148,7 +157,12 @@ def _from_items(items: list[object], roots: Collection[str]) -> ReviewGraph:
         if isinstance(read, Fault):
             faults.append(read)
         elif read.id in seen:
-            reason = f"event {position} ({read.words}) is there already as event {seen[read.id]}"
+            reason = msg(
+                "event {n} ({words}) is there already as event {other}",
+                n=position,
+                words=read.words,
+                other=seen[read.id],
+            )
             faults.append(Fault("event.twice", reason, read.id, position))
         else:
             seen[read.id] = position
@@ -199,7 +213,9 @@ def _built(ordered: list[Event], roots: Collection[str]) -> tuple[ReviewGraph, l
             continue
         reason = _root_fault(event) or _form_fault(event, kept, bits, before)
         if reason:
-            faults.append(Fault("event.form", f"{event.words}: {reason}", event.id))
+            faults.append(
+                Fault("event.form", msg("{file}: {note}", file=event.words, note=reason), event.id)
+            )
             continue
         bits[event.id] = 1 << len(kept)
         before[event.id] = 0
@@ -243,9 +259,13 @@ def _orphan(event: Event, events: Mapping[str, Event]) -> Fault:
     missing = [parent for parent in event.parents if parent not in events]
     if missing:
         reason = f"an event before it is missing ({missing[0][:16]}…): it was removed or changed"
-        return Fault("event.parent-missing", f"{event.words}: {reason}", event.id)
+        return Fault(
+            "event.parent-missing", msg("{file}: {note}", file=event.words, note=reason), event.id
+        )
     reason = "it builds on an event that cannot be checked"
-    return Fault("event.parent-unchecked", f"{event.words}: {reason}", event.id)
+    return Fault(
+        "event.parent-unchecked", msg("{file}: {note}", file=event.words, note=reason), event.id
+    )
 
 
 def _second_root(first: Event, second: Event) -> Fault:

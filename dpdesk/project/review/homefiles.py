@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.messages import msg
 from dpdesk.io import locks
 from dpdesk.io.failures import storage_error
 from dpdesk.io.safewrite import PartialKeeper, sync_folder, write_new
@@ -38,14 +39,20 @@ def read_small(path: Path, most: int) -> bytes:
         handle = os.open(path, flags)
         with os.fdopen(handle, "rb") as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                raise InputError("file.kind", f"{path}: found a device, expected a file.")
+                raise InputError(
+                    "file.kind", msg("{path}: found a device, expected a file.", path=path)
+                )
             data = stream.read(most + 1)
     except OSError as error:
         if path.is_symlink():
-            raise InputError("file.kind", f"{path}: found a link, expected a file.") from error
+            raise InputError(
+                "file.kind", msg("{path}: found a link, expected a file.", path=path)
+            ) from error
         raise storage_error(error, path, "read") from error
     if len(data) > most:
-        raise InputError("file.too-large", f"{path}: has more than {most:,} bytes.")
+        raise InputError(
+            "file.too-large", msg("{path}: has more than {most:,} bytes.", path=path, most=most)
+        )
     return data
 
 
@@ -96,7 +103,11 @@ def take_lock(handle: int, what: Path) -> None:
         if time.monotonic() >= until:
             raise StorageError(
                 "review.busy",
-                f"{what}: another program has been changing it for {LONGEST_WAIT} seconds.",
+                msg(
+                    "{what}: another program has been changing it for {longest_wait} seconds.",
+                    what=what,
+                    longest_wait=LONGEST_WAIT,
+                ),
                 hint="Close the other program, and try again.",
             )
         time.sleep(0.02)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpdesk.core.disclosure import ColumnFacts, Content, TableFacts
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import ColumnType, Role
 from dpdesk.project.review.item_words import counted, listed, part, percent, value, verb
@@ -81,7 +82,11 @@ def _identifiers(case: Case, table: TableFacts) -> Answer:
     if alike:
         names = [each.name for each in alike]
         text = f"{listed(names)} {verb(names, 'looks', 'look')} like "
-        text += f"{verb(names, 'an identifier', 'identifiers')}: {alike[0].suggestion.reason}"
+        text += msg(
+            "{file}: {note}",
+            file=verb(names, "an identifier", "identifiers"),
+            note=alike[0].suggestion.reason,
+        )
         return Answer(Status.REVIEW, text, _TABLE, advice)
     if not roles:
         text = "No column looks like an identifier; the roles lie in the internal part."
@@ -89,7 +94,7 @@ def _identifiers(case: Case, table: TableFacts) -> Answer:
     left_out = sum(role == Role.IDENTIFIER.value for role in roles.values())
     text = "The plan's one identifier is not in the table."
     if left_out != 1:
-        text = f"None of the {left_out:,} identifiers of the plan is in the table."
+        text = msg("None of the {n:,} identifiers of the plan is in the table.", n=left_out)
     if not left_out:
         text = "The plan names no identifier."
     basis = Basis.SOURCE if case.facts.confirmed("identifiers are left out") else _TABLE
@@ -109,7 +114,11 @@ def _forbidden(case: Case, table: TableFacts) -> Answer:
     ]
     if hits:
         names = list(dict.fromkeys(name for name, _ in hits))
-        text = f"The table has {listed(names)}, which the policy forbids (`{hits[0][1]}`)."
+        text = msg(
+            "The table has {columns}, which the policy forbids (`{rule}`).",
+            columns=listed(names),
+            rule=hits[0][1],
+        )
         return Answer(Status.FAIL, text, _TABLE, "Leave the column out.")
     columns = counted(len(table.columns), "published column")
     return Answer(Status.PASS, f"None of the {columns} is one that the policy forbids.", _TABLE)
@@ -125,7 +134,9 @@ def _required(case: Case, table: TableFacts) -> Answer | None:
         if not any(column_pattern(pattern).fullmatch(name) for name in names)
     ]
     if lacking:
-        text = f"The table has no column {listed(lacking)}, which the policy requires."
+        text = msg(
+            "The table has no column {columns}, which the policy requires.", columns=listed(lacking)
+        )
         return Answer(Status.FAIL, text, _TABLE, "Publish the column, or ask for an exception.")
     return Answer(Status.PASS, "The table has every column that the policy requires.", _TABLE)
 

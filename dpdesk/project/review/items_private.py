@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 from dpdesk.core.budget import NO_PROTECTION
 from dpdesk.core.capabilities import Content
 from dpdesk.core.charts import format_figure
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import CheckStatus
@@ -101,14 +102,16 @@ def _domain(case: Case) -> Answer:
         for item in (domains if isinstance(domains, list) else [])
         if isinstance(item, Mapping)
     }
-    text = (
-        f"The categories of {listed(list(sizes), lambda name: f' ({sizes[name]:,})')} must have "
-        "been fixed without looking at the data; otherwise rare ones show that somebody has them."
+    text = msg(
+        "The categories of {columns} must have been fixed without looking at the data; "
+        "otherwise rare ones show that somebody has them.",
+        columns=listed(list(sizes), lambda name: f" ({sizes[name]:,})"),
     )
     if _is_graph(case):
-        text = (
-            f"The {max(sizes.values(), default=0):,} nodes must have been fixed without looking "
-            "at the data; otherwise each of them shows that it has an edge."
+        text = msg(
+            "The {n:,} nodes must have been fixed without looking at the data; otherwise "
+            "each of them shows that it has an edge.",
+            n=max(sizes.values(), default=0),
         )
     advice = "Ask where the lists and hierarchies come from."
     return Answer(Status.REVIEW, text, Basis.PERSON, advice)
@@ -231,11 +234,17 @@ def _error(case: Case) -> Answer:
 def _error_words(measure: str, variance: float, item: Mapping[str, Any]) -> str:
     deviation = format_figure(sqrt(variance), "number")
     if "table" in item:  # of a graph
-        return f"The largest standard deviation, {deviation} edges, is that of the {item['table']}."
+        return msg(
+            "The largest standard deviation, {n} edges, is that of the {table}.",
+            n=deviation,
+            table=item["table"],
+        )
     names = item.get("dimensions")
     where = " × ".join(map(str, names)) if isinstance(names, list) and names else "grand total"
     if not measure:
-        return f"The largest standard deviation of a cell is {deviation}, in {where}."
+        return msg(
+            "The largest standard deviation of a cell is {n}, in {table}.", n=deviation, table=where
+        )
     per = ", to be divided by the people of the cell" if measure.startswith("average") else ""
     return f"The largest standard deviation of the {measure} is {deviation}, in {where}{per}."
 
@@ -323,7 +332,11 @@ def _forbidden(case: Case) -> Answer:
         if expression.fullmatch(folded(name))
     ]
     if hits:
-        text = f"The tables use {listed([hits[0][0]])}, which the policy forbids (`{hits[0][1]}`)."
+        text = msg(
+            "The tables use {columns}, which the policy forbids (`{rule}`).",
+            columns=listed([hits[0][0]]),
+            rule=hits[0][1],
+        )
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Leave the column out.")
     text = f"None of {counted(len(used), 'column')} in use is one that the policy forbids."
     return Answer(Status.PASS, text, Basis.MANIFEST)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpdesk.core.disclosure import ColumnFacts, SpreadFacts, TableFacts
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import number_text, quoted
 from dpdesk.core.schema import Role
 from dpdesk.project.review.item_words import counted, listed, part, percent, share_of, value, verb
@@ -35,7 +36,7 @@ def _smallest_class(case: Case, table: TableFacts) -> Answer:
         status = Status.REVIEW if table.k < SMALL_K else Status.PASS
         return Answer(status, text, _TABLE, "Raise k, or say why so small a class is enough.")
     asked = f"the policy asks for {minimum:,} or more"
-    advice = f"Run the plan again with k = {minimum} or more."
+    advice = msg("Run the plan again with k = {n} or more.", n=minimum)
     if table.smallest < minimum:
         return Answer(Status.FAIL, f"{text}; {asked}.", _TABLE, advice)
     if table.k < minimum:
@@ -245,7 +246,9 @@ def _closeness(case: Case, table: TableFacts) -> Answer:
 
 
 def _no_sensitive(key: str) -> Answer:
-    text = f"No published column is called sensitive, so `{key}` of the policy holds nothing."
+    text = msg(
+        "No published column is called sensitive, so `{key}` of the policy holds nothing.", key=key
+    )
     return Answer(Status.REVIEW, text, _TABLE, "Check the roles of the columns.")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import comb
 from typing import NamedTuple
 
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
 from dpdesk.project.review.item_words import listed, part
@@ -69,10 +70,12 @@ def _telling(case: Case) -> Answer:
             return _NOT_MEASURED
         if not _hidden(case) <= {str(each.get("column")) for each in _tables(raw)}:
             return _NOT_MEASURED
-        text = (
-            "No column by itself gives a hidden value away with a chance of 90 % or more, and no "
-            "columns that were tried together (up to three) guess one right both more often than "
-            f"once in {size:,} and more often than without any column."
+        text = msg(
+            "No column by itself gives a hidden value away with a chance of 90 % or "
+            "more, and no columns that were tried together (up to three) guess one "
+            "right both more often than once in {l:,} and more often than without any "
+            "column.",
+            l=size,
         )
         return Answer(Status.PASS, text, _EVIDENCE, more=_not_tried(raw))
     parts = []
@@ -117,9 +120,16 @@ def _not_tried(raw: object) -> str:
         sets = (comb(columns, 2), comb(columns, _TOGETHER))
         if (pairs, triples) < sets or 0 < min(paired, screened) < rows:
             partly = partly or (
-                f"Of {columns:,} columns, {pairs:,} pairs were tried in {paired:,} rows and "
-                f"{triples:,} sets of three in {screened:,} rows; the best were counted in all "
-                f"{rows:,} rows."
+                msg(
+                    "Of {c:,} columns, {p:,} pairs were tried in {a:,} rows and {t:,} sets of "
+                    "three in {b:,} rows; the best were counted in all {n:,} rows.",
+                    c=columns,
+                    p=pairs,
+                    a=paired,
+                    t=triples,
+                    b=screened,
+                    n=rows,
+                )
             )
     parts = ["Sets of four or more columns were not examined."] if more else []
     return " ".join([*parts, partly] if partly else parts)

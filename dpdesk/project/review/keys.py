@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.failures import storage_error
 from dpdesk.project.review.cards import Card, Purpose, card_body, card_from_json
@@ -252,7 +253,9 @@ class Signer:
 
     def _secret(self) -> bytes:
         if self._seed is None:
-            raise InputError("key.locked", f"The key of {self.person} is locked again.")
+            raise InputError(
+                "key.locked", msg("The key of {person} is locked again.", person=self.person)
+            )
         return self._seed
 
     def __repr__(self) -> str:
@@ -331,7 +334,12 @@ class KeyStore:
             prints = ", ".join(fingerprint_text(card.fingerprint) for card in found)
             raise InputError(
                 "key.ambiguous",
-                f"There are {len(found)} keys of {shown(text)} on this computer: {prints}.",
+                msg(
+                    "There are {len} keys of {shown} on this computer: {prints}.",
+                    len=len(found),
+                    shown=shown(text),
+                    prints=prints,
+                ),
                 hint="Give the first digits of the fingerprint.",
             )
         if not found:
@@ -351,7 +359,7 @@ class KeyStore:
         if seed is None:
             raise InputError(
                 "key.passphrase",
-                f"The passphrase does not open the key of {card.person}.",
+                msg("The passphrase does not open the key of {person}.", person=card.person),
                 hint="Check capitals and the keyboard layout; nobody can recover a passphrase.",
             )
         if _public(seed) != card.key:
@@ -381,9 +389,12 @@ class KeyStore:
     def _missing(self, text: str) -> InputError:
         return InputError(
             "key.missing",
-            f"There is no key of {shown(text)} on this computer.",
-            hint="Make one, or copy the key file into the folder "
-            f"{self.folder} from the computer that has it.",
+            msg("There is no key of {shown} on this computer.", shown=shown(text)),
+            hint=msg(
+                "Make one, or copy the key file into the folder {folder} from the computer "
+                "that has it.",
+                folder=self.folder,
+            ),
         )
 
     def _sealed(self, card: Card, seed: bytes, secret: bytes) -> bytes:
@@ -424,19 +435,25 @@ def checked_passphrase(passphrase: str, person: str = "") -> bytes:
     secret = passphrase_bytes(passphrase)
     reason = ""
     if len(text) < SHORTEST_PASSPHRASE:
-        reason = f"it has {len(text)} characters, expected at least {SHORTEST_PASSPHRASE}"
+        reason = msg(
+            "it has {n} characters, expected at least {least}",
+            n=len(text),
+            least=SHORTEST_PASSPHRASE,
+        )
     elif len(secret) > LONGEST_PASSPHRASE:
-        reason = f"it is longer than {LONGEST_PASSPHRASE:,} bytes"
+        reason = msg("it is longer than {most:,} bytes", most=LONGEST_PASSPHRASE)
     elif (guesses := _guesses(text, person)) < FEWEST_GUESSES:
-        reason = (
-            f"a program finds it within about {guesses:,} guesses, expected at least "
-            f"{FEWEST_GUESSES:,}; common passwords, names, dates, keyboard rows and repetitions "
-            "count for little"
+        reason = msg(
+            "a program finds it within about {guesses:,} guesses, expected at least "
+            "{least:,}; common passwords, names, dates, keyboard rows and repetitions count "
+            "for little",
+            guesses=guesses,
+            least=FEWEST_GUESSES,
         )
     if reason:
         raise InputError(
             "key.passphrase-rule",
-            f"This passphrase cannot be used: {reason}.",
+            msg("This passphrase cannot be used: {reason}.", reason=reason),
             hint="Take four or five words that have nothing to do with each other.",
         )
     return secret
@@ -463,7 +480,10 @@ def derived_key(secret: bytes, salt: bytes, cost: Argon2Cost) -> bytes:
     except MemoryError:
         raise StorageError(
             "key.memory",
-            f"Opening a key takes {cost.kib // 1024:,} MiB of memory, which this computer lacks.",
+            msg(
+                "Opening a key takes {kib:,} MiB of memory, which this computer lacks.",
+                kib=cost.kib // 1024,
+            ),
             hint="Close other programs and try again.",
         ) from None
 
@@ -550,7 +570,7 @@ def _order(card: Card | None) -> tuple[bool, str, str]:
 def _damaged(path: Path, reason: str) -> InputError:
     return InputError(
         "key.damaged",
-        f"{path}: the key file is damaged: {reason}.",
+        msg("{path}: the key file is damaged: {reason}.", path=path, reason=reason),
         hint="Take a back-up of the file; without one, make a new key and have it trusted.",
         details={"path": os.fspath(path)},
     )

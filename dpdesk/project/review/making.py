@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.project.review.ballots import make_ballot, open_ballot, proposal
 from dpdesk.project.review.cards import Card
 from dpdesk.project.review.events import Event, sign_event
@@ -40,7 +41,9 @@ def submit(signer: Signer, state: ReviewState, payload: Submission) -> Event:
     except ValueError as error:  # a name in it that cannot be signed, too many files
         raise InputError(
             "review.unsignable",
-            f"The release cannot be submitted for review: {shown(str(error), 200)}.",
+            msg(
+                "The release cannot be submitted for review: {shown}.", shown=shown(str(error), 200)
+            ),
             hint="Change what is named, and make the release again.",
         ) from error
 

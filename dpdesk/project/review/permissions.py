@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpdesk.core.errors import RefusedError
+from dpdesk.core.messages import msg
 from dpdesk.project.review.cards import Card
 from dpdesk.project.review.payloads import EventType
 from dpdesk.project.review.state import BallotState, ReviewState, Round, Status
@@ -66,21 +67,30 @@ def _general(state: ReviewState, card: Card | None) -> str:
     if entry is None:
         return "Your key is not in this computer's list of trusted keys: have it added."
     if fold_person(entry.person) != fold_person(card.person):
-        return (
-            f"Your key is that of {entry.person} in this computer's list of trusted keys, but it "
-            f"was made for {card.person}: have the list corrected."
+        return msg(
+            "Your key is that of {person} in this computer's list of trusted keys, but it "
+            "was made for {person_1}: have the list corrected.",
+            person=entry.person,
+            person_1=card.person,
         )
     if entry.revoked is not None:
-        return f"Your key was revoked on {time_text(entry.revoked.time)}: make another one."
+        return msg(
+            "Your key was revoked on {time}: make another one.", time=time_text(entry.revoked.time)
+        )
     newest = state.graph.latest()
     times = [time for time in (newest and newest.time, state.latest) if time]
     if times and state.now < max(times) - CLOCK_TOLERANCE:
-        return (
-            f"This computer's clock shows {time_text(state.now)}, but something here was made on "
-            f"{time_text(max(times))}: set the clock right."
+        return msg(
+            "This computer's clock shows {time}, but something here was made on {time_1}: "
+            "set the clock right.",
+            time=time_text(state.now),
+            time_1=time_text(max(times)),
         )
     if state.graph.faults:
-        return f"The review file is damaged ({state.graph.faults[0].reason}): merge a sound copy."
+        return msg(
+            "The review file is damaged ({reason}): merge a sound copy.",
+            reason=state.graph.faults[0].reason,
+        )
     return _MAY
 
 
@@ -91,7 +101,9 @@ def _reason(action: EventType, state: ReviewState, fingerprint: str) -> str:
     if action is EventType.MERGE and state.current is not None:
         return _MAY
     if whole is not None:
-        return f"The review is not complete ({whole.reason}): merge a sound copy."
+        return msg(
+            "The review is not complete ({reason}): merge a sound copy.", reason=whole.reason
+        )
     if action is EventType.SUBMIT or state.current is None:
         return _submit(state, fingerprint)
     if action is EventType.WITHDRAW:
@@ -99,7 +111,7 @@ def _reason(action: EventType, state: ReviewState, fingerprint: str) -> str:
     if action is EventType.SUPERSEDE:
         return _supersede(state.current)
     if state.faults:
-        return f"Something is wrong with the review: {state.faults[0].reason}."
+        return msg("Something is wrong with the review: {reason}.", reason=state.faults[0].reason)
     if action is EventType.RELEASE:
         return _release(state.current)
     return _review(action, state, state.current, fingerprint)
@@ -115,7 +127,7 @@ def _submit(state: ReviewState, fingerprint: str) -> str:
         return _MAY
     if not _is_author(state, fingerprint):
         name = state.rounds[0].submission.signer.person
-        return f"Only the author, {name}, may submit again."
+        return msg("Only the author, {name}, may submit again.", name=name)
     if state.status in _FINAL:
         return "It was released: that is final. Submit a new release that supersedes it."
     return _MAY
@@ -123,7 +135,9 @@ def _submit(state: ReviewState, fingerprint: str) -> str:
 
 def _withdraw(state: ReviewState, current: Round, fingerprint: str) -> str:
     if not _is_author(state, fingerprint):
-        return f"Only the author, {current.submission.signer.person}, may withdraw."
+        return msg(
+            "Only the author, {person}, may withdraw.", person=current.submission.signer.person
+        )
     if current.status in _FINAL:
         return "It was released: that is final. It can only be superseded."
     return "It was withdrawn already." if current.withdrawal else _MAY
@@ -141,10 +155,16 @@ def _release(current: Round) -> str:
     if current.status in _OPEN:
         missing = current.payload.reviewers - len(current.voters)
         if missing > 0:
-            return f"{missing} more of {current.payload.reviewers} votes must be cast."
+            return msg(
+                "{missing} more of {reviewers} votes must be cast.",
+                missing=missing,
+                reviewers=current.payload.reviewers,
+            )
         names = ", ".join(item.person for item in current.waiting)
-        return f"Votes must be revealed first: {names}."
-    return f"It is {current.status.value}; only what is approved can be released."
+        return msg("Votes must be revealed first: {names}.", names=names)
+    return msg(
+        "It is {status}; only what is approved can be released.", status=current.status.value
+    )
 
 
 def _review(action: EventType, state: ReviewState, current: Round, fingerprint: str) -> str:
@@ -153,7 +173,7 @@ def _review(action: EventType, state: ReviewState, current: Round, fingerprint: 
     if action is EventType.REVEAL:
         return _reveal(state, current, fingerprint)
     if current.status not in _OPEN:
-        return f"The review is over: it is {current.status.value}."
+        return msg("The review is over: it is {status}.", status=current.status.value)
     entry = state.trust.entry(fingerprint)
     person = state.trust.identity(entry.person) if entry else ""
     if any(item.folded == person for item in current.ballots):
@@ -169,7 +189,7 @@ def _review(action: EventType, state: ReviewState, current: Round, fingerprint: 
 
 def _reveal(state: ReviewState, current: Round, fingerprint: str) -> str:
     if current.withdrawal or current.status in _FINAL:
-        return f"The review is over: it is {current.status.value}."
+        return msg("The review is over: it is {status}.", status=current.status.value)
     own = own_ballots(state, fingerprint)
     if not own:
         return "You have cast no vote with this key."
@@ -180,5 +200,9 @@ def _reveal(state: ReviewState, current: Round, fingerprint: str) -> str:
     missing = current.payload.reviewers - len(current.voters)
     if missing > 0:
         needed = current.payload.reviewers
-        return f"{missing} more of {needed} votes must be cast before any is revealed."
+        return msg(
+            "{missing} more of {needed} votes must be cast before any is revealed.",
+            missing=missing,
+            needed=needed,
+        )
     return _MAY

@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.list_parameters import FlagParameter, TextListParameter, TextParameter
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     IntegerParameter,
     Nested,
@@ -372,12 +373,19 @@ def _check_shape(raw: Mapping[str, object], where: str) -> None:
         found = "missing" if version is None else show(version)
         error = InputError(
             "policy.version",
-            f"{where}: `version` is {found}, expected {POLICY_VERSION}.",
-            hint=f"A policy begins with `version = {POLICY_VERSION}`.",
+            msg(
+                "{where}: `version` is {found}, expected {version}.",
+                where=where,
+                found=found,
+                version=POLICY_VERSION,
+            ),
+            hint=msg(
+                "A policy begins with `version = {policy_version}`.", policy_version=POLICY_VERSION
+            ),
         )
         raise _at(error, "version")
     for key, number in odd_numbers(raw):
-        expected = f"a finite number of at most {MAX_DIGITS:,} digits"
+        expected = msg("a finite number of at most {most:,} digits", most=MAX_DIGITS)
         raise _invalid(key, number, expected, where)
 
 
@@ -401,7 +409,7 @@ def _read(
 def _table(raw: Mapping[str, object], key: str, where: str) -> Mapping[str, object]:
     value = raw.get(key, {})
     if not isinstance(value, Mapping):
-        raise _invalid(key, value, f"a table `[{key}]`", where)
+        raise _invalid(key, value, msg("a table `[{key}]`", key=key), where)
     return value
 
 
@@ -442,7 +450,7 @@ def _sign_offs(raw: Mapping[str, object], where: str) -> dict[str, str]:
     place = f"{where}, [sign_offs]"
     if len(raw) > MOST_SIGN_OFFS:
         found = f"{len(raw):,} questions"
-        raise _invalid("sign_offs", found, f"at most {MOST_SIGN_OFFS}", where)
+        raise _invalid("sign_offs", found, msg("at most {limit}", limit=MOST_SIGN_OFFS), where)
     for key, question in raw.items():
         if not _ID.fullmatch(key) or len(key) > 40:
             expected = "a short name of small letters, digits and hyphens as its key"
@@ -456,7 +464,13 @@ def _sign_offs(raw: Mapping[str, object], where: str) -> dict[str, str]:
 
 
 def _invalid(key: str, found: object, expected: str, where: str, *table: str) -> InputError:
-    sentence = f"{where}: `{key}` is {show(found)}, expected {expected}."
+    sentence = msg(
+        "{where}: `{key}` is {found}, expected {expected}.",
+        where=where,
+        key=key,
+        found=show(found),
+        expected=expected,
+    )
     return _at(InputError("policy.invalid", sentence), *table, *key.split("."))
 
 

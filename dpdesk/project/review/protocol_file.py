@@ -16,6 +16,7 @@ from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import freeze_table
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.core.schema import ColumnType, Role
@@ -58,7 +59,10 @@ def require_developed(state: ReviewState) -> str:
     if current is None or not state.approved:
         raise RefusedError(
             "protocol.not-approved",
-            f"A protocol is locked from an approved release; this review is {state.status.value}.",
+            msg(
+                "A protocol is locked from an approved release; this review is {value}.",
+                value=state.status.value,
+            ),
             hint="Have the release reviewed first.",
         )
     if current.payload.mode is not Mode.DEVELOP:
@@ -88,7 +92,10 @@ def protocol_of(
     except (LookupError, TypeError, ValueError) as error:
         raise InputError(
             "protocol.no-evidence",
-            f"{release.public.parent}: the evidence does not tell the plan of the release.",
+            msg(
+                "{parent}: the evidence does not tell the plan of the release.",
+                parent=release.public.parent,
+            ),
             hint="Verify the release first.",
         ) from error
 
@@ -190,7 +197,11 @@ def read_protocol(path: Path) -> SignedProtocol:
         reason = error.sentence.rstrip(".")
     raise InputError(
         "protocol.unreadable",
-        f"{path}: this is no locked protocol that can be used: {reason}.",
+        msg(
+            "{path}: this is no locked protocol that can be used: {reason}.",
+            path=path,
+            reason=reason,
+        ),
         hint="Ask its maker for the unchanged file.",
     )
 

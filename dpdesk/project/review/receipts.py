@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import DpdeskError, StorageError
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.failures import storage_error
 from dpdesk.project.review.events import Event, Fault, read_event
@@ -53,7 +54,7 @@ class ReceiptBook:
         lost = self.missing(graph, trust)
         reason = "an event that this computer has seen is missing (removed, or this copy is old)"
         found = [
-            Fault("receipt.missing", f"{reason}: {event.words}", event.id)
+            Fault("receipt.missing", msg("{file}: {note}", file=reason, note=event.words), event.id)
             for event in lost[:_MOST_NAMED]
         ]
         if len(lost) > _MOST_NAMED:

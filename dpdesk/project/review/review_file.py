@@ -19,6 +19,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.io.failures import storage_error
 from dpdesk.io.release_folder import INTERNAL, REVIEW, SEAL
 from dpdesk.io.safewrite import PartialKeeper, remove_partial, sync_folder, write_new
@@ -181,7 +182,8 @@ class ReviewStore:
             if out is not None and os.path.lexists(out):
                 if not self.load(out, trust, now).state.graph.events:
                     raise InputError(
-                        "out.exists", f"{out}: exists and holds no review, expected a new file."
+                        "out.exists",
+                        msg("{out}: exists and holds no review, expected a new file.", out=out),
                     )
                 bases = (*bases, out)
             yield ReviewEdit(self, self.load(folder, trust, now, latest, bases, binding), out)
@@ -196,7 +198,9 @@ class ReviewStore:
         for place in copies:
             copy = self.load(place, state.trust, state.now)
             if not copy.state.graph.events:
-                raise InputError("review.empty", f"{place}: {_why_empty(copy)}")
+                raise InputError(
+                    "review.empty", msg("{file}: {note}", file=place, note=_why_empty(copy))
+                )
             others.append(copy.state.graph)
         root = _known_root(loaded)
         kept = joined([graph for graph in (state.graph,) if root in (None, *_roots(graph))])
@@ -211,7 +215,10 @@ class ReviewStore:
         left = [fault for fault in (*weighed.faults, *weighed.past) if fault.event in lost]
         left += [fault for each in (state.graph, *others) for fault in each.faults]
         if state.graph.root and not kept.events:
-            words = f"the file held another review, which began with the {state.graph.root.words}"
+            words = msg(
+                "the file held another review, which began with the {words}",
+                words=state.graph.root.words,
+            )
             left.append(Fault("review.other", words, state.graph.root.id))
         added = tuple(e for e in clean.events if e.id not in state.graph.by_id)
         return JoinedReview(after, added, tuple(dict.fromkeys(left)))
@@ -258,8 +265,13 @@ class ReviewStore:
         if len(data) > LARGEST_REVIEW:
             raise StorageError(
                 "review.too-large",
-                f"{target}: the review would have {len(data):,} bytes, at most "
-                f"{LARGEST_REVIEW:,} can be read again.",
+                msg(
+                    "{target}: the review would have {len:,} bytes, at most {largest_review:,} "
+                    "can be read again.",
+                    target=target,
+                    len=len(data),
+                    largest_review=LARGEST_REVIEW,
+                ),
                 hint="Submit the release anew in a folder of its own.",
             )
         if loaded.data is not None and loaded.damaged and out is None:
@@ -296,7 +308,7 @@ def _review_path(place: Path) -> Path:
         return place
     else:
         reason = "does not exist, expected a release folder or a copy of its review"
-    raise InputError("release.missing", f"{place}: {reason}.")
+    raise InputError("release.missing", msg("{path}: {reason}.", path=place, reason=reason))
 
 
 def _read(path: Path) -> tuple[bytes | None, list[Fault]]:
@@ -356,8 +368,13 @@ def _one_review(graphs: Sequence[ReviewGraph], copies: Sequence[Path]) -> None:
         if root and first and root.id != first.id:
             raise RefusedError(
                 "review.other",
-                f"{place}: is the copy of another review: it began with the {root.words}, "
-                f"this one with the {first.words}.",
+                msg(
+                    "{place}: is the copy of another review: it began with the {words}, this "
+                    "one with the {words_2}.",
+                    place=place,
+                    words=root.words,
+                    words_2=first.words,
+                ),
                 hint="Merge copies of the same release folder alone.",
             )
 
@@ -423,8 +440,10 @@ def _unwritable(error: OSError | StorageError, target: Path, elsewhere: bool) ->
     if not elsewhere and _caused(error, *_READ_ONLY):
         return StorageError(
             "review.read-only",
-            f"{shown(str(target.parent), 200)}: the folder is read-only, so the review in it "
-            "stays as it is.",
+            msg(
+                "{shown}: the folder is read-only, so the review in it stays as it is.",
+                shown=shown(str(target.parent), 200),
+            ),
             hint="Write it elsewhere with `--out FILE`, and have the file merged.",
             details={"path": str(target)},
         )

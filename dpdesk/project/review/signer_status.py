@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from dpdesk.core.messages import msg
 from dpdesk.project.review.events import Event
 from dpdesk.project.review.graph import ReviewGraph
 from dpdesk.project.review.payloads import EventType
@@ -42,23 +43,33 @@ def _standing(
     entry = trust.entry(event.signer.fingerprint)
     key = fingerprint_text(event.signer.fingerprint)
     if entry is None:
-        reason = f"the key {key} is not in this computer's list of trusted keys"
+        reason = msg("the key {key} is not in this computer's list of trusted keys", key=key)
         return SignerStatus(fold_person(event.signer.person), "signer.unknown", reason)
     person = trust.identity(entry.person)
     if fold_person(entry.person) != fold_person(event.signer.person):
-        reason = f"the key {key} is that of {entry.person} in the list of trusted keys"
+        reason = msg(
+            "the key {key} is that of {person} in the list of trusted keys",
+            key=key,
+            person=entry.person,
+        )
         return SignerStatus(person, "signer.name", reason)
     revoked = entry.revoked
     if revoked is None:
         return SignerStatus(person)
     if event.time >= revoked.time:
-        reason = f"the key was revoked on {time_text(revoked.time)} ({revoked.reason})"
+        reason = msg(
+            "the key was revoked on {time} ({reason})",
+            time=time_text(revoked.time),
+            reason=revoked.reason,
+        )
         return SignerStatus(person, "signer.revoked", reason)
     if _vouched(event, person, revoked, graph, trust, seen):
         return SignerStatus(person)
-    words = (
-        f"the key was revoked on {time_text(revoked.time)} ({revoked.reason}) and nobody else "
-        "vouches that the event is older: its time is the signer's own"
+    words = msg(
+        "the key was revoked on {time} ({reason}) and nobody else vouches that the event is "
+        "older: its time is the signer's own",
+        time=time_text(revoked.time),
+        reason=revoked.reason,
     )
     if revoked.kind is RevokedAs.COMPROMISED and event.type in _VOTES:
         return SignerStatus(person, "signer.compromised", words)

@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
+from dpdesk.core.messages import msg
 from dpdesk.project.review.ballots import opens, problems_of
 from dpdesk.project.review.events import Event, Fault
 from dpdesk.project.review.graph import ReviewGraph
@@ -180,9 +181,15 @@ class Reading:
     def _clock(self, event: Event) -> Iterable[tuple[str, str]]:
         before = max((self.graph.by_id[p].time for p in event.parents), default=event.time)
         if event.time < before - CLOCK_TOLERANCE:
-            yield "clock.back", f"it comes after an event of {time_text(before)}: a clock was wrong"
+            yield (
+                "clock.back",
+                msg("it comes after an event of {time}: a clock was wrong", time=time_text(before)),
+            )
         if event.time > self._now + CLOCK_TOLERANCE:
-            yield "clock.ahead", f"this computer's clock shows {time_text(self._now)} only"
+            yield (
+                "clock.ahead",
+                msg("this computer's clock shows {time} only", time=time_text(self._now)),
+            )
 
     def _submission(self, event: Event, payload: Submission) -> tuple[str, str]:
         latest = self._latest_before(event)
@@ -239,7 +246,11 @@ class Reading:
         voters = {self.person(ballots[key]) for key in payload.closes if key in ballots}
         if len(voters) < current.payload.reviewers:
             found, wanted = len(voters), current.payload.reviewers
-            return "reveal.early", f"{found} of {wanted} reviewers had voted: others could read it"
+            return "reveal.early", msg(
+                "{found} of {wanted} reviewers had voted: others could read it",
+                found=found,
+                wanted=wanted,
+            )
         allowed = {
             _reveal_of(item).closes for item in self._known(event, current, EventType.REVEAL)
         }
@@ -271,7 +282,7 @@ class Reading:
 
     def _fault(self, code: str, event: Event, current: RoundFacts, reason: str) -> Fault:
         place = self.graph.place(event.id)
-        words = f"event {place} ({event.words}): {reason}"
+        words = msg("event {n} ({words}): {reason}", n=place, words=event.words, reason=reason)
         return Fault(code, words, event.id, place, current.number)
 
 

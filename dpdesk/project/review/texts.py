@@ -13,6 +13,7 @@ import unicodedata
 from datetime import UTC, datetime, timedelta
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 
 LONGEST_PERSON = 120
 LONGEST_COMMENT = 20_000
@@ -88,7 +89,7 @@ def clean_person(name: str) -> str:
     if fault:
         raise InputError(
             "person.name",
-            f"The name {shown(text, 60)!r} cannot be used: {fault}.",
+            msg("The name {shown!r} cannot be used: {fault}.", shown=shown(text, 60), fault=fault),
             hint="Give first and last name, in the letters of one alphabet.",
         )
     return text
@@ -131,7 +132,7 @@ def _person_fault(text: str) -> str:
     if not text or not any(char.isalpha() for char in text):
         return "it holds no letter"
     if len(text) > LONGEST_PERSON:
-        return f"it is longer than {LONGEST_PERSON} characters"
+        return msg("it is longer than {most} characters", most=LONGEST_PERSON)
     for char in text:
         kind = unicodedata.category(char)
         if char not in _PERSON_MARKS and (kind[0] not in "LMN" or ord(char) in _UNSEEN):
@@ -142,7 +143,11 @@ def _person_fault(text: str) -> str:
         if word and unicodedata.category(word[0]).startswith("M"):
             return "a word begins with an accent that has no letter"
         if len(_alphabets(word)) > 1:
-            return f"the word {word!r} mixes letters of {' and '.join(_alphabets(word))}"
+            return msg(
+                "the word {word!r} mixes letters of {alphabets}",
+                word=word,
+                alphabets=" and ".join(_alphabets(word)),
+            )
     return ""
 
 
@@ -159,7 +164,7 @@ def text_fault(value: object, longest: int = LONGEST_COMMENT, *, lines: bool = T
     if not isinstance(value, str):
         return "is no text"
     if len(value) > longest:
-        return f"is longer than {longest:,} characters"
+        return msg("is longer than {most:,} characters", most=longest)
     for char in value:
         if char in "\n\t" and lines:
             continue

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.project.review.cards import Card, fingerprint_of, key_fault
 from dpdesk.project.review.homefiles import locked, read_small, write_private
@@ -151,7 +152,11 @@ class TrustList:
             raise _missing(fingerprint)
         if text_fault(reason, LONGEST_REASON, lines=False) or not reason.strip():
             raise InputError(
-                "trust.reason", f"Give a reason in 1 to {LONGEST_REASON} printable characters."
+                "trust.reason",
+                msg(
+                    "Give a reason in 1 to {longest_reason} printable characters.",
+                    longest_reason=LONGEST_REASON,
+                ),
             )
         fresh = Revocation(now.astimezone(UTC).replace(microsecond=0), kind, reason)
         changed = replace(entry, revoked=_graver(entry.revoked, fresh))
@@ -198,7 +203,7 @@ def parse_trust(data: bytes, name: str, *, weigh_keys: bool = True) -> TrustList
         raise _damaged(name, "its format is not 1; a newer DPDesk made it")
     items = raw["entries"]
     if not isinstance(items, list) or len(items) > MOST_ENTRIES:
-        raise _damaged(name, f"it holds no list of at most {MOST_ENTRIES:,} entries")
+        raise _damaged(name, msg("it holds no list of at most {most:,} entries", most=MOST_ENTRIES))
     entries = tuple(_entry(item, name, number) for number, item in enumerate(items, start=1))
     for entry in entries if weigh_keys else ():
         if fault := key_fault(entry.key):
@@ -295,8 +300,12 @@ def _without_look_alikes(entries: Iterable[TrustEntry]) -> TrustList:
 def _look_alike(one: str, other: str) -> InputError:
     return InputError(
         "trust.look-alike",
-        f"The names {one} and {other} could be taken for one another, but they are not written "
-        "with the same letters.",
+        msg(
+            "The names {one} and {other} could be taken for one another, but they are not "
+            "written with the same letters.",
+            one=one,
+            other=other,
+        ),
         hint="If it is the same person, ask for a card with exactly the same name; "
         "if not, ask for one with a name that cannot be mistaken.",
     )
@@ -333,7 +342,9 @@ def _entry(raw: object, name: str, number: int) -> TrustEntry:
     if not isinstance(person, str) or not is_person(person) or added is None:
         raise _damaged(name, f"{where} has a person or a date that cannot be used")
     if not isinstance(key, str) or not is_hex(key, 32) or raw["fingerprint"] != fingerprint_of(key):
-        raise _damaged(name, f"the fingerprint of {person} is not that of the key")
+        raise _damaged(
+            name, msg("the fingerprint of {person} is not that of the key", person=person)
+        )
     return TrustEntry(person, key, added, _revocation(raw["revoked"], name, where))
 
 
@@ -375,21 +386,31 @@ def _known(fingerprint: str, person: str, known: TrustEntry) -> InputError:
         )
     return InputError(
         "trust.other-person",
-        f"The key {fingerprint_text(fingerprint)} is in the list as that of {known.person}, "
-        f"now it comes as that of {person}.",
+        msg(
+            "The key {print} is in the list as that of {person}, now it comes as that of "
+            "{person_2}.",
+            print=fingerprint_text(fingerprint),
+            person=known.person,
+            person_2=person,
+        ),
         hint="A key has one holder: ask both whose it is.",
     )
 
 
 def _missing(fingerprint: str) -> InputError:
     return InputError(
-        "trust.missing", f"The key {shown(fingerprint, 64)} is not in the list of trusted keys."
+        "trust.missing",
+        msg("The key {shown} is not in the list of trusted keys.", shown=shown(fingerprint, 64)),
     )
 
 
 def _damaged(name: str, reason: str) -> InputError:
     return InputError(
         "trust.damaged",
-        f"{name}: the list of trusted keys is damaged: {shown(reason, 200)}.",
+        msg(
+            "{name}: the list of trusted keys is damaged: {shown}.",
+            name=name,
+            shown=shown(reason, 200),
+        ),
         hint="Import the agency's list again (the damaged file is kept), or take a back-up of it.",
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from dpdesk.core.charts import Cell
+from dpdesk.core.messages import msg
 from dpdesk.ui.models.formatting import alignment, format_cell, whole_text
 from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.words.numbers import grouped
@@ -69,7 +70,9 @@ class ListModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return alignment(value)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{self._columns[index.column()]}: {format_cell(value)}"
+            return msg(
+                "{file}: {note}", file=self._columns[index.column()], note=format_cell(value)
+            )
         return None
 
     @guarded

@@ -24,6 +24,7 @@ from PySide6.QtCore import (
 
 from dpdesk.core.charts import Cell
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
 from dpdesk.ui.models.formatting import alignment, format_cell, whole_text
 from dpdesk.ui.models.guard import guarded
@@ -164,7 +165,7 @@ class TableModel(QAbstractTableModel):
             return alignment(value)
         text = format_cell(value)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{self._columns[index.column()]}: {text}"
+            return msg("{file}: {note}", file=self._columns[index.column()], note=text)
         return text
 
     @guarded

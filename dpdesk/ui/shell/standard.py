@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
 from dpdesk.core.language import languages
+from dpdesk.core.messages import msg
 from dpdesk.ui.language import SYSTEM, own_name
 from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.shell.actions import ActionSet, ActionSpec
@@ -121,7 +122,11 @@ class PanelSteps(QObject):
 
 def keys_text(actions: ActionSet) -> str:
     """All actions with keys, one per line."""
-    lines = [f"{spec.keys}: {spec.words}" for spec in actions.specs if spec.shortcut]
+    lines = [
+        msg("{file}: {note}", file=spec.keys, note=spec.words)
+        for spec in actions.specs
+        if spec.shortcut
+    ]
     more = translate(
         "Actions",
         "Alt with an underlined letter presses that button. In charts, arrow keys go from point to "

@@ -12,6 +12,7 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 
 from dpdesk.core.charts import Chart
+from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed
 from dpdesk.ui.panels.review.job_line import JobLine
@@ -168,7 +169,10 @@ class WaysWindow(QWidget):
         }
         words = (self.tr("Ways"), self.tr("By ℓ′"), self.tr("Small counts"))
         choices = [
-            (f"{place}-{chart.id}", f"{each.column}: {word}" if len(found) > 1 else word)
+            (
+                f"{place}-{chart.id}",
+                msg("{file}: {note}", file=each.column, note=word) if len(found) > 1 else word,
+            )
             for place, each in enumerate(found)
             for chart, word in zip(each.charts, words, strict=False)
         ]

@@ -7,6 +7,7 @@ import time
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QSizePolicy, QWidget
 
+from dpdesk.core.messages import msg
 from dpdesk.ui.jobs import JobHub, JobOutcome, JobState
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
@@ -187,8 +188,8 @@ class JobRow(QWidget):
             self._bar.setValue(min(1_000, round(1_000 * state.done / state.total)))
         else:
             self._bar.setRange(0, 0)
-        self._bar.setAccessibleName(f"{state.title}: {text}")
-        self.setAccessibleName(f"{state.title}: {text}")
+        self._bar.setAccessibleName(msg("{file}: {note}", file=state.title, note=text))
+        self.setAccessibleName(msg("{file}: {note}", file=state.title, note=text))
 
     @Slot()
     def _on_clicked(self) -> None:

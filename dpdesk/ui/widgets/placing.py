@@ -10,6 +10,7 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 
 from dpdesk.core.errors import DpdeskError
+from dpdesk.core.messages import msg
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, pixmap, set_look
@@ -89,7 +90,7 @@ class MessageBand(QFrame):
         }
         text = in_window(text)
         self._text.setText(text)
-        self.setAccessibleName(f"{words[kind]}: {text}")
+        self.setAccessibleName(msg("{file}: {note}", file=words[kind], note=text))
         self._icon.setToolTip(words[kind])
         self._icon.setAccessibleName(words[kind])
         self._replace_buttons(actions)

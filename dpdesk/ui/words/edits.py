@@ -8,6 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import Command, Method, SetMethod, SetParameters
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ChoiceParameter, Parameter
 from dpdesk.ui.words.settings import value_words
 from dpdesk.ui.words.spoken import said
@@ -37,12 +38,18 @@ def changes_words(method: Method, changes: Mapping[str, object]) -> str:
     for key, value in changes.items():
         parameter = known.get(key)
         if parameter is None:
-            parts.append(f"{key}: {value}")
+            parts.append(msg("{file}: {note}", file=key, note=value))
         elif value is None:
             words = translate("Edits", "{setting}: by default")
             parts.append(words.format(setting=_short(said(parameter.label))))
         else:
-            parts.append(f"{_short(said(parameter.label))}: {_value(parameter, value)}")
+            parts.append(
+                msg(
+                    "{file}: {note}",
+                    file=_short(said(parameter.label)),
+                    note=_value(parameter, value),
+                )
+            )
     return ", ".join(parts)
 
 

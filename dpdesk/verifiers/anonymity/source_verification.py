@@ -19,6 +19,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencySource, FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
 from dpdesk.verifiers.anonymity.verification import (
@@ -122,7 +123,7 @@ def _role_checks(
         text = "the guarantee leaves out" if left_out else "the plan does not have"
         check = ClaimCheck(claim, _FAILED, f"{text} {', '.join(wrong)}", MANIFEST)
     else:
-        check = ClaimCheck(claim, _CONFIRMED, f"the same {len(quasi)} columns", MANIFEST)
+        check = ClaimCheck(claim, _CONFIRMED, msg("the same {n} columns", n=len(quasi)), MANIFEST)
     present = [
         name
         for name, role in roles.items()
@@ -130,7 +131,7 @@ def _role_checks(
     ]
     identifiers = "identifiers are left out"
     if present:
-        found = f"the table still has {', '.join(present)}"
+        found = msg("the table still has {columns}", columns=", ".join(present))
         return [check, ClaimCheck(identifiers, _FAILED, found, TABLE)]
     return [check, ClaimCheck(identifiers, _CONFIRMED, "none is in the table", TABLE)]
 
@@ -168,7 +169,12 @@ def _generalise(
         if level is None or level > hierarchy.height:
             raise InputError(
                 "verify.level",
-                f"`{name}` is at level {level}, expected 0 to {hierarchy.height}.",
+                msg(
+                    "`{name}` is at level {level}, expected 0 to {height}.",
+                    name=name,
+                    level=level,
+                    height=hierarchy.height,
+                ),
             )
         labels[:, position] = _labels_at(hierarchy, level, table, position)
         used.append(hierarchy)
@@ -219,7 +225,9 @@ def _extended(
     """The plan's hierarchy, with a leaf of its own for each missing token (interface, plan)."""
     name = table.attributes[position]
     if name not in hierarchies:
-        raise InputError("verify.hierarchy", f"`{name}` has no hierarchy in the plan.")
+        raise InputError(
+            "verify.hierarchy", msg("`{name}` has no hierarchy in the plan.", name=name)
+        )
     missing = sorted(table.missing[position]) if table.missing else []
     tokens = [table.domains[position][code] for code in missing]
     return hierarchies[name].with_untouched_leaves(tokens)
@@ -235,7 +243,11 @@ def _labels_at(
         if code is None:
             raise InputError(
                 "verify.leaf",
-                f"`{value}` of `{table.attributes[position]}` has no leaf in its hierarchy.",
+                msg(
+                    "`{value}` of `{attributes}` has no leaf in its hierarchy.",
+                    value=value,
+                    attributes=table.attributes[position],
+                ),
             )
         for step in range(level):
             code = int(hierarchy.parents[step][code])
@@ -313,7 +325,12 @@ def _number_checks(
     if isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share <= 1:
         allowed = int(Fraction(repr(share)) * found.rows)
         status = _CONFIRMED if found.suppressed <= allowed else _FAILED
-        text = f"{found.suppressed:,} of {found.rows:,} rows of the source, {allowed:,} allowed"
+        text = msg(
+            "{n:,} of {rows:,} rows of the source, {allowed:,} allowed",
+            n=found.suppressed,
+            rows=found.rows,
+            allowed=allowed,
+        )
         checks.append(ClaimCheck("suppression within max_suppression", status, text, TABLE))
     return checks
 
@@ -330,7 +347,7 @@ def _metric_checks(
     checks = [_settled("metrics, discernibility", claimed.get("discernibility"), discernibility)]
     forms = [found, *(replace(found, told=told) for told in _told_earlier(found))]
     for key, measure in (("loss", _loss), ("precision", _precision)):
-        claim, value = f"metrics, {key}", claimed.get(key)
+        claim, value = msg("metrics, {key}", key=key), claimed.get(key)
         tried = [_settled(claim, value, measure(form)) for form in forms]
         right = [check for check in tried if check.status is not _FAILED]
         settled = right[0] if right else tried[0]

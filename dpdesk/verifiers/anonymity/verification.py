@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
@@ -109,11 +110,13 @@ def same_number(claimed: object, found: float) -> bool:
 def compare(claim: str, claimed: object, found: float) -> ClaimCheck:
     """A check that is confirmed when the manifest's number is the recomputed one."""
     if same_number(claimed, found):
-        return ClaimCheck(claim, _CONFIRMED, f"recomputed as {number_text(found)}", TABLE)
+        return ClaimCheck(claim, _CONFIRMED, msg("recomputed as {n}", n=number_text(found)), TABLE)
     return ClaimCheck(
         claim,
         _FAILED,
-        f"the manifest says {shown(claimed)}, but the table gives {number_text(found)}",
+        msg(
+            "the manifest says {n}, but the table gives {m}", n=shown(claimed), m=number_text(found)
+        ),
         TABLE,
     )
 
@@ -159,7 +162,7 @@ def _claimed(manifest: Mapping[str, object], published: PublishedTable) -> Claim
             return ClaimCheck(
                 "guarantee, quasi_identifiers",
                 _FAILED,
-                f"the table has no column `{name}`",
+                msg("the table has no column `{column}`", column=name),
                 TABLE,
             )
     if len(set(names)) != len(names):
@@ -168,22 +171,31 @@ def _claimed(manifest: Mapping[str, object], published: PublishedTable) -> Claim
 
 
 def _k_check(claimed: Claimed, sizes: GroupSizes) -> ClaimCheck:
-    claim = f"k = {claimed.k:,} over {', '.join(claimed.quasi_identifiers)}"
+    claim = msg(
+        "k = {k:,} over {columns}", k=claimed.k, columns=", ".join(claimed.quasi_identifiers)
+    )
     if sizes.rows == 0:
         return ClaimCheck(claim, _FAILED, "the table has no rows", TABLE)
     if sizes.smallest < claimed.k:
         return ClaimCheck(
             claim,
             _FAILED,
-            f"a combination covers only {sizes.smallest:,} of the rows, "
-            f"expected {claimed.k:,} or more",
+            msg(
+                "a combination covers only {least:,} of the rows, expected {k:,} or more",
+                least=sizes.smallest,
+                k=claimed.k,
+            ),
             TABLE,
         )
     return ClaimCheck(
         claim,
         _CONFIRMED,
-        f"counted {sizes.groups:,} combinations in {sizes.rows:,} rows; "
-        f"the smallest covers {sizes.smallest:,}",
+        msg(
+            "counted {n:,} combinations in {rows:,} rows; the smallest covers {least:,}",
+            n=sizes.groups,
+            rows=sizes.rows,
+            least=sizes.smallest,
+        ),
         TABLE,
     )
 
@@ -222,7 +234,7 @@ def _words_check(
     words = worded(claimed.k, sizes.smallest, suppressed or 0, roles, linkages)
     differing = first_difference(stated, words.as_json())
     if differing is not None:
-        found = f"`{differing}` is not what the counted numbers and the columns give"
+        found = msg("`{key}` is not what the counted numbers and the columns give", key=differing)
         other = words.differs_in_words(stated)
         return ClaimCheck(claim, _FAILED, found, MANIFEST, words=other)
     return ClaimCheck(claim, _CONFIRMED, "they are those that the counted numbers give", MANIFEST)
@@ -237,7 +249,7 @@ def _claimed_roles(
     for role in RELEASED_ROLES:
         names = parameters.get(role.value, []) if isinstance(parameters, Mapping) else []
         if not isinstance(names, list | tuple):
-            return _bad(f"guarantee, {role.value}", names, "a list of column names")
+            return _bad(msg("guarantee, {key}", key=role.value), names, "a list of column names")
         given[role] = list(names)
     listed = [name for names in given.values() for name in names]
     found = {
@@ -305,9 +317,13 @@ def _person_checks(
     for name in _persons(_claimed_linkages(manifest["guarantee"], roles) or {}):
         token.check()
         fewest = published.fewest_values(claimed.quasi_identifiers, name, token)
-        claim = f"at least {claimed.k:,} different pseudonyms of {name} in every class"
+        claim = msg(
+            "at least {k:,} different pseudonyms of {column} in every class",
+            k=claimed.k,
+            column=name,
+        )
         status = _CONFIRMED if fewest >= claimed.k else _FAILED
-        found = f"counted; the class with the fewest has {fewest:,}"
+        found = msg("counted; the class with the fewest has {n:,}", n=fewest)
         checks.append(ClaimCheck(claim, status, found, TABLE))
     return checks
 
@@ -334,7 +350,9 @@ def _knowledge_check(claimed: Claimed, published: PublishedTable) -> ClaimCheck:
         if others
         else "no other column is released"
     )
-    claim = f"nobody knows more of a person than {', '.join(claimed.quasi_identifiers)}"
+    claim = msg(
+        "nobody knows more of a person than {names}", names=", ".join(claimed.quasi_identifiers)
+    )
     return ClaimCheck(claim, _NOT_CHECKABLE, found, TABLE)
 
 
@@ -353,7 +371,10 @@ def _suppression_checks(
     if suppressed is None:
         return [_bad("rows_suppressed", result.get("rows_suppressed"), "a number of rows")]
     counted = ClaimCheck(
-        "rows_suppressed", _NEEDS_SOURCE, f"the manifest says {suppressed:,} rows", MANIFEST
+        "rows_suppressed",
+        _NEEDS_SOURCE,
+        msg("the manifest says {n:,} rows", n=suppressed),
+        MANIFEST,
     )
     limit = _limit_check(manifest, suppressed, suppressed + sizes.rows)
     return [counted, limit]
@@ -370,10 +391,20 @@ def _limit_check(manifest: Mapping[str, object], suppressed: int, rows: int) -> 
         return ClaimCheck(
             claim,
             _FAILED,
-            f"{suppressed:,} of {rows:,} rows are suppressed, at most {allowed:,} were allowed",
+            msg(
+                "{n:,} of {rows:,} rows are suppressed, at most {allowed:,} were allowed",
+                n=suppressed,
+                rows=rows,
+                allowed=allowed,
+            ),
             MANIFEST,
         )
-    found = f"{suppressed:,} of {rows:,} rows by the manifest's count, {allowed:,} allowed"
+    found = msg(
+        "{n:,} of {rows:,} rows by the manifest's count, {allowed:,} allowed",
+        n=suppressed,
+        rows=rows,
+        allowed=allowed,
+    )
     return ClaimCheck(claim, _NEEDS_SOURCE, found, MANIFEST)
 
 
@@ -386,7 +417,7 @@ def _node_check(result: Mapping[str, object], claimed: Claimed) -> ClaimCheck:
     ):
         return _bad("node", node, "a level for each quasi-identifier")
     text = ", ".join(f"{name} {level}" for name, level in node.items())
-    return ClaimCheck("node", _NEEDS_SOURCE, f"the manifest says {text}", MANIFEST)
+    return ClaimCheck("node", _NEEDS_SOURCE, msg("the manifest says {text}", text=text), MANIFEST)
 
 
 def _metric_checks(
@@ -401,7 +432,8 @@ def _metric_checks(
         compare("metrics, average_class_size", metrics.get("average_class_size"), average)
     )
     checks.extend(
-        _range_check(f"metrics, {key}", metrics.get(key), 1.0) for key in ("loss", "precision")
+        _range_check(msg("metrics, {key}", key=key), metrics.get(key), 1.0)
+        for key in ("loss", "precision")
     )
     if "entropy" in metrics:  # releases of earlier versions
         checks.append(_range_check("metrics, entropy", metrics["entropy"], math.inf))
@@ -420,7 +452,9 @@ def _discernibility_check(
     found = sizes.sum_of_squares + suppressed * (suppressed + sizes.rows)
     if value != found:
         return compare(claim, value, found)
-    text = f"recomputed as {found:,}, taking the number of suppressed rows from the manifest"
+    text = msg(
+        "recomputed as {n:,}, taking the number of suppressed rows from the manifest", n=found
+    )
     return ClaimCheck(claim, _NEEDS_SOURCE, text, TABLE)
 
 
@@ -429,7 +463,7 @@ def _range_check(claim: str, value: object, highest: float) -> ClaimCheck:
     if not fits or value == math.inf:
         expected = "a number from 0 to 1" if highest == 1 else "a number of 0 or more"
         return _bad(claim, value, expected)
-    return ClaimCheck(claim, _NEEDS_SOURCE, f"the manifest says {value}", MANIFEST)
+    return ClaimCheck(claim, _NEEDS_SOURCE, msg("the manifest says {text}", text=value), MANIFEST)
 
 
 def _optimal_check(result: Mapping[str, object], parameters: object) -> ClaimCheck:
@@ -445,7 +479,10 @@ def _optimal_check(result: Mapping[str, object], parameters: object) -> ClaimChe
         "samarati": "no levels of a lower height (fewer steps in all) stay within the limit",
     }
     claim = claims.get(str(algorithm), "the search found its optimum")
-    found = f"the claim is: {claim}; running the plan again on the source repeats the search"
+    found = msg(
+        "the claim is: {claim}; running the plan again on the source repeats the search",
+        claim=claim,
+    )
     return ClaimCheck("proven_optimal", _NEEDS_SOURCE, found, MANIFEST)
 
 

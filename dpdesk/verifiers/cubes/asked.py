@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from dpdesk.core.messages import msg
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.reading import texts
 
@@ -49,16 +50,20 @@ class Asked:
         found: list[str] = []
         for kind, column in self.measures:
             parts = (
-                (f"centred sum of {column}", COUNT)
+                (msg("centred sum of {column}", column=column), COUNT)
                 if kind == "average"
-                else ((f"sum of {column}",) if column else (COUNT,))
+                else ((msg("sum of {column}", column=column),) if column else (COUNT,))
             )
             found += [part for part in parts if part not in found]
         return tuple(found)
 
     def averages(self) -> tuple[str, ...]:
         """Names of the averages, which are computed from measured vectors."""
-        return tuple(f"average of {column}" for kind, column in self.measures if kind == "average")
+        return tuple(
+            msg("average of {column}", column=column)
+            for kind, column in self.measures
+            if kind == "average"
+        )
 
 
 def asked_of(manifest: Mapping[str, object]) -> Asked:

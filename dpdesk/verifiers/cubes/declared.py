@@ -13,6 +13,7 @@ import numpy as np
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.counted import Rows, counted, kept_rows, unlike, without_number
@@ -47,7 +48,9 @@ def declared_check(manifest: Mapping[str, object], given: Declarations | None) -
     if given is None:
         if not unlisted:
             return []
-        found = f"the hierarchies of {', '.join(unlisted)} lie in the internal part"
+        found = msg(
+            "the hierarchies of {columns} lie in the internal part", columns=", ".join(unlisted)
+        )
         return [ClaimCheck(_CLAIM, CheckStatus.NEEDS_SOURCE, found, MANIFEST, _LABEL)]
     try:
         columns = _columns(manifest, settings, settings.dimensions, given)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.published import MINIMAL_CHANGE as _CHANGE
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.verifiers.cubes.changes import largest_change
@@ -80,7 +81,7 @@ def _enumerated(claim: ExactClaim, size: int, tool: str, token: CancelToken) -> 
     """
     found = largest_change(claim, token)
     if found.least > size or (found.size is None and larger_change(claim, size)):
-        text = f"is {size}, and two small tables differ by a larger one"
+        text = msg("is {n}, and two small tables differ by a larger one", n=size)
         return ClaimCheck(_CHANGE, CheckStatus.FAILED, text, MANIFEST, _CHANGE_LABEL)
     if found.size is None and found.most is not None and size >= found.most:
         right = size == found.most
@@ -122,7 +123,9 @@ def _flags(claimed: Claimed, claim: ExactClaim, published: Mapping[str, CuboidTa
             found = f"{exact[one].file} and {exact[other].file} do not agree"
             return ClaimCheck(_TABLES, CheckStatus.FAILED, found, exact[one].file, _TABLES_LABEL)
     cells = sum(len(listed) for listed in claim.asked.values())
-    found = f"exact tables: {len(exact):,}, single exact cells: {cells:,}; their counts agree"
+    found = msg(
+        "exact tables: {n:,}, single exact cells: {m:,}; their counts agree", n=len(exact), m=cells
+    )
     return ClaimCheck(_TABLES, CheckStatus.CONFIRMED, found, "", _TABLES_LABEL)
 
 

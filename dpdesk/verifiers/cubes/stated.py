@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import prod
 
 from dpdesk.core.cuboid import Domain
+from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_table
 from dpdesk.verifiers.cubes.asked import Asked
@@ -71,7 +72,7 @@ def words_check(
         found = "worded again, the same"
         yield ClaimCheck("guarantee", CheckStatus.CONFIRMED, found, MANIFEST, label)
         return
-    found = f"`{key}` is not what the settings give"
+    found = msg("`{key}` is not what the settings give", key=key)
     words = promised_more != "claim" and worded.differs_in_words(stated)
     yield ClaimCheck("guarantee", CheckStatus.FAILED, found, MANIFEST, label, words)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.verifiers.cubes.asked import asked_of
 from dpdesk.verifiers.cubes.claimed import (
@@ -149,7 +150,7 @@ def _budget_checks(claimed: Claimed) -> Iterator[ClaimCheck]:
     status = CheckStatus.CONFIRMED
     if spent > claimed.budget * (1 + _RELATIVE):
         status = CheckStatus.FAILED
-    found = f"the stated noise costs {spent:.6g} of {claimed.budget:g}"
+    found = msg("the stated noise costs {n:.6g} of {m:g}", n=spent, m=claimed.budget)
     yield ClaimCheck(
         f"scales within {key}", status, found, MANIFEST, "The noise costs no more than the budget"
     )
@@ -325,7 +326,9 @@ def _sums(
                 yield ClaimCheck(claim, CheckStatus.FAILED, found, group[coarse].file, label)
                 return
             compared += 1
-    yield ClaimCheck(claim, CheckStatus.CONFIRMED, f"{compared:,} pairs summed up", "", label)
+    yield ClaimCheck(
+        claim, CheckStatus.CONFIRMED, msg("{n:,} pairs summed up", n=compared), "", label
+    )
 
 
 def _groups(
@@ -385,7 +388,7 @@ def _averages(claimed: Claimed, published: Mapping[str, CuboidTable]) -> Iterato
                 wrong = table.file
         status = CheckStatus.FAILED if wrong else CheckStatus.CONFIRMED
         found = f"{wrong} is another" if wrong else "computed again from sums and counts, the same"
-        yield ClaimCheck(f"average of {column}", status, found, wrong)
+        yield ClaimCheck(msg("average of {column}", column=column), status, found, wrong)
 
 
 def _values(claimed: Claimed, published: Mapping[str, CuboidTable]) -> Iterator[ClaimCheck]:
@@ -400,7 +403,7 @@ def _values(claimed: Claimed, published: Mapping[str, CuboidTable]) -> Iterator[
             continue
         bad = next((name for name, table in sums.items() if not _holds(claim, table)), None)
         status = CheckStatus.CONFIRMED if bad is None else CheckStatus.FAILED
-        found = "holds in every cell" if bad is None else f"does not hold in {bad}"
+        found = "holds in every cell" if bad is None else msg("does not hold in {file}", file=bad)
         yield ClaimCheck(claim, status, found, bad or "", _KEPT[claim])
 
 
@@ -429,4 +432,4 @@ def _holds(claim: str, table: CuboidTable) -> bool:
 
 
 def _table_count(count: int) -> str:
-    return "1 table" if count == 1 else f"{count:,} tables"
+    return "1 table" if count == 1 else msg("{n:,} tables", n=count)

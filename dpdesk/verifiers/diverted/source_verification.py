@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.published import (
     ROWS_COMPARED,
     CheckStatus,
@@ -67,9 +68,11 @@ def verify_against_source(
         fault = value_fault(name, found, counts, claimed.size)
         if fault is None and claimed.k is None:
             fault = counts_fault(name, counts, given.source.rows, claimed.size)
-        text = fault or f"each of {len(found):,} is one of the {len(counts):,} of the source"
+        text = fault or msg(
+            "each of {n:,} is one of the {m:,} of the source", n=len(found), m=len(counts)
+        )
         status = _CONFIRMED if fault is None else _FAILED
-        settled.append(ClaimCheck(f"values of {name}", status, text, TABLE))
+        settled.append(ClaimCheck(msg("values of {column}", column=name), status, text, TABLE))
     whole = checks | {check.claim: check for check in settled}
     return in_words(tuple(whole.values()), manifest)
 
@@ -133,7 +136,9 @@ def _columns_check(published: PublishedTable, given: Given) -> ClaimCheck:
         name for name in given.source.columns if given.roles[name] is not Role.IDENTIFIER
     )
     if published.columns == expected:
-        return ClaimCheck(claim, _CONFIRMED, f"{len(expected):,} columns, in its order", TABLE)
+        return ClaimCheck(
+            claim, _CONFIRMED, msg("{n:,} columns, in its order", n=len(expected)), TABLE
+        )
     return ClaimCheck(claim, _FAILED, "the columns or their order are others", TABLE)
 
 
@@ -143,12 +148,14 @@ def _row_checks(
     rows = given.source.rows - claimed.rows_suppressed
     rest = rows % claimed.size
     right = claimed.rows_removed == rest and published.rows == rows - rest
-    text = f"{rows:,} rows of the source leave {rest:,} over"
+    text = msg("{n:,} rows of the source leave {m:,} over", n=rows, m=rest)
     checks = [ClaimCheck("rows_removed", _CONFIRMED if right else _FAILED, text, MANIFEST)]
     if recoding is not None:
         least = recoding.rows_suppressed
-        text = (
-            f"{least:,} rows are in classes below k, and {claimed.rows_suppressed:,} are left out"
+        text = msg(
+            "{n:,} rows are in classes below k, and {m:,} are left out",
+            n=least,
+            m=claimed.rows_suppressed,
         )
         status = _CONFIRMED if claimed.rows_suppressed >= least else _FAILED
         checks.append(ClaimCheck("rows_suppressed", status, text, MANIFEST))
@@ -159,12 +166,14 @@ def _difference_check(claimed: Claimed, difference: RowDifference) -> ClaimCheck
     claim = ROWS_COMPARED
     taken = claimed.rows_removed + claimed.rows_suppressed
     if difference.extra:
-        text = f"{difference.extra:,} rows of the table are no rows of the source"
+        text = msg("{n:,} rows of the table are no rows of the source", n=difference.extra)
         return ClaimCheck(claim, _FAILED, text, TABLE)
     if difference.missing != taken:
-        text = f"{difference.missing:,} rows are missing, {taken:,} were taken away"
+        text = msg("{n:,} rows are missing, {m:,} were taken away", n=difference.missing, m=taken)
         return ClaimCheck(claim, _FAILED, text, TABLE)
-    text = f"compared row by row; {difference.missing:,} are missing, as many as were taken away"
+    text = msg(
+        "compared row by row; {n:,} are missing, as many as were taken away", n=difference.missing
+    )
     return ClaimCheck(claim, _CONFIRMED, text, TABLE)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.schema import PLAN_ROLES, Role
 from dpdesk.verifiers.anonymity.verification import compare, shown, whole_number
@@ -123,10 +124,14 @@ def _roles(given: Mapping[str, object], published: PublishedTable) -> dict[str, 
     for key, role in _ROLE_KEYS.items():
         names = given.get(key, [])
         if not isinstance(names, list | tuple) or not all(isinstance(n, str) for n in names):
-            return _bad(f"guarantee, {key}", names, "a list of column names")
+            return _bad(msg("guarantee, {key}", key=key), names, "a list of column names")
         for name in names:
             if name in listed or name not in published.columns:
-                return _bad(f"guarantee, {key}", name, "a column of the table that has one role")
+                return _bad(
+                    msg("guarantee, {key}", key=key),
+                    name,
+                    "a column of the table that has one role",
+                )
             listed[name] = role
     claim = "every column of the table has one role"
     for name in published.columns:
@@ -137,7 +142,7 @@ def _roles(given: Mapping[str, object], published: PublishedTable) -> dict[str, 
 
 def _nature_check(claimed: Claimed) -> ClaimCheck:
     return ClaimCheck(
-        f"ℓ′ = {claimed.size:,} for {', '.join(claimed.diverted)}",
+        msg("ℓ′ = {n:,} for {columns}", n=claimed.size, columns=", ".join(claimed.diverted)),
         CheckStatus.NOT_CHECKABLE,
         "how values were drawn is a property of the run: no file can show it, and the groups were "
         "kept nowhere",
@@ -162,7 +167,7 @@ def _words_check(manifest: Mapping[str, object], claimed: Claimed, worded: Worde
     )
     key = first_difference(stated, words.as_json())
     if key is not None:
-        text = f"`{key}` is not what the settings and the columns give"
+        text = msg("`{key}` is not what the settings and the columns give", key=key)
         other = words.differs_in_words(stated)
         return ClaimCheck(claim, _FAILED, text, MANIFEST, words=other)
     return ClaimCheck(claim, _CONFIRMED, "they are those that the settings give", MANIFEST)
@@ -202,18 +207,20 @@ def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[
 def _row_checks(result: object, claimed: Claimed, published: PublishedTable) -> list[ClaimCheck]:
     claim = "the number of rows is a multiple of ℓ′"
     rest = published.rows % claimed.size
-    text = f"{published.rows:,} rows are {published.rows // claimed.size:,} groups"
+    text = msg("{n:,} rows are {m:,} groups", n=published.rows, m=published.rows // claimed.size)
     if published.rows == 0:
         whole = ClaimCheck(claim, _FAILED, "the table has no rows", TABLE)
     elif rest:
-        found = f"{published.rows:,} rows leave {rest:,} over"
+        found = msg("{n:,} rows leave {m:,} over", n=published.rows, m=rest)
         whole = ClaimCheck(claim, _FAILED, found, TABLE)
     else:
         whole = ClaimCheck(claim, _CONFIRMED, text, TABLE)
     removed = ClaimCheck(
         "rows_removed",
         CheckStatus.NEEDS_SOURCE,
-        f"the manifest says {claimed.rows_removed:,}, fewer than ℓ′ = {claimed.size:,}",
+        msg(
+            "the manifest says {n:,}, fewer than ℓ′ = {m:,}", n=claimed.rows_removed, m=claimed.size
+        ),
         MANIFEST,
     )
     rows_out = _mapping(result).get("rows_out")
@@ -228,8 +235,15 @@ def _k_checks(
     token: CancelToken,
 ) -> list[ClaimCheck]:
     names = claimed.quasi_identifiers
-    sizes, claim = published.group_sizes(names, token), f"k = {k:,} over {', '.join(names)}"
-    text = f"counted {sizes.groups:,} combinations; the smallest covers {sizes.smallest:,}"
+    sizes, claim = (
+        published.group_sizes(names, token),
+        msg("k = {k:,} over {columns}", k=k, columns=", ".join(names)),
+    )
+    text = msg(
+        "counted {n:,} combinations; the smallest covers {least:,}",
+        n=sizes.groups,
+        least=sizes.smallest,
+    )
     status = _CONFIRMED if sizes.rows and sizes.smallest >= k else _FAILED
     node = result.get("node")
     levels = node if isinstance(node, Mapping) else {}
@@ -237,8 +251,10 @@ def _k_checks(
         shape = _bad("node", node, "a level for each quasi-identifier")
     else:
         said = ", ".join(f"{name} {level}" for name, level in levels.items())
-        shape = ClaimCheck("node", CheckStatus.NEEDS_SOURCE, f"the manifest says {said}", MANIFEST)
-    lost = f"the manifest says {claimed.rows_suppressed:,} rows"
+        shape = ClaimCheck(
+            "node", CheckStatus.NEEDS_SOURCE, msg("the manifest says {text}", text=said), MANIFEST
+        )
+    lost = msg("the manifest says {n:,} rows", n=claimed.rows_suppressed)
     return [
         ClaimCheck(claim, status, text, TABLE),
         shape,
@@ -257,16 +273,21 @@ def limit_check(
     rows = rows_out + claimed.rows_removed + claimed.rows_suppressed
     allowed = int(Fraction(repr(given)) * rows)
     status = within if claimed.rows_suppressed <= allowed else _FAILED
-    text = f"{claimed.rows_suppressed:,} of {rows:,} rows, {allowed:,} allowed"
+    text = msg(
+        "{n:,} of {rows:,} rows, {allowed:,} allowed",
+        n=claimed.rows_suppressed,
+        rows=rows,
+        allowed=allowed,
+    )
     return ClaimCheck(claim, status, text, MANIFEST)
 
 
 def _values_check(name: str, counts: Mapping[str, int], claimed: Claimed) -> ClaimCheck:
-    text = (
-        f"{len(counts):,} different values are published; which ones the source has needs the "
-        "source"
+    text = msg(
+        "{n:,} different values are published; which ones the source has needs the source",
+        n=len(counts),
     )
-    return ClaimCheck(f"values of {name}", CheckStatus.NEEDS_SOURCE, text, TABLE)
+    return ClaimCheck(msg("values of {column}", column=name), CheckStatus.NEEDS_SOURCE, text, TABLE)
 
 
 def evidence_fault(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import ORDERED, UNORDERED, CuboidTable
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.verifiers.graphs.asked import Asked, asked_of
@@ -160,7 +161,7 @@ def _tables(
             found = f"{item['file']} is listed otherwise than the settings say"
             return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
     total = sum(table.cells for table in published.values())
-    found = f"{len(files)} tables with {total:,} cells in domain order, none left out"
+    found = msg("{n} tables with {m:,} cells in domain order, none left out", n=len(files), m=total)
     return ClaimCheck(claim, CheckStatus.CONFIRMED, found, "", label)
 
 
@@ -168,7 +169,7 @@ def _change(result: Result, settings: Asked, change: int) -> ClaimCheck:
     """The stated size of a minimal change is what the exact numbers give."""
     label = "The noise hides a minimal change beside what is exact"
     if not settings.any_exact:
-        found = f"nothing is exact; a change is of {change}"
+        found = msg("nothing is exact; a change is of {n}", n=change)
         return ClaimCheck("minimal change", CheckStatus.CONFIRMED, found, MANIFEST, label)
     stated = as_table(result["exact"])
     fault = ""
@@ -176,7 +177,7 @@ def _change(result: Result, settings: Asked, change: int) -> ClaimCheck:
         fault = "`exact` has other keys than it should, or everything follows from what is exact"
     elif stated["minimal_change"] != change or isinstance(stated["minimal_change"], bool):
         fault = f"is {str(stated['minimal_change'])[:40]}, but the exact numbers give {change}"
-    found = f"is {change}, as the exact numbers give"
+    found = msg("is {n}, as the exact numbers give", n=change)
     return _check("minimal change", fault, found, MANIFEST, label)
 
 
@@ -185,7 +186,9 @@ def _budget(result: Result, settings: Asked, moved: int, released: Claim) -> Ite
     gaussian, budget = settings.gaussian, float(settings.budget)
     stated = as_float(result["sensitivity"])
     fault = "" if stated == moved else f"is {stated:g}, expected {moved}"
-    yield _check("sensitivity", fault, f"is {moved}", MANIFEST, "What one change does to the edges")
+    yield _check(
+        "sensitivity", fault, msg("is {n}", n=moved), MANIFEST, "What one change does to the edges"
+    )
     scales = [as_float(scale) for scale in as_list(result["scales"])]
     if len(scales) != 1 or scales[0] <= 0:
         yield ClaimCheck("scales", CheckStatus.FAILED, "is not one above 0", MANIFEST)
@@ -193,7 +196,7 @@ def _budget(result: Result, settings: Asked, moved: int, released: Claim) -> Ite
     scale = scales[0]
     cost = moved / (2 * scale**2) if gaussian else moved / scale
     fault = "" if isclose(cost, budget, rel_tol=_RELATIVE) else f"the noise costs {cost:.8g}"
-    found = f"the stated noise costs {cost:.6g} of {budget:g}"
+    found = msg("the stated noise costs {n:.6g} of {m:g}", n=cost, m=budget)
     key = "rho" if gaussian else "epsilon"
     label = "The noise costs no more than the budget"
     yield _check(f"scales within {key}", fault, found, MANIFEST, label)
@@ -208,7 +211,7 @@ def _budget(result: Result, settings: Asked, moved: int, released: Claim) -> Ite
     stated = as_float(result["max_variance"])
     fault = "" if isclose(stated, largest, rel_tol=_RELATIVE) else f"is not {largest:.8g}"
     label = "The largest variance before consistency"
-    yield _check("max_variance", fault, f"is {largest:.8g}", MANIFEST, label)
+    yield _check("max_variance", fault, msg("is {n:.8g}", n=largest), MANIFEST, label)
 
 
 def _variances(result: Result, settings: Asked, released: Claim, token: CancelToken) -> ClaimCheck:
@@ -316,7 +319,7 @@ def _words(
     again = worded(change)
     promised_more = overstated(stated, as_table(manifest["parameters"]))
     key = promised_more or first_difference(stated, again.as_json())
-    fault = "" if not key else f"`{key}` is not what the settings give"
+    fault = "" if not key else msg("`{key}` is not what the settings give", key=key)
     found = _check("guarantee", fault, "worded again, the same", MANIFEST, label)
     words = promised_more != "claim" and bool(fault)
     return replace(found, words=words and again.differs_in_words(stated))

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.consistency.integral import base_cube, nonnegative_cube, whole_cube
 from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
 from dpdesk.engine.cubes.lattice import Floats, members
@@ -90,8 +91,11 @@ def expected_bias(
     if prod(shape) > MOST_EXAMPLE_CELLS:
         raise RefusedError(
             "cube.too-large-for-examples",
-            f"The base cuboid has {prod(shape):,} cells; the bias is simulated for at most "
-            f"{MOST_EXAMPLE_CELLS:,}.",
+            msg(
+                "The base cuboid has {cells:,} cells; the bias is simulated for at most {most:,}.",
+                cells=prod(shape),
+                most=MOST_EXAMPLE_CELLS,
+            ),
             hint="Look at the bias of a cube with fewer dimensions and the same noise.",
         )
     token = token or CancelToken()

@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 
 from dpdesk.core.errors import RefusedError
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.lattice import down_closure, lattice_sizes
 from dpdesk.engine.cubes.stopping import Ints
 
@@ -68,8 +69,13 @@ def layout(cuboids: Iterable[int], shape: Sequence[int]) -> Layout:
     if total > MOST_CELLS or len(masks) * len(shape) > _MOST_MOVES:
         raise RefusedError(
             "cube.too-large",
-            f"The cuboids that the noise determines have {total:,.0f} cells together "
-            f"({total * 8 / 1e9:,.1f} GB); consistency takes at most {MOST_CELLS:,}.",
+            msg(
+                "The cuboids that the noise determines have {total:,.0f} cells together "
+                "({gigabytes:,.1f} GB); consistency takes at most {most:,}.",
+                total=total,
+                gigabytes=total * 8 / 1000000000.0,
+                most=MOST_CELLS,
+            ),
             hint="Publish fewer or smaller cuboids, or choose a planner of smaller noise sources.",
         )
     sizes = np.where(below, exact, 0).astype(np.int64)

@@ -26,6 +26,7 @@ import numpy as np
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.consistency.blocks import layout
 from dpdesk.engine.cubes.consistency.residual import ConsistentCube, run_passes
 from dpdesk.engine.cubes.lattice import Floats, lattice_sizes
@@ -93,8 +94,11 @@ def refuse_unfit(shape: tuple[int, ...], sources: Iterable[int], *, nonnegative:
     if nonnegative and prod(shape) > MOST_BASE_CELLS:
         raise RefusedError(
             "cube.too-large-for-nonnegative",
-            f"The base cuboid has {prod(shape):,} cells; non-negativity takes at most "
-            f"{MOST_BASE_CELLS:,}.",
+            msg(
+                "The base cuboid has {cells:,} cells; non-negativity takes at most {most:,}.",
+                cells=prod(shape),
+                most=MOST_BASE_CELLS,
+            ),
             hint="Publish the values as they are, negative ones included.",
         )
 

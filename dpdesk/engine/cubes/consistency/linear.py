@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.consistency.residual import ConsistentCube, Measured, consistent_cube
 from dpdesk.engine.cubes.lattice import Floats, cells, members
 from dpdesk.engine.cubes.solver import OPTIMAL, Program, Solver
@@ -95,8 +96,12 @@ def _solved(
     if total > MOST_LINEAR_CELLS:
         raise RefusedError(
             "cube.too-large-for-linear",
-            f"The noisy cuboids have {total:,} cells together; L1 and L-infinity consistency take "
-            f"at most {MOST_LINEAR_CELLS:,}.",
+            msg(
+                "The noisy cuboids have {total:,} cells together; L1 and L-infinity consistency "
+                "take at most {most:,}.",
+                total=total,
+                most=MOST_LINEAR_CELLS,
+            ),
             hint='Choose the consistency "l2".',
         )
     unknowns = _Unknowns(shape, noisy)
@@ -106,7 +111,10 @@ def _solved(
     if answer.status != OPTIMAL or answer.x is None:
         raise RefusedError(
             "cube.linear-unfinished",
-            f"The linear program of the consistency was not solved in {seconds:,.0f} seconds.",
+            msg(
+                "The linear program of the consistency was not solved in {seconds:,.0f} seconds.",
+                seconds=seconds,
+            ),
             hint='Choose the consistency "l2".',
         )
     # The solver meets equations to 1e-7; least squares over its answer makes them hold to rounding.

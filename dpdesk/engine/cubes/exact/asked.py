@@ -7,6 +7,7 @@ from typing import Any
 
 from dpdesk.core.cube_parameters import CELLS, COUNT, CUBOID
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Nested, ParameterValue, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.engine.cubes.lattice import mask_of
@@ -71,7 +72,7 @@ def _mask(names: Sequence[str], dimensions: Sequence[str], where: str) -> int:
             raise InputError(
                 "cube.unknown-dimension",
                 f"{where}: `exact` names {quoted(name)}, which is no dimension of the cube.",
-                hint=f"Did you mean `{near}`?" if near else "",
+                hint=msg("Did you mean `{near}`?", near=near) if near else "",
                 details={"key": "exact", "nearest": near},
             )
         if name in names[:place]:
@@ -80,4 +81,6 @@ def _mask(names: Sequence[str], dimensions: Sequence[str], where: str) -> int:
 
 
 def _error(sentence: str, where: str, key: str = "exact") -> InputError:
-    return InputError("cube.exact", f"{where}: {sentence}.", details={"key": key})
+    return InputError(
+        "cube.exact", msg("{path}: {reason}.", path=where, reason=sentence), details={"key": key}
+    )

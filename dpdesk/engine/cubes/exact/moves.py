@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.stopping import Ints, stop_flag
 
 Matrix = NDArray[np.int8]
@@ -255,8 +256,11 @@ def too_large(what: str, at_least: int = 0) -> RefusedError:
     """The refusal of an enumeration that would take too long; a move of ``at_least`` was found."""
     return RefusedError(
         "cube.exact-too-large",
-        "How much the noise must hide beside three or more exact tables (or cells of them) is "
-        f"known only by enumeration, and this one has {what}.",
+        msg(
+            "How much the noise must hide beside three or more exact tables (or cells of "
+            "them) is known only by enumeration, and this one has {what}.",
+            what=what,
+        ),
         hint="Release at most two tables exactly, or tables of fewer categories. The program 4ti2, "
         "where it is installed, can compute some more.",
         details={"key": "exact", "at_least": at_least},

@@ -8,6 +8,7 @@ from dataclasses import replace
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.engine.cubes.consistency.blocks import cells_below
 from dpdesk.engine.cubes.consistency.pinned import MOST_PINNED
@@ -39,8 +40,11 @@ def with_exact(
     if not part.noisy(settings.published) or part.generic.l1 == 0:
         raise InputError(
             "cube.exact",
-            f"{where}: every table that is published follows from what is exact, so no noise "
-            "protects anything.",
+            msg(
+                "{where}: every table that is published follows from what is exact, so no noise "
+                "protects anything.",
+                where=where,
+            ),
             hint="Publish tables that do not follow from the exact ones as well.",
             details={"key": "exact"},
         )
@@ -55,8 +59,14 @@ def _check_cells(part: ExactPart, settings: CubeSettings, where: str) -> None:
     if work > MOST_PINNED:
         raise InputError(
             "cube.exact",
-            f"{where}: `exact` names {len(part.single):,} single cells beside tables of so many "
-            f"cells that {work:,} sums would be needed, expected at most {MOST_PINNED:,}.",
+            msg(
+                "{where}: `exact` names {cells:,} single cells beside tables of so many cells "
+                "that {work:,} sums would be needed, expected at most {most:,}.",
+                where=where,
+                cells=len(part.single),
+                work=work,
+                most=MOST_PINNED,
+            ),
             hint="Release whole tables exactly, or fewer cells, or publish smaller tables.",
             details={"key": "exact"},
         )

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.graver import GraverError, GraverTool, installed_tool
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.exact.knowledge import Cell, Knowledge
 from dpdesk.engine.cubes.exact.moves import MOST_CELLS, Matrix, minimal_moves, symmetries, too_large
 from dpdesk.engine.cubes.lattice import cells, members
@@ -41,8 +42,12 @@ def longest_by(tool: GraverTool, matrix: Matrix, at_least: int, token: CancelTok
     except GraverError as error:
         raise RefusedError(
             "cube.exact-too-large",
-            f"How much the noise must hide beside these exact tables was asked of {name}, and "
-            f"{error}.",
+            msg(
+                "How much the noise must hide beside these exact tables was asked of {name}, "
+                "and {error}.",
+                name=name,
+                error=error,
+            ),
             hint="Release at most two tables exactly, or tables of fewer categories.",
             details={"key": "exact"},
         ) from error

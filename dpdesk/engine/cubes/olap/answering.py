@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import COVERING_95, Query
 from dpdesk.core.released import ReleasedContent
@@ -155,12 +156,15 @@ def _warnings(cube: ReleasedCube, query: Query, name: str, found: Sums) -> Itera
         )
     if settings.covered is Covered.LEAST_SQUARES:
         yield (
-            f"The tables were made to agree by `{settings.consistency}`, whose errors are larger "
-            "than the ± of least squares given here."
+            msg(
+                "The tables were made to agree by `{consistency}`, whose errors are larger than "
+                "the ± of least squares given here.",
+                consistency=settings.consistency,
+            )
         )
     if cube.exact:
         names = ", ".join(" × ".join(cube.names(mask)) or "the total" for mask in cube.exact)
-        yield f"Released without noise, so without ±: {names}."
+        yield msg("Released without noise, so without ±: {names}.", names=names)
     if len(cube.pins) > MOST_PINS:
         yield "The ± leaves out what the exact single cells tell of others, so it is a bound."
     for column in query.by:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.released import ReleasedContent
 from dpdesk.engine.cubes.lattice import cells, magnification, mask_of, members
@@ -66,9 +67,10 @@ class CombinedReleases:
     @property
     def words(self) -> str:
         """See :class:`SumReader`."""
-        return (
-            f"Combined from {len(self.parts)} releases, each weighed by how exact it is; their "
-            "noise is independent."
+        return msg(
+            "Combined from {n} releases, each weighed by how exact it is; their noise is "
+            "independent.",
+            n=len(self.parts),
         )
 
     def unknown(self, name: str, mask: int) -> Floats:
@@ -280,7 +282,7 @@ def _untold(cube: ReleasedCube, mask: int) -> RefusedError:
     names = " × ".join(cube.names(mask))
     return RefusedError(
         "query.refused",
-        f"No release has {names} together, so they cannot answer.",
+        msg("No release has {names} together, so they cannot answer.", names=names),
         hint="Leave out a column or a condition, or buy that table with `dpdesk buy`.",
     )
 

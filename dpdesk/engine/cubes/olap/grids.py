@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.released import ReleasedContent
 from dpdesk.engine.cubes.lattice import cells, members
 from dpdesk.engine.cubes.olap.cube import ReleasedCube, Vector
@@ -138,7 +139,11 @@ def check_size(groups: Sequence[AxisGroups], most: int) -> None:
     if count > most:
         raise RefusedError(
             "query.too-large",
-            f"The answer has {count:,} numbers, expected at most {most:,}.",
+            msg(
+                "The answer has {count:,} numbers, expected at most {most:,}.",
+                count=count,
+                most=most,
+            ),
             hint="Tell fewer columns apart, or roll some up.",
         )
 
@@ -211,7 +216,10 @@ def _candidates(cube: ReleasedCube, vector: Vector, mask: int) -> list[int]:
         names = " × ".join(cube.names(mask))
         raise RefusedError(
             "query.refused",
-            f"No published table has {names} together, so the release cannot answer.",
+            msg(
+                "No published table has {names} together, so the release cannot answer.",
+                names=names,
+            ),
             hint="Leave out a column or a condition.",
         )
     return found

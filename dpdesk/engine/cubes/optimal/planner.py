@@ -16,6 +16,7 @@ from statistics import median
 import numpy as np
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.lattice import Floats
 from dpdesk.engine.cubes.optimal import kernels
 from dpdesk.engine.cubes.optimal.descent import Descent, Point
@@ -470,8 +471,10 @@ def _revived(objective: Objective, shares: Floats, limit: Bound) -> Floats | Non
 def _gap_note(reached: float, bound: float) -> str:
     gap = reached / bound - 1 if bound > 0 else inf
     if gap <= PROVEN_WITHIN:
-        return f"No plan of this kind is better by more than {100 * max(gap, 0.0001):.2f} %."
-    return f"A plan of this kind may be better, by at most {100 * gap:.1f} %."
+        return msg(
+            "No plan of this kind is better by more than {n:.2f} %.", n=100 * max(gap, 0.0001)
+        )
+    return msg("A plan of this kind may be better, by at most {n:.1f} %.", n=100 * gap)
 
 
 def _plan(objective: Objective, shares: Shares, note: str, *, proven: bool) -> CubePlan:

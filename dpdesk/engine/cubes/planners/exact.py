@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.planners.bmax import best_cover
 from dpdesk.engine.cubes.planners.problem import (
     HUGE,
@@ -60,8 +61,12 @@ def plan_exact(
     if len(problem.dimensions) > MOST_EXACT_DIMENSIONS:
         raise RefusedError(
             "cube.too-many-dimensions",
-            f"The exact planner takes at most {MOST_EXACT_DIMENSIONS} dimensions, and the "
-            f"published cuboids have {len(problem.dimensions)} together.",
+            msg(
+                "The exact planner takes at most {most} dimensions, and the published cuboids "
+                "have {len} together.",
+                most=MOST_EXACT_DIMENSIONS,
+                len=len(problem.dimensions),
+            ),
             hint="Choose the planner bmax or optimal.",
         )
     search = _Search(problem, best_cover(problem, token), monotonic() + seconds)
@@ -71,7 +76,7 @@ def plan_exact(
         note = "Proven: no plan with equal noise has a smaller largest variance."
     else:
         gap = 100 * (1 - least / search.value)
-        note = f"No plan with equal noise is more than {gap:.2g} % better (time ran out)."
+        note = msg("No plan with equal noise is more than {n:.2g} % better (time ran out).", n=gap)
     return problem.plan(search.best, note, proven=least >= search.value)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.planners.bmax import best_cover, tie_orders
 from dpdesk.engine.cubes.planners.problem import (
     HUGE,
@@ -65,7 +66,14 @@ def plan_pmost(
     search = _Search(problem, theta / unit_variance(noise, budget, sensitivity), weights or {})
     best = search.run(token or CancelToken(), report)
     reached = Fraction(search.weight(best), search.scale)
-    return problem.plan(best, f"Weight {reached} of {search.total} stays within the variance.")
+    return problem.plan(
+        best,
+        msg(
+            "Weight {reached} of {total} stays within the variance.",
+            reached=reached,
+            total=search.total,
+        ),
+    )
 
 
 class _Search:

@@ -18,6 +18,7 @@ from operator import or_
 import numpy as np
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.lattice import (
     MOST_DIMENSIONS,
     cell_variances,
@@ -184,8 +185,12 @@ def cover_problem(
     if len(dimensions) > MOST_DIMENSIONS:
         raise InputError(
             "cube.too-many-dimensions",
-            f"The published cuboids have {len(dimensions)} dimensions together, "
-            f"and at most {MOST_DIMENSIONS} can be planned at once.",
+            msg(
+                "The published cuboids have {len} dimensions together, and at most {most} can "
+                "be planned at once.",
+                len=len(dimensions),
+                most=MOST_DIMENSIONS,
+            ),
             hint="Publish fewer dimensions, or make two releases.",
         )
     return CoverProblem(

@@ -20,6 +20,7 @@ from dpdesk.core.charts import (
 )
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.rows import CodedColumn, RowSource
 from dpdesk.core.schema import Role
 from dpdesk.engine.diverted.comparators.experiment import SELECTIVITIES, Measured, Trial, measure
@@ -67,7 +68,10 @@ def lines_chart(
             for place, (label, (x, y)) in enumerate(kept.items())
         ),
         table=table_from(
-            (x_axis.label, *(f"{label}: {_ERROR.lower()}" for label in kept)),
+            (
+                x_axis.label,
+                *(msg("{file}: {note}", file=label, note=_ERROR.lower()) for label in kept),
+            ),
             [
                 (place, *(_at(line, place) for line in kept.values()))
                 for place in sorted({float(each) for x, _ in kept.values() for each in x})
@@ -218,7 +222,11 @@ def compare_on_own_data(
     if not columns:
         raise RefusedError(
             "compare.columns",
-            f"{given.where}: no column with 2 to {_MOST_VALUES} values is left to ask for.",
+            msg(
+                "{where}: no column with 2 to {most} values is left to ask for.",
+                where=given.where,
+                most=_MOST_VALUES,
+            ),
             hint="Queries combine the sensitive column with other released columns.",
         )
     found = []

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -27,13 +28,20 @@ def admissible_counts(published: Ints, size: int) -> Ints:
     if size < 2 or total == 0 or total % size:
         raise InputError(
             "diverted.rows",
-            f"The release has {total:,} rows, expected a multiple of ℓ′ = {size}.",
+            msg(
+                "The release has {total:,} rows, expected a multiple of ℓ′ = {size}.",
+                total=total,
+                size=size,
+            ),
         )
     if len(published) < size:
         raise InputError(
             "diverted.values",
-            f"The release shows {len(published)} different sensitive values, expected at least "
-            f"ℓ′ = {size}.",
+            msg(
+                "The release shows {n} different sensitive values, expected at least ℓ′ = {size}.",
+                n=len(published),
+                size=size,
+            ),
             hint="Nothing can be estimated from so few rows.",
         )
     return _whole(_capped(published.astype(np.float64), total // size, total), total // size, total)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpdesk.core.compiled import kernel
+from dpdesk.core.messages import msg
 from dpdesk.engine.diverted.estimation.counts import Floats
 from dpdesk.engine.diverted.estimation.solving import (
     along,
@@ -454,7 +455,7 @@ def _two_state_estimate(
     places = list(product(*(np.flatnonzero(mask).tolist() for mask in chosen)))
     if len(places) > _MOST_STATES:
         return Estimate(
-            None, reason=f"{len(places):,} combinations are too many to take one by one."
+            None, reason=msg("{n:,} combinations are too many to take one by one.", n=len(places))
         )
     parts = [_one_combination(tables, attributes, place, estimator) for place in places]
     wrong = next((part for part in parts if part.value is None), None)

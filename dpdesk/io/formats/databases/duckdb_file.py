@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.labels import Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.database import identifier, in_utc
 from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.columns import (
@@ -57,7 +58,10 @@ class DuckdbReader:
         if os.sep == "/" and "\\" in str(self._path):
             raise InputError(
                 "source.path",
-                f"{self._path}: DuckDB takes the backslash in this name for a folder of its own.",
+                msg(
+                    "{path}: DuckDB takes the backslash in this name for a folder of its own.",
+                    path=self._path,
+                ),
                 hint="Give the file, or its folder, a name without a backslash.",
             )
         try:
@@ -161,17 +165,19 @@ class DuckdbReader:
         if not corrupt and _LOCKED.search(text):
             return StorageError(
                 "storage.failed",
-                f"{self._path}: another program has the database open for writing.",
+                msg("{path}: another program has the database open for writing.", path=self._path),
                 hint="Close that program, or read a copy of the file.",
             )
         if corrupt or any(word in text for word in ("IO Error", "Serialization", "version number")):
             return InputError(
                 "read.damaged",
-                f"{self._path.name}: the database cannot be read ({text}).",
+                msg(
+                    "{name}: the database cannot be read ({text}).", name=self._path.name, text=text
+                ),
                 hint="Export the table as Parquet with the program that wrote the file.",
             )
         return InputError(
             "source.query",
-            f"{self._path.name}: the database refused the query: {text}.",
+            msg("{name}: the database refused the query: {text}.", name=self._path.name, text=text),
             hint="Check `query` under [source].",
         )

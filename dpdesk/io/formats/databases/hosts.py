@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jsontext import read_json
+from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.io.safewrite import PartialKeeper
@@ -87,7 +88,10 @@ class HostList:
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise StorageError(
                 "database-hosts.damaged",
-                f"{self._path}: the list of confirmed database servers cannot be read.",
+                msg(
+                    "{path}: the list of confirmed database servers cannot be read.",
+                    path=self._path,
+                ),
                 hint="Remove the file, then confirm the servers again.",
             ) from error
         return frozenset(hosts)
@@ -140,10 +144,16 @@ def refuse_unconfirmed(address: str, known: Collection[str]) -> None:
         if not place.local and place.name not in known:
             raise InputError(
                 "database.unconfirmed",
-                f"The plan reads from the database server {place.name}, which has not been "
-                "confirmed on this computer. Nothing was sent there.",
-                hint=f"If you trust it, run `dpdesk databases confirm {place.name}`, or connect to "
-                "it once under File, Open a database.",
+                msg(
+                    "The plan reads from the database server {host}, which has not been "
+                    "confirmed on this computer. Nothing was sent there.",
+                    host=place.name,
+                ),
+                hint=msg(
+                    "If you trust it, run `dpdesk databases confirm {host}`, or connect to "
+                    "it once under File, Open a database.",
+                    host=place.name,
+                ),
                 details={"host": place.name},
             )
 
@@ -166,7 +176,10 @@ def parse_host(text: str) -> str:
     if not name or not known_port or odd or not name.isprintable():
         raise InputError(
             "database.host",
-            f"Found `{text[:100]}`, expected the name of a server, such as db.example.org:5432.",
+            msg(
+                "Found `{text}`, expected the name of a server, such as db.example.org:5432.",
+                text=text[:100],
+            ),
         )
     return _shown(name, port)
 
@@ -224,8 +237,11 @@ def _tls_mode(given: Mapping[str, Any], effective: Mapping[str, Any]) -> str:
     if chosen and mode not in _WITH_TLS:
         raise InputError(
             "database.tls",
-            f"The address asks for sslmode={mode}, with which a password could leave this computer "
-            "unprotected; expected one of require, verify-ca, verify-full.",
+            msg(
+                "The address asks for sslmode={mode}, with which a password could leave this "
+                "computer unprotected; expected one of require, verify-ca, verify-full.",
+                mode=mode,
+            ),
             hint="Write sslmode=verify-full with the certificate of the server's authority as "
             "sslrootcert.",
         )
@@ -257,11 +273,17 @@ def given_parameters(address: str) -> dict[str, Any]:
         found = conninfo_to_dict(address)
     except psycopg.Error as error:
         reason = " ".join(str(error).split())[:200]
-        raise InputError("database.address", f"The address cannot be read: {reason}.") from error
+        raise InputError(
+            "database.address", msg("The address cannot be read: {reason}.", reason=reason)
+        ) from error
     for key in sorted(found.keys() - _ALLOWED):
         raise InputError(
             "database.address",
-            f"The address sets `{key}`, expected none but {', '.join(sorted(_ALLOWED))}.",
+            msg(
+                "The address sets `{key}`, expected none but {keys}.",
+                key=key,
+                keys=", ".join(sorted(_ALLOWED)),
+            ),
         )
     _check_given(found)
     return found
@@ -287,7 +309,9 @@ def _check_given(given: Mapping[str, Any]) -> None:
     ):
         reason = f"`sslrootcert` names the file {given['sslrootcert']}, which does not exist"
     if reason:
-        raise InputError("database.address", f"The address cannot be read: {reason}.")
+        raise InputError(
+            "database.address", msg("The address cannot be read: {reason}.", reason=reason)
+        )
 
 
 def _listed(parameters: Mapping[str, Any], key: str) -> list[str]:

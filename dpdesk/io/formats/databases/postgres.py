@@ -14,6 +14,7 @@ from typing import Any
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.columns import NullWatch, check_names, no_text
 from dpdesk.io.formats.databases.server import connect, name_parts, server_name, told
@@ -45,7 +46,7 @@ class PostgresReader:
         if request.table is None and request.query is None:
             raise InputError(
                 "source.table",
-                f"{self._name}: expected a `table` or a `query` under [source].",
+                msg("{name}: expected a `table` or a `query` under [source].", name=self._name),
                 hint='Add for instance table = "people".',
             )
         self._con = connect(request)

@@ -14,6 +14,7 @@ from queue import Empty, Queue
 from typing import Any
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.databases.hosts import (
     given_parameters,
     named_places,
@@ -156,11 +157,17 @@ def _not_signed_in(name: str, request: ReadRequest, error: Exception) -> DpdeskE
     if not places:
         return InputError(
             "database.tls",
-            f"The server ({name}) asked for a cleartext password, which goes to no server whose "
-            "certificate was not verified. The password was not sent."
+            msg(
+                "The server ({name}) asked for a cleartext password, which goes to no server "
+                "whose certificate was not verified. The password was not sent.",
+                name=name,
+            )
             if cleartext
-            else f"The server ({name}) asked for a way of signing in that is not allowed here. "
-            "Nothing secret was sent.",
+            else msg(
+                "The server ({name}) asked for a way of signing in that is not allowed "
+                "here. Nothing secret was sent.",
+                name=name,
+            ),
             hint="Let the address say sslmode=verify-full, with an authority that this computer "
             "trusts, or have the server ask for SCRAM.",
         )
@@ -168,13 +175,22 @@ def _not_signed_in(name: str, request: ReadRequest, error: Exception) -> DpdeskE
     command = "; ".join(f"dpdesk databases confirm {place.name}" for place in places)
     return InputError(
         "database.unconfirmed",
-        f"The server at {listed} on this computer asked for a cleartext password, which goes to "
-        "no server that was not confirmed. The password was not sent."
+        msg(
+            "The server at {places} on this computer asked for a cleartext password, which goes "
+            "to no server that was not confirmed. The password was not sent.",
+            places=listed,
+        )
         if cleartext
-        else f"The server at {listed} on this computer asked for a way of signing in that only "
-        "confirmed servers get. Nothing secret was sent.",
-        hint=f"If you trust it, confirm it with `{command}`, or connect to it once under File, "
-        "Open a database.",
+        else msg(
+            "The server at {places} on this computer asked for a way of signing in that "
+            "only confirmed servers get. Nothing secret was sent.",
+            places=listed,
+        ),
+        hint=msg(
+            "If you trust it, confirm it with `{command}`, or connect to it once under "
+            "File, Open a database.",
+            command=command,
+        ),
         details={"host": places[0].name},
     )
 
@@ -246,7 +262,11 @@ def told(name: str, error: Exception) -> DpdeskError:
     if "row-level security" in text:
         return InputError(
             "source.rows-hidden",
-            f"{name}: the server hides rows of the table from this user ({text}).",
+            msg(
+                "{name}: the server hides rows of the table from this user ({text}).",
+                name=name,
+                text=text,
+            ),
             hint="Ask for a user who may see all rows, or for a view of the rows that you may use.",
         )
     return InputError(

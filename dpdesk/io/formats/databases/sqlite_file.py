@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.labels import Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.database import identifier
 from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.choosing import chosen
@@ -174,14 +175,14 @@ class SqliteReader:
         if "locked" in text or "unable to open" in text:
             return StorageError(
                 "storage.failed",
-                f"{self._path}: the database cannot be read: {text}.",
+                msg("{path}: the database cannot be read: {text}.", path=self._path, text=text),
                 hint="Close the program that uses it, or read a copy.",
             )
         if "malformed" in text or "not a database" in text:
             return damaged(self._path.name, f"the database is damaged ({text})", row)
         return InputError(
             "source.query",
-            f"{self._path.name}: the database refused the query: {text}.",
+            msg("{name}: the database refused the query: {text}.", name=self._path.name, text=text),
             hint="Check `query` under [source].",
         )
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.excel.parts import (
     CHUNK,
     Parts,
@@ -119,8 +120,12 @@ class SheetCells:
         for place in self._merged:
             self._notes.add(
                 "merged",
-                f"{self._name}: the cells {place} are merged; only the first of them has a value, "
-                "the others are read as empty.",
+                msg(
+                    "{name}: the cells {place} are merged; only the first of them has a value, "
+                    "the others are read as empty.",
+                    name=self._name,
+                    place=place,
+                ),
             )
 
     # ---- what expat tells

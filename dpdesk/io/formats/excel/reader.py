@@ -16,6 +16,7 @@ from xml.parsers import expat
 
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.labels import Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.columns import check_names
 from dpdesk.io.formats.excel.cells import Row, SheetCells, column_letters
@@ -69,14 +70,18 @@ class WorkbookReader:
         sheet = self._chosen(request.table, parts)
         for place in totals_rows(self._archive, sheet):
             self.notes.add(
-                "totals", f"The last row of the cells {place} holds totals; it is read as a row."
+                "totals",
+                msg(
+                    "The last row of the cells {place} holds totals; it is read as a row.",
+                    place=place,
+                ),
             )
         self._cells = self._cells_of(sheet, parts)
         self._opened = self._numbered()
         self._left = self._table(self._opened, request)
         self._header = request.header
         columns = self._head(request)
-        hint = f"Rename one of them in row {self._first:,} of the sheet."
+        hint = msg("Rename one of them in row {row:,} of the sheet.", row=self._first)
         check_names(columns, self._path.name, hint)
         self.variables = tuple(Variable(name) for name in columns)
         if self._cells.expected is not None:
@@ -108,7 +113,9 @@ class WorkbookReader:
         """The names of the columns, from the first row with a value."""
         first = next(self._left, None)
         if first is None:
-            raise InputError("read.no-rows", f"{self._path.name}: the sheet holds no value.")
+            raise InputError(
+                "read.no-rows", msg("{name}: the sheet holds no value.", name=self._path.name)
+            )
         self._first, header = first
         if request.header is False:
             self._left = chain([first], self._left)
@@ -138,8 +145,12 @@ class WorkbookReader:
         if made:
             self.notes.add(
                 "names",
-                f"Row {self._first:,} of the sheet leaves columns without a name; they are called "
-                f"{listed(made)}.",
+                msg(
+                    "Row {row:,} of the sheet leaves columns without a name; they are called "
+                    "{names}.",
+                    row=self._first,
+                    names=listed(made),
+                ),
             )
 
     def _chosen(self, table: str | None, parts: Parts) -> Sheet:
@@ -162,8 +173,10 @@ class WorkbookReader:
             if file.read(4) == _OLD:
                 return InputError(
                     "read.damaged",
-                    f"{self._path.name}: the workbook has a password, or the form of Excel 97 to "
-                    "2003.",
+                    msg(
+                        "{name}: the workbook has a password, or the form of Excel 97 to 2003.",
+                        name=self._path.name,
+                    ),
                     hint="Save it as .xlsx without a password first.",
                 )
         return damaged(self._path.name, "the file is no Excel workbook, or it is damaged")
@@ -204,8 +217,15 @@ class WorkbookReader:
         if extra is not None:
             raise InputError(
                 "workbook.ragged",
-                f"{self._path.name}, row {number:,}, column {column_letters(extra)}: found a "
-                f"value, but row {self._first:,} names {width} columns.",
+                msg(
+                    "{name}, row {row:,}, column {letters}: found a value, but row {first:,} "
+                    "names {width} columns.",
+                    name=self._path.name,
+                    row=number,
+                    letters=column_letters(extra),
+                    first=self._first,
+                    width=width,
+                ),
                 hint="Name the column, or clear the cell. If the names stand further down, write "
                 "the number of rows above them as `skip` under [source].",
                 details={"row": number},
@@ -220,9 +240,18 @@ class WorkbookReader:
 def _unsure(name: str, first: int, skip: int) -> InputError:
     return InputError(
         "workbook.titles",
-        f"{name}, row {first:,}: the row looks like a title; the table seems to start in row "
-        f"{skip + 1:,}.",
-        hint=f"Write `skip = {skip}` under [source] if it does, or `skip = 0` if row {first:,} "
-        "belongs to it.",
+        msg(
+            "{name}, row {row:,}: the row looks like a title; the table seems to start in row "
+            "{table:,}.",
+            name=name,
+            row=first,
+            table=skip + 1,
+        ),
+        hint=msg(
+            "Write `skip = {skip}` under [source] if it does, or `skip = 0` if row {row:,} "
+            "belongs to it.",
+            skip=skip,
+            row=first,
+        ),
         details={"row": first, "skip": skip},
     )

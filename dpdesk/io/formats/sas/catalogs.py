@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import is_own_format
 from dpdesk.io.formats.plain_labels import PLAIN, check_texts, of_values
@@ -228,7 +229,9 @@ def labels_of_columns(
         return {}
     by_format, plain, endings = read_catalog(catalog, encoding)
     if named is None:
-        notes.add("catalog", f"Value labels come from {catalog.name} beside the file.")
+        notes.add(
+            "catalog", msg("Value labels come from {name} beside the file.", name=catalog.name)
+        )
     found: dict[str, Labels] = {}
     more = read_formats(catalog, {name.upper() for name in formats.values()} & by_format.keys())
     for name, format_name in formats.items():
@@ -242,8 +245,13 @@ def labels_of_columns(
         elif is_own_format(format_name):
             notes.add(
                 f"format {name}",
-                f"Column `{name}`: the catalogue {catalog.name} lacks its value labels, called "
-                f"{format_name}; the values are read without.",
+                msg(
+                    "Column `{name}`: the catalogue {catalog} lacks its value labels, called "
+                    "{format}; the values are read without.",
+                    name=name,
+                    catalog=catalog.name,
+                    format=format_name,
+                ),
             )
     return found
 
@@ -271,25 +279,37 @@ def _note_others(column: str, name: str, own: Format, taken: int, notes: Notes) 
     if own.ranges:
         notes.add(
             f"ranges {column}",
-            f"Column `{column}`: the format {name} has labels of ranges of values; they are "
-            "left out.",
+            msg(
+                "Column `{column}`: the format {format} has labels of ranges of values; they "
+                "are left out.",
+                column=column,
+                format=name,
+            ),
         )
     if own.rest:
         notes.add(
             f"others {column}",
-            f"Column `{column}`: the format {name} has a label for all other values; it is "
-            "left out.",
+            msg(
+                "Column `{column}`: the format {format} has a label for all other values; it is "
+                "left out.",
+                column=column,
+                format=name,
+            ),
         )
     if _SYSTEM in own.labels:
         notes.add(
             f"label nan {column}",
-            f"Column `{column}`: the missing value has a label; it is left out.",
+            msg("Column `{column}`: the missing value has a label; it is left out.", column=column),
         )
     if own.odd or taken < len(own.labels):
         notes.add(
             f"unclear {column}",
-            f"Column `{column}`: the format {name} is built in a way that is not known here; "
-            "labels that cannot be assigned with certainty are left out.",
+            msg(
+                "Column `{column}`: the format {format} is built in a way that is not known "
+                "here; labels that cannot be assigned with certainty are left out.",
+                column=column,
+                format=name,
+            ),
         )
 
 
@@ -298,8 +318,11 @@ def _note_none(formats: Mapping[str, str], notes: Notes) -> None:
     if own:
         notes.add(
             "catalog",
-            f"The value labels of {listed(own)} lie in a catalogue that is not here; the values "
-            "are read without. Name it as `catalog`.",
+            msg(
+                "The value labels of {listed} lie in a catalogue that is not here; the values "
+                "are read without. Name it as `catalog`.",
+                listed=listed(own),
+            ),
         )
 
 
@@ -315,7 +338,7 @@ def read_catalog(
     if not path.is_file():
         raise StorageError(
             "storage.missing",
-            f"{path}: there is no such file, expected a SAS catalogue.",
+            msg("{path}: there is no such file, expected a SAS catalogue.", path=path),
             hint="Check `catalog`; paths in a plan are relative to the plan.",
         )
     meta = _read(path, encoding)
@@ -341,7 +364,11 @@ def _read(path: Path, encoding: str | None, codec: str = "") -> Any:
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
         raise InputError(
             "catalog.unreadable",
-            f"{path.name}: the catalogue of value labels cannot be read ({error}).",
+            msg(
+                "{name}: the catalogue of value labels cannot be read ({error}).",
+                name=path.name,
+                error=error,
+            ),
             hint="Name the right `catalog` under [source], or move the file away to read the "
             "table without value labels.",
         ) from error

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.sas.layout import NONE, Page, SasFile
 from dpdesk.io.formats.table import Notes, damaged
 
@@ -62,8 +63,11 @@ def _check_start(sas: SasFile, path: Path, notes: Notes) -> None:
     elif start != sas.rows_start(page):
         raise InputError(
             "read.places",
-            f"{path.name}, row 1: the first rows would be read four bytes beside their place, "
-            "which gives wrong values.",
+            msg(
+                "{name}, row 1: the first rows would be read four bytes beside their place, "
+                "which gives wrong values.",
+                name=path.name,
+            ),
             hint="Save the file as SAS transport (.xpt), SPSS, Stata or CSV with its program.",
             details={"row": 1},
         )

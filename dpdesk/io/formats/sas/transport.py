@@ -11,6 +11,7 @@ import numpy as np
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.dropped_parts import note_file_label
 from dpdesk.io.formats.endings import Endings
@@ -137,8 +138,11 @@ class TransportReader:
             if member.name in found:
                 raise InputError(
                     "read.names",
-                    f"{self._path.name}: two tables of the file have the same name, "
-                    f"`{member.name}`.",
+                    msg(
+                        "{file}: two tables of the file have the same name, `{name}`.",
+                        file=self._path.name,
+                        name=member.name,
+                    ),
                     hint="Write each table to a file of its own, or give it another name.",
                     details={"table": member.name},
                 )
@@ -204,7 +208,7 @@ class TransportReader:
                 break
             blank += 1
         if blank:
-            many = "1 row" if blank == 1 else f"{blank:,} rows"
+            many = "1 row" if blank == 1 else msg("{n:,} rows", n=blank)
             self.notes.add(
                 "end",
                 f"The file ends with {many} that may be filling (blanks, NULs, or text in place "
@@ -212,7 +216,7 @@ class TransportReader:
             )
         if rows > read and not any(field.numeric for field in member.fields):
             left = rows - read
-            many = "1 row" if left == 1 else f"{left:,} rows"
+            many = "1 row" if left == 1 else msg("{n:,} rows", n=left)
             self.notes.add(
                 "filling",
                 f"Behind the last row there is room for {many} of blanks; version 5 of the format "
@@ -285,8 +289,13 @@ class TransportReader:
             first = int(places[0])
             self.notes.add(
                 f"cut {variable.name}",
-                f"Row {start + first + 1:,}, column `{variable.name}`: the number has more digits "
-                f"than a double holds; it is read as {number_text(numbers[first])}.",
+                msg(
+                    "Row {row:,}, column `{name}`: the number has more digits than a double "
+                    "holds; it is read as {value}.",
+                    row=start + first + 1,
+                    name=variable.name,
+                    value=number_text(numbers[first]),
+                ),
                 len(places),
             )
 
@@ -296,9 +305,14 @@ class TransportReader:
             byte = int(words[places[0]]) >> 56
             self.notes.add(
                 f"zero {variable.name}",
-                f"Row {start + int(places[0]) + 1:,}, column `{variable.name}`: the number begins "
-                f"with the byte {byte:02X} before zeros, which SAS does not write; it is read as "
-                "0, and other programs may take it for missing.",
+                msg(
+                    "Row {row:,}, column `{column}`: the number begins with the byte {byte:02X} "
+                    "before zeros, which SAS does not write; it is read as 0, and other "
+                    "programs may take it for missing.",
+                    row=start + int(places[0]) + 1,
+                    column=variable.name,
+                    byte=byte,
+                ),
                 len(places),
             )
 
@@ -321,8 +335,14 @@ class TransportReader:
         if text is None or self._endings.foreign(raw)[0]:
             raise InputError(
                 "encoding.undecodable",
-                f"{self._path.name}, row {row:,}, column `{variable.name}`: found bytes that are "
-                f"no text in the encoding {self.encoding}.",
+                msg(
+                    "{name}, row {row:,}, column `{column}`: found bytes that are no text in "
+                    "the encoding {encoding}.",
+                    name=self._path.name,
+                    row=row,
+                    column=variable.name,
+                    encoding=self.encoding,
+                ),
                 hint="Name the right `encoding` under [source], for instance cp1252.",
                 details={"row": row, "column": variable.name},
             ) from error

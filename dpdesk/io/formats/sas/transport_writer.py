@@ -16,6 +16,7 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.export_holding import HOLDS
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, is_lettered
+from dpdesk.core.messages import msg
 from dpdesk.io.export_losses import told
 from dpdesk.io.formats.moments import shows
 from dpdesk.io.formats.outcolumns import (
@@ -72,8 +73,12 @@ def write_xpt(
     if len(table.columns) > _NEW_COLUMNS:
         raise RefusedError(
             "export.too-large",
-            f"The table has {len(table.columns):,} columns, but a SAS transport file holds at most "
-            f"{_NEW_COLUMNS:,}.",
+            msg(
+                "The table has {columns:,} columns, but a SAS transport file holds at most "
+                "{most:,}.",
+                columns=len(table.columns),
+                most=_NEW_COLUMNS,
+            ),
             hint="Export to csv or parquet instead.",
         )
     columns = survey(table, book, _ACCEPTED, token)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.endings import Endings, codec_name, is_known
 from dpdesk.io.formats.spss.layout import Label, SavLayout, read_layout
 from dpdesk.io.formats.stat_faults import no_text
@@ -95,7 +96,11 @@ class _File:
             if long and long.casefold() != name.casefold() and "\ufffd" not in long:
                 notes.add(
                     f"name {name}",
-                    f"Column `{name}`: the file calls it `{long}` as well, which is left out.",
+                    msg(
+                        "Column `{column}`: the file calls it `{long}` as well, which is left out.",
+                        column=name,
+                        long=long,
+                    ),
                 )
 
     def _column(self, name: bytes) -> int | None:
@@ -143,8 +148,11 @@ class _File:
             if place is None or self._layout.columns[place].numeric:
                 notes.add(
                     f"idle missing {self._decoded(raw)}",
-                    f"The missing values of a column `{self._decoded(raw)}`, which the file does "
-                    "not have, are left out.",
+                    msg(
+                        "The missing values of a column `{column}`, which the file does not "
+                        "have, are left out.",
+                        column=self._decoded(raw),
+                    ),
                 )
             elif not found.get(self._names[place]):
                 texts = [self._decoded(value) for value in values]
@@ -157,7 +165,10 @@ class _File:
                 found[name] = single
                 notes.add(
                     f"range {name}",
-                    f"Column `{name}`: the range of missing texts is not taken over; its values "
-                    "stay ordinary values.",
+                    msg(
+                        "Column `{column}`: the range of missing texts is not taken over; its "
+                        "values stay ordinary values.",
+                        column=name,
+                    ),
                 )
         return found

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.endings import Endings, codec_name, is_known
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.spss.layout import (
@@ -60,7 +61,7 @@ def check_labels(
     for label in layout.labels:
         column = _column(label, names, codec)
         value = _value(label, layout, codec)
-        what = "its label" if value is None else f"the label of the value {value}"
+        what = "its label" if value is None else msg("the label of the value {value}", value=value)
         if any(b"\0" in text.rstrip(b" \0") for text in _texts(label, layout)):
             note_nul(notes, column, what)
         broken = [text for text in _texts(label, layout) if endings.breaks_off(text)]
@@ -76,14 +77,23 @@ def check_labels(
         if value == "nan":
             notes.add(
                 f"label nan {column}",
-                f"Column `{column}`: the missing value has a label; it is left out.",
+                msg(
+                    "Column `{column}`: the missing value has a label; it is left out.",
+                    column=column,
+                ),
             )
         elif before != text:
             first, last = (one.decode(codec, "replace") for one in (before, text))
             notes.add(
                 f"labels {column}",
-                f"Column `{column}`: the value {value} has two labels, `{first}` and "
-                f"`{last}`; the last one is taken.",
+                msg(
+                    "Column `{column}`: the value {value} has two labels, `{first}` and "
+                    "`{last}`; the last one is taken.",
+                    column=column,
+                    value=value,
+                    first=first,
+                    last=last,
+                ),
             )
 
 
@@ -309,8 +319,14 @@ def refuse_losses(
 def _reserved(name: str, row: int, column: str, number: float) -> InputError:
     return InputError(
         "read.reserved",
-        f"{name}, row {row:,}, column `{column}`: found the number {number_text(number)}, which "
-        "SPSS keeps for the open end of a range, expected another number or a missing value.",
+        msg(
+            "{file}, row {row:,}, column `{name}`: found the number {value}, which SPSS keeps "
+            "for the open end of a range, expected another number or a missing value.",
+            file=name,
+            row=row,
+            name=column,
+            value=number_text(number),
+        ),
         hint="Recode the value in its program, or make it missing there.",
         details={"row": row, "column": column},
     )
@@ -404,8 +420,12 @@ class _Scan:
             row = done + int(np.argmax(odd[:, at])) + 1
             self._notes.add(
                 f"nan {name}",
-                f"Row {row:,}, column `{name}`: the number is not a number (NaN); it is read as "
-                "missing.",
+                msg(
+                    "Row {row:,}, column `{name}`: the number is not a number (NaN); it is read "
+                    "as missing.",
+                    row=row,
+                    name=name,
+                ),
                 int(np.count_nonzero(odd[:, at])),
             )
 

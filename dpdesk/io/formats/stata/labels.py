@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.endings import codec_name, is_known
 from dpdesk.io.formats.stata.layout import DtaLayout, read_any_layout
 from dpdesk.io.formats.table import Notes, damaged
@@ -46,7 +47,10 @@ def checked_labels(
         if any(code == missing for code, _ in labels) and column in found:
             notes.add(
                 f"label nan {column}",
-                f"Column `{column}`: the missing value has a label; it is left out.",
+                msg(
+                    "Column `{column}`: the missing value has a label; it is left out.",
+                    column=column,
+                ),
             )
             zero = [text for code, text in labels if code == 0]
             found[column] = {
@@ -65,8 +69,14 @@ def _note_two(column: str, labels: list[tuple[int, str]], notes: Notes) -> None:
         if before != text:
             notes.add(
                 f"labels {column}",
-                f"Column `{column}`: the value {code} has two labels, `{before}` and `{text}`; the "
-                "last one is taken.",
+                msg(
+                    "Column `{column}`: the value {value} has two labels, `{first}` and "
+                    "`{last}`; the last one is taken.",
+                    column=column,
+                    value=code,
+                    first=before,
+                    last=text,
+                ),
             )
 
 

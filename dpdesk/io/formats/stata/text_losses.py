@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.stat_faults import nul_in_text
 from dpdesk.io.formats.stata.layout import DOUBLE, DtaLayout, read_layout
@@ -161,8 +162,13 @@ def _is_utf8(text: bytes) -> bool:
 def _no_utf8(name: str, row: int, column: str) -> InputError:
     return InputError(
         "encoding.undecodable",
-        f"{name}, row {row:,}, column `{column}`: the long text is none in UTF-8, and long texts "
-        "of Stata 13 can be read here in no other encoding.",
+        msg(
+            "{name}, row {row:,}, column `{column}`: the long text is none in UTF-8, and long "
+            "texts of Stata 13 can be read here in no other encoding.",
+            name=name,
+            row=row,
+            column=column,
+        ),
         hint="Save the file again with Stata 14 or later, or as CSV.",
         details={"row": row, "column": column},
     )

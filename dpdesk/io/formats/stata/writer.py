@@ -16,6 +16,7 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.export_holding import HOLDS
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, is_lettered
+from dpdesk.core.messages import msg
 from dpdesk.io.export_losses import codes_held, told
 from dpdesk.io.formats.moments import shows
 from dpdesk.io.formats.outcolumns import (
@@ -139,8 +140,11 @@ def _check(table: PublishedCsv) -> None:
     if len(table.columns) > _MOST_COLUMNS:
         raise RefusedError(
             "export.too-large",
-            f"The table has {len(table.columns):,} columns, but a Stata file holds at most "
-            f"{_MOST_COLUMNS:,}.",
+            msg(
+                "The table has {columns:,} columns, but a Stata file holds at most {most:,}.",
+                columns=len(table.columns),
+                most=_MOST_COLUMNS,
+            ),
             hint="Export to csv or parquet instead.",
         )
 

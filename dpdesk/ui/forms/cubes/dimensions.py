@@ -9,6 +9,7 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from dpdesk.app.private.levels import LevelChoice
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Parameter
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.cubes.context import FormContext
@@ -158,7 +159,7 @@ class PerDimension(Field):
             label, made = QLabel(name.replace("&", "&&")), self._made(name)
             label.setWordWrap(True)
             label.setBuddy(made)
-            made.setAccessibleName(f"{self.parameter.label}: {name}")
+            made.setAccessibleName(msg("{file}: {note}", file=self.parameter.label, note=name))
             if not made.toolTip():
                 made.setToolTip(self.parameter.help)
             self._fill(made, self._values.get(name))

@@ -15,6 +15,7 @@ from dpdesk.core.cube_parameters import (
     CuboidsParameter,
     PublishParameter,
 )
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Choice, ChoiceParameter, exact_number, plain_number
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.field import Field
@@ -168,7 +169,7 @@ class CuboidNumbersField(LinesField):
         """See :meth:`Field.set_plain`."""
         items = value if isinstance(value, list | tuple) else ()
         lines = [
-            f"{tables_text([item['dimensions']])}: {item[self._number]}"
+            msg("{file}: {note}", file=tables_text([item["dimensions"]]), note=item[self._number])
             for item in items
             if isinstance(item, Mapping)
         ]

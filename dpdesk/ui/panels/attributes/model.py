@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
 
+from dpdesk.core.messages import msg
 from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.models.table import Index
 from dpdesk.ui.panels.attributes.presenter import Row, note, top_text, translate
@@ -88,7 +89,7 @@ class AttributesModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return _tip(row, column)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{self._headings[column]}: {_spoken(row, column)}"
+            return msg("{file}: {note}", file=self._headings[column], note=_spoken(row, column))
         return None
 
     @guarded
@@ -136,10 +137,19 @@ def _tip(row: Row, column: int) -> str:
         return row.warning
     if column == NAME and row.profile is not None and row.profile.variable is not None:
         facts = label_facts(row.profile)
-        return "\n".join([_text(row, column), *(f"{name}: {text}" for name, text in facts)])
+        return "\n".join(
+            [
+                _text(row, column),
+                *(msg("{file}: {note}", file=name, note=text) for name, text in facts),
+            ]
+        )
     if column == TOP and row.profile is not None:
         return "\n".join(
-            f"{with_label(row.profile, value.value)}: {grouped(value.rows)}"
+            msg(
+                "{file}: {note}",
+                file=with_label(row.profile, value.value),
+                note=grouped(value.rows),
+            )
             for value in row.profile.top
         )
     return _text(row, column)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from dpdesk.app.types import Role
+from dpdesk.core.messages import msg
 from dpdesk.ui.panels.attributes.presenter import LETTERS, Row, meaning
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
@@ -92,7 +93,7 @@ class ColumnCard(QFrame):
 
     def _title(self, row: Row) -> str:
         if row.role is not None:
-            return f"{short_name(row.name)}: {role_words(row.role)}"
+            return msg("{file}: {note}", file=short_name(row.name), note=role_words(row.role))
         if row.suggested is None:
             return short_name(row.name)
         text = self.tr("{name}: {role}?")

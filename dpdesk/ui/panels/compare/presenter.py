@@ -21,6 +21,7 @@ from dpdesk.core.charts import (
     SeriesStyle,
     table_from,
 )
+from dpdesk.core.messages import msg
 from dpdesk.ui.words.numbers import figure_words
 from dpdesk.ui.words.spoken import inside, spoken_figures, spoken_guarantee
 
@@ -206,7 +207,7 @@ def headline_words(entry: Entry, first: Sequence[str] = ()) -> str:
     marked = [key for key, one in known.items() if one.headline] or list(known)
     keys = [key for key in dict.fromkeys((*first, *marked)) if key in known]
     words = [f"{inside(known[key].label)} {figure_text(known[key])}" for key in keys[:LINE_FIGURES]]
-    return f"{entry.label}: {', '.join(words)}"
+    return msg("{file}: {note}", file=entry.label, note=", ".join(words))
 
 
 def looked_at(

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile
+from dpdesk.core.messages import msg
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid, TableModel
 from dpdesk.ui.models.grid import FITTED_COLUMNS, LEAST_ROWS
@@ -92,7 +93,11 @@ class RawModel(TableModel):
         if orientation is Qt.Orientation.Horizontal and role in wants:
             profile = self.profile(section)
             name = super().headerData(section, orientation, Qt.ItemDataRole.DisplayRole)
-            return name if profile is None else f"{name}: {header_note(profile)}"
+            return (
+                name
+                if profile is None
+                else msg("{file}: {note}", file=name, note=header_note(profile))
+            )
         return super().headerData(section, orientation, role)
 
 

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile
+from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.panels.data.presenter import distribution_chart, facts, translate
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
@@ -92,6 +93,6 @@ class ColumnInspector(SideArea):
             set_look(left, "note")
             left.setWordWrap(True)
             right.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            right.setAccessibleName(f"{label}: {value}")
+            right.setAccessibleName(msg("{file}: {note}", file=label, note=value))
             self._facts.addWidget(left, number, 0)
             self._facts.addWidget(right, number, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QPushButton, QWidget
 
+from dpdesk.core.messages import msg
 from dpdesk.ui.jobs import JobState
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
@@ -51,7 +52,7 @@ class LoadingPage(QFrame):
             self._bar.setValue(min(1_000, round(1_000 * state.done / state.total)))
         else:
             self._bar.setRange(0, 0)
-        self._bar.setAccessibleName(f"{state.title}: {text}")
+        self._bar.setAccessibleName(msg("{file}: {note}", file=state.title, note=text))
 
     def _on_cancel(self) -> None:
         self.cancel_button.setEnabled(False)

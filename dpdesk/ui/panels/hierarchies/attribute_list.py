@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
+from dpdesk.core.messages import msg
 from dpdesk.ui.panels.hierarchies.presenter import Entry, State
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 
@@ -91,7 +92,7 @@ class AttributeList(QListWidget):
         if item is None:
             return
         item.setText(entry.text)
-        item.setToolTip(f"{entry.attribute}: {entry.note}")
+        item.setToolTip(msg("{file}: {note}", file=entry.attribute, note=entry.note))
         item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{entry.attribute}, {entry.note}")
         theme = self._theme.theme
         bad = {State.LACKING: theme.tokens.caution, State.FAILED: theme.tokens.fail}

@@ -20,6 +20,7 @@ from dpdesk.app.types import ExplorationView
 from dpdesk.core.charts import Cell, Figure, ScatterChart
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import Note
+from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.jobs import JobHub, JobState
@@ -179,7 +180,7 @@ class SearchStrip(QFrame):
             return
         text = self.tr("Stopping…") if state.cancelling else state_text(state)
         share = state.done / state.total if state.total else None
-        self._say(f"{self._doing}: {text}", share)
+        self._say(msg("{file}: {note}", file=self._doing, note=text), share)
         self._cancel.setEnabled(not state.cancelling)
 
     @Slot()

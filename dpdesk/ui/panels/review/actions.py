@@ -10,6 +10,7 @@ from typing import TypeAlias
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.review.values import Card, EventType, ReviewPicture, why_not_lock
+from dpdesk.core.messages import msg
 from dpdesk.ui.panels.review.deciding import Draft
 from dpdesk.ui.panels.review.review_status import standing_of
 from dpdesk.ui.words.spoken import said
@@ -55,7 +56,11 @@ class Doable:
             against.setdefault(reason, []).append(action_words(one))
         if len(against) == 1:
             return tuple(reason for reason in against if reason)
-        return tuple(f"{', '.join(names)}: {reason}" for reason, names in against.items() if reason)
+        return tuple(
+            msg("{file}: {note}", file=", ".join(names), note=reason)
+            for reason, names in against.items()
+            if reason
+        )
 
 
 def doable(picture: ReviewPicture, card: Card | None, draft: Draft | None) -> Doable:

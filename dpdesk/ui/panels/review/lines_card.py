@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
+from dpdesk.core.messages import msg
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.wording import in_window
@@ -39,5 +40,5 @@ class LinesCard(QFrame):
         """Show these lines."""
         mark = f"{self._mark} " if self._mark else ""
         self._text.setText("\n".join(f"{mark}{in_window(line)}" for line in lines))
-        self.setAccessibleName(f"{self._head}: {' '.join(lines)}")
+        self.setAccessibleName(msg("{file}: {note}", file=self._head, note=" ".join(lines)))
         self.setVisible(bool(lines))

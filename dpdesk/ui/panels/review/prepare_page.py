@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.types import Candidate
 from dpdesk.core.language import languages
+from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.language import own_name
@@ -63,7 +64,9 @@ class TreatmentCard(QFrame):
             text.setText(words)
             name.setVisible(bool(head))
             text.setVisible(bool(head))
-        self.setAccessibleName(". ".join(f"{head}: {words}" for head, words in lines))
+        self.setAccessibleName(
+            ". ".join(msg("{file}: {note}", file=head, note=words) for head, words in lines)
+        )
 
 
 LEAST_LINES = (11, 7)

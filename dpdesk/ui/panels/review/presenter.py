@@ -23,6 +23,7 @@ from dpdesk.core.charts import (
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.home import expanded
 from dpdesk.core.language import ENGLISH
+from dpdesk.core.messages import msg
 from dpdesk.core.schema import Role
 from dpdesk.ui.files import file_stem
 from dpdesk.ui.words.numbers import figure_words, grouped
@@ -263,7 +264,7 @@ def stale_words(made_from: WorkState | None, now: WorkState) -> str:
 
 def file_failures(report: VerifyReport) -> tuple[Failure, ...]:
     """Failures of files; those of claims stand with their claims."""
-    claims = {f"{check.claim}: {check.found}" for check in report.claims}
+    claims = {msg("{file}: {note}", file=check.claim, note=check.found) for check in report.claims}
     return tuple(failure for failure in report.failures if failure.reason not in claims)
 
 

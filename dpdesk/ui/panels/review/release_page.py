@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from dpdesk.core.charts import Chart
 from dpdesk.core.export_formats import FORMATS
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid, ListModel
@@ -70,7 +71,7 @@ class CheckModel(ListModel):
             font.setBold(True)
             return font
         if check is not None and role == Qt.ItemDataRole.ToolTipRole:
-            return f"{check.claim}: {check.found}"
+            return msg("{file}: {note}", file=check.claim, note=check.found)
         return super().data(index, role)
 
 
@@ -306,7 +307,7 @@ class FileCard(QFrame):
             self._grid.addWidget(size, 2 * number, 1, Qt.AlignmentFlag.AlignRight)
             self._grid.addWidget(text, 2 * number + 1, 0, 1, 2)
         said = "; ".join(f"{one.name}, {size_text(one.size)}: {one.sentence}" for one in files)
-        self.setAccessibleName(f"{self._head}: {said}")
+        self.setAccessibleName(msg("{file}: {note}", file=self._head, note=said))
 
 
 class FileCards(QWidget):

@@ -24,6 +24,7 @@ from dpdesk.app.review.values import (
     Withdraw,
     fingerprint_text,
 )
+from dpdesk.core.messages import msg
 from dpdesk.ui.words.counts import quoted
 from dpdesk.ui.words.spoken import said
 
@@ -196,7 +197,10 @@ def _vote_line(ballot: BallotState) -> str:
 def _faults(picture: ReviewPicture) -> tuple[str, ...]:
     strangers = stranger_faults(picture.state)
     found = [_sentence(one.reason) for one in picture.state.faults if one not in strangers]
-    found += [f"{one.path}: {said(one.reason).rstrip('.')}." for one in picture.verified.failures]
+    found += [
+        msg("{path}: {reason}.", path=one.path, reason=said(one.reason).rstrip("."))
+        for one in picture.verified.failures
+    ]
     return tuple(dict.fromkeys(found))
 
 
