@@ -141,7 +141,7 @@ def plain(value: object) -> object:
         return type(value).__name__, [plain(item) for item in value]
     if isinstance(value, frozenset):
         return "set", sorted(value)
-    return type(value).__name__, repr(value)
+    return "str" if isinstance(value, str) else type(value).__name__, repr(value)
 
 
 @dataclass

@@ -101,6 +101,8 @@ def _encode_dataclass(value: Any, kind: Any, parts: PartWriter) -> dict[str, obj
 def _encode_plain(value: Any, kinds: tuple[Any, ...], parts: PartWriter) -> object:
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, str):
+        value = str(value)  # a message is kept as the text that it is
     known = type(value) in kinds or (type(value) is int and float in kinds)
     if not known:
         raise TypeError(f"found {type(value).__name__}, expected {_names_of(kinds)}")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dpdesk.core.charts import ChartTable
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import Role
 from dpdesk.project.file import (
@@ -77,6 +78,13 @@ def test_plain_values_come_back_with_their_very_types(value: object) -> None:
     store = Store()
     found = decode_free(encode_free(value, store.sink), store.source())
     assert plain(found) == plain(value)
+
+
+@pytest.mark.parametrize("kind", [str, str | None, str | float])
+def test_a_message_is_kept_as_the_text_that_it_is(kind: object) -> None:
+    store = Store()
+    raw = encode(msg("{n} rows", n=3), kind, store.sink)
+    assert decode(raw, kind, store.source()) == "3 rows"
 
 
 @pytest.mark.parametrize("dtype", ["<f8", "<i8", "<i4", "?"])
