@@ -205,9 +205,10 @@ def _account_lines(account: AccountPicture) -> list[str]:
 
     spending, figures = account.spending, account.figures
     key = str(account.key)
+    debits = "1 debit" if spending.count == 1 else f"{spending.count:,} debits"
     lines = [
         f"{key[0].upper()}{key[1:]}",
-        f"  spent   {spending} ({spending.count:,} debits; for {unit_words(spending)})",
+        f"  spent   {spending} ({debits}; for {unit_words(spending)})",
         f"  limit   {_limit_words(account)}",
         *(f"  people  {_people_words(record)}" for record in account.people),
     ]
