@@ -2,7 +2,7 @@
 
 The debit's entry stands in the evidence as the ledger holds it: its hash covers all of it, so its
 fields are compared with the plan, the source and the manifest. That the ledger really has it can be
-told on the computer of the ledger alone.
+told where its witness lies: what that knows of the ledger is compared too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dpdesk.core.budget import (
     ZeroConcentrated,
     columns_fingerprint,
 )
+from dpdesk.core.errors import StorageError
 from dpdesk.core.parameters import exact_number
 from dpdesk.engine.private.method import Charge
 from dpdesk.project.ledger.records import Debited, LedgerEntry, one_line
@@ -134,6 +135,22 @@ def _record_faults(
     entries = ending.get("entries")
     if set(ending) != _HEAD or type(entries) is not int or entries < entry.n:
         yield "`budget, head` is not an end of that ledger"
+    yield from _witnessed_faults(entry, ending)
+
+
+def _witnessed_faults(entry: LedgerEntry, ending: Mapping[str, object]) -> Iterator[str]:
+    """What the witness of this computer knows otherwise; nothing of a ledger that it never saw."""
+    from dpdesk.project.ledger import Witness
+
+    try:
+        known = {one.n: one.hash for one in Witness.here().entries(str(ending.get("ledger")))}
+    except StorageError:
+        return
+    if known.get(entry.n, entry.hash) != entry.hash:
+        yield "`budget, record` is not the entry that the witness of this computer knows"
+    end = ending.get("entries")
+    if isinstance(end, int) and known.get(end, ending.get("hash")) != ending.get("hash"):
+        yield "`budget, head` is not the end that the witness of this computer knows"
 
 
 def _debit(record: object) -> tuple[LedgerEntry, Debited]:

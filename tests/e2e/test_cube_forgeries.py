@@ -26,6 +26,7 @@ from tests.helpers.forging import (
     check_found,
     forged,
     manifest_of,
+    report_again,
     seal_again,
 )
 
@@ -473,3 +474,41 @@ def test_draws_and_counts_are_compared_whatever_texts_a_release_names(
     }
     (reason,) = reasons(false)
     assert "its draws are not those of this plan" in reason
+
+
+def forge_who(budget: Said) -> None:
+    """Somebody else paid, by an entry whose hash fits."""
+    record = budget["record"] | {"who": "someone else@elsewhere"}
+    known = LedgerEntry(**{**record, "hash": ""})
+    budget["record"] = record | {"hash": known.expected_hash()}
+    budget["entry"] = known.expected_hash()
+    if budget["head"]["entries"] == record["n"]:
+        budget["head"]["hash"] = known.expected_hash()
+
+
+def forge_head(budget: Said) -> None:
+    """An end of the ledger that it never had."""
+    budget["head"] |= {"entries": budget["record"]["n"], "hash": "0" * 64}
+
+
+@pytest.mark.parametrize(("forge", "place"), [(forge_who, "record"), (forge_head, "head")])
+def test_the_entry_of_a_debit_is_compared_with_the_witness_of_its_computer(
+    context: AppContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    forge: Callable[[Said], None],
+    place: str,
+) -> None:
+    source = write_register(tmp_path / "data", people())
+    made = release(context, write_plan(source), tmp_path / "made").out
+    assert verify_release(made, context.registry, CancelToken(), silent).ok
+    evidence = json.loads((made / "internal/evidence.json").read_text("utf-8"))
+    forge(evidence["budget"])
+    (made / "internal/evidence.json").write_bytes(canonical(evidence))
+    report_again(made, context.registry)
+    seal_again(made, manifest_of(made))
+    found = verify_release(made, context.registry, CancelToken(), silent)
+    reason = f"`budget, {place}` is not the {'entry' if place == 'record' else 'end'} that"
+    assert [one.reason.startswith(reason) for one in found.failures][:1] == [True]
+    monkeypatch.setenv("DPDESK_WITNESS", str(tmp_path / "of-another-computer.jsonl"))
+    assert verify_release(made, context.registry, CancelToken(), silent).ok
