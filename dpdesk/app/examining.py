@@ -98,7 +98,7 @@ class Examination:
             found, was = _option(now[key]), _option(before[key])
             sentence = f"{words}: {found} now, {was} before."
             advice = (
-                "Check that numbers and names are read rightly." if weight is Weight.LOOK else ""
+                "Check that numbers and names are read correctly." if weight is Weight.LOOK else ""
             )
             yield FitItem(f"reading.{key}", weight, sentence, advice)
 
@@ -226,7 +226,7 @@ class Examination:
                 elif isinstance(choice, HierarchyBuilder) and name in self._profile:
                     found[name] = self._built(name, choice)
             except (InputError, StorageError) as error:
-                advice = error.hint or "Mend the hierarchy, or choose another one."
+                advice = error.hint or "Fix the hierarchy, or choose another one."
                 found[name] = FitItem(
                     "hierarchy.unusable", Weight.BLOCKS, error.sentence, advice, name
                 )

@@ -86,7 +86,7 @@ def missing_values(where: str, lacking: Sequence[str], known: Iterable[str]) -> 
         "hierarchy.missing-leaf",
         f"{where}: {shown}{more} {'is' if len(lacking) == 1 else 'are'} in the data but not in "
         "the hierarchy, expected every value.",
-        hint=f"Did you mean {quoted(near)}?" if near else "Add what lacks.",
+        hint=f"Did you mean {quoted(near)}?" if near else "Add what is missing.",
         details={"values": tuple(lacking[:100])},
     )
 

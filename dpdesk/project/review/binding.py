@@ -116,7 +116,8 @@ def binding_faults(submitted: Submission, found: ReleaseBinding) -> tuple[Fault,
                 _fault("file.changed", msg("{path} is not the file submitted", path=shown(path)))
             )
     faults += [
-        _fault("file.odd", msg("{path} is no regular file", path=shown(path))) for path in found.odd
+        _fault("file.odd", msg("{path} is not a regular file", path=shown(path)))
+        for path in found.odd
     ]
     for what in ("manifest_sha256", "seal_sha256", "plan_sha256", "commitment"):
         if getattr(submitted, what) != getattr(found, what):

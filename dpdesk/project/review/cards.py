@@ -192,7 +192,7 @@ def card_from_json(raw: dict[str, object]) -> Card:
     """A card from its object; see :func:`parse_card`."""
     person, key, created = raw.get("person"), raw.get("key"), parse_time(raw.get("created"))
     if set(raw) != _CARD_KEYS or raw["kind"] != CARD_KIND or type(raw["format"]) is not int:
-        raise _unreadable("it is no public key of DPDesk")
+        raise _unreadable("it is not a public key of DPDesk")
     if raw["format"] != 1:
         raise _unreadable(
             msg("its format is {found}, expected 1; a newer DPDesk made it", found=raw["format"])

@@ -152,8 +152,18 @@ class LatticeInspector(QFrame):
         self.weight.editingFinished.connect(self._on_typed)
         self.lighter, self.heavier = self._button(LIGHTER), self._button(HEAVIER)
         for button, text, name, tip in (
-            (self.lighter, "−", self.tr("Less weight"), self.tr("The error counts less (−)")),
-            (self.heavier, "+", self.tr("More weight"), self.tr("The error counts more (+)")),
+            (
+                self.lighter,
+                "−",
+                self.tr("Less weight"),
+                self.tr("Lower the weight of its error (−)"),
+            ),
+            (
+                self.heavier,
+                "+",
+                self.tr("More weight"),
+                self.tr("Raise the weight of its error (+)"),
+            ),
         ):
             button.setText(text)
             button.setAccessibleName(name)

@@ -77,7 +77,7 @@ class ItemCard(QFrame):
             self._buttons.append(made)
         step, title = words.place_of(item)
         self._place = (step, item.column)
-        go = button(self.tr("Go to {step}").format(step=title), self.tr("Mend it in the window"))
+        go = button(self.tr("Go to {step}").format(step=title), self.tr("Fix it in the window"))
         go.clicked.connect(self._on_jump)
         self._buttons.append(go)
         for one in self._buttons:

@@ -52,11 +52,11 @@ def answer_words(report: FitReport) -> tuple[str, str]:
     rows = grouped(report.profile.rows)
     if blocking:
         text = translate(
-            "Fitting", "✕ Not yet, with its {rows} rows: {n} of the lines below stand in the way."
+            "Fitting", "✕ Not yet with its {rows} rows: {n} of the points below prevent it."
         )
         if blocking == 1:
             text = translate(
-                "Fitting", "✕ Not yet, with its {rows} rows: one of the lines below is in the way."
+                "Fitting", "✕ Not yet with its {rows} rows: one of the points below prevents it."
             )
         return "fail", text.format(rows=rows, n=blocking)
     if looking:

@@ -225,7 +225,7 @@ class TrustPage(QWidget):
         if not (self.retired.isChecked() or self.stolen.isChecked()):
             wrong = self.tr("Say whether the key is retired or compromised.")
         elif not self.reason.text().strip():
-            wrong = self.tr("Give a reason: it stands in the list for everybody.")
+            wrong = self.tr("Give a reason: everyone can read it in the list.")
         self.revoke_problem.say(wrong)
         if not wrong and entry is not None:
             retired = self.retired.isChecked()

@@ -107,7 +107,9 @@ def _compare(person: Person) -> None:
 
 
 def _write(person: Person, tmp_path: Path) -> Path:
-    person.reads("What leaves, and does it hold?", "For someone who knows only age, sex")
+    person.reads(
+        "What will be published, and is it verified?", "For someone who knows only age, sex"
+    )
     person.type("Title of the release", "People of the sample")
     out = tmp_path / "release"
     person.type("Folder of the release", str(out))

@@ -262,7 +262,7 @@ def facts(column: ColumnProfile) -> tuple[tuple[str, str], ...]:
     if column.user_missing:
         share = column.user_missing / column.rows
         text = f"{grouped(column.user_missing)} ({short_share(share)})"
-        found.append((translate("DataPanel", "Of which user-missing"), text))
+        found.append((translate("DataPanel", "Of these, user-defined missing"), text))
     if column.minimum is not None and column.maximum is not None:
         ends = f"{short_name(column.minimum)} – {short_name(column.maximum)}"
         found.append((translate("DataPanel", "From – to"), ends))

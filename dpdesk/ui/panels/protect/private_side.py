@@ -50,7 +50,7 @@ class LatticeEdits(QObject):
         if view is None:
             return
         if before is None or self._bench.stale:
-            view.say(self.tr("The settings at the left cannot be read; mend them first."))
+            view.say(self.tr("The settings at the left cannot be read; fix them first."))
             return
         try:
             after = change.made(before)

@@ -421,7 +421,7 @@ class SettingsPane(QScrollArea):
         inner = QWidget()
         self._layout = column(inner, gap=SPACE.m)
         self._layout.setContentsMargins(0, 0, SPACE.s, 0)
-        head = QLabel(self.tr("What shall be reached?"))
+        head = QLabel(self.tr("Which protection?"))
         head.setWordWrap(True)
         set_look(head, "section")
         self._layout.addWidget(head)

@@ -95,7 +95,7 @@ class DecidePage(QWidget):
         """
         fresh = self._draft is None or _about(self._draft) != _about(draft)
         self._draft = draft
-        heads = (self.tr("Decision"), self.tr("Stands"), self.tr("What"))
+        heads = (self.tr("Decision"), self.tr("Status"), self.tr("What"))
         rows = [
             (choice_words(draft.choices[one.key]), one.mark, one.question) for one in draft.points
         ]

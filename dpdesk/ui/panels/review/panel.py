@@ -157,7 +157,7 @@ class ReviewPanel(Panel):
 
     def _build(self) -> None:
         layout = column(self, margin=SPACE.l, gap=SPACE.m)
-        self._header = StepHeader(6, self.tr("What leaves, and does it hold?"), "")
+        self._header = StepHeader(6, self.tr("What will be published, and is it verified?"), "")
         self.strip = ChoiceStrip(self.tr("Prepare, or look at a release"))
         self.strip.chosen.connect(self._on_page)
         layout.addWidget(self._header)
@@ -396,5 +396,5 @@ class ReviewPanel(Panel):
             places["report"] = facts.internal / "report.html"
         path = places.get(what)
         if path is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-            text = self.tr("No program was found to open it; it lies at {path}.")
+            text = self.tr("No program was found to open it; the file is {path}.")
             self.messageRaised.emit("info", text.format(path=path))

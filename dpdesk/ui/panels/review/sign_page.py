@@ -300,7 +300,7 @@ class SignPage(Page):
         text = self.tr("Signed: {words}.").format(words=event.words)
         if beside:
             more = self.tr(
-                "It is in {file} alone: give that to somebody who may write to the release folder, "
+                "It is only in {file}: give that file to someone who may write to the release folder, "
                 "to be brought in by “Join copies”."
             )
             text += " " + more.format(file=found.path)

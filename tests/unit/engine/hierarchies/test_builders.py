@@ -270,7 +270,11 @@ def test_groups_with_equal_labels_are_kept_apart() -> None:
 @pytest.mark.parametrize(
     ("options", "words", "hint"),
     [
-        ({"order": ["a", "c"]}, "`b` is in the data but not in the hierarchy", "Add what lacks."),
+        (
+            {"order": ["a", "c"]},
+            "`b` is in the data but not in the hierarchy",
+            "Add what is missing.",
+        ),
         ({"order": ["a", "bb"]}, "`b` is in the data", "Did you mean `bb`?"),
         ({"order": ["a", "b", "a"]}, "`order` holds `a` twice", ""),
         ({"order": [1, 2]}, "`order` is [1, 2], expected a list of texts", ""),
