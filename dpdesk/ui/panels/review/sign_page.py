@@ -300,8 +300,8 @@ class SignPage(Page):
         text = self.tr("Signed: {words}.").format(words=event.words)
         if beside:
             more = self.tr(
-                "It is only in {file}: give that file to someone who may write to the release folder, "
-                "to be brought in by “Join copies”."
+                "It is only in {file}: give that file to someone who may write to the release "
+                "folder, to be brought in by “Join copies”."
             )
             text += " " + more.format(file=found.path)
         left = " ".join(f"{one.reason}." for one in found.left_out)
