@@ -212,10 +212,11 @@ def table_width(item: Mapping[str, object], manifest: Mapping[str, object]) -> f
     noise = Noise.GAUSSIAN if "rho" in parameters else Noise.LAPLACE
     step = _step(str(item.get("measure", "")), parameters.get("measure"))
     variance = as_float(item["variance"])
-    sources = len(as_list(as_table(manifest["result"])["noise_sources"]))
+    result = as_table(manifest["result"]) if parameters.get("integral") is True else {}
+    sources = len(as_list(result.get("noise_sources", [])))
     whole = rounding_does_nothing(sources, nonnegative=parameters.get("nonnegative") is True)
-    if parameters.get("integral") is True and not whole and variance > 0:
-        domains = [as_table(one) for one in as_list(as_table(manifest["result"])["domains"])]
+    if result and not whole and variance > 0:
+        domains = [as_table(one) for one in as_list(result["domains"])]
         inside = [one["dimension"] in as_list(item["dimensions"]) for one in domains]
         shape = [len(as_list(one["categories"])) for one in domains]
         variance += rounding_of_cell(inside, shape) * step**2

@@ -223,7 +223,7 @@ def test_an_accuracy_names_the_epsilon_that_it_needs_and_sets_it(
 def test_an_error_that_no_epsilon_reaches_is_answered_in_a_sentence(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    opened(panel, bench, qtbot, plan_of(tmp_path, planner="base", integral=True))
+    opened(panel, bench, qtbot, plan_of(tmp_path, planner="all", integral=True))
     box = panel.settings.accuracy
     qtbot.waitUntil(lambda: box.table.count() == 8)
     qtbot.keyClicks(box.width_, "0.1")
