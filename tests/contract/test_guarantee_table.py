@@ -14,6 +14,7 @@ import pytest
 
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.messages import frame
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.schema import Role
@@ -255,13 +256,18 @@ def literals(module: str) -> Iterator[str]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
+    templates = {
+        id(node.args[0])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "msg"
+    }
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)
             and id(node) not in passed
         ):
-            yield node.value
+            yield from frame(node.value)[0] if id(node) in templates else (node.value,)
 
 
 @pytest.mark.parametrize("module", WORDED)
