@@ -36,7 +36,7 @@ def _load() -> None:
     """What commands about reviews load when they are first wanted."""
     from importlib import import_module
 
-    for name in ("acting", "looking", "protocols"):
+    for name in ("acting", "protocols", "review_picture"):
         import_module(f"dpdesk.app.review.{name}")
     for name in ("dpdesk.cli.main", "dpdesk.cli.review.rounds", "dpdesk.app.checklists"):
         import_module(name)
