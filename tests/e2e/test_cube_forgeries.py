@@ -472,7 +472,9 @@ def test_draws_and_counts_are_compared_whatever_texts_a_release_names(
         "entry": hashed,
         "head": {**budget["head"], "hash": hashed},
     }
-    (reason,) = reasons(false)
+    with pytest.MonkeyPatch.context() as patch:  # where nobody has seen the ledger
+        patch.setenv("DPDESK_WITNESS", str(tmp_path / "of-another-computer.jsonl"))
+        (reason,) = reasons(false)
     assert "its draws are not those of this plan" in reason
 
 

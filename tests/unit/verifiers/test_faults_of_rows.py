@@ -75,7 +75,7 @@ def _stated(owner: Any, name: str, **facts: Change) -> Callable[[Patch], None]:
 
 
 def _metric(key: str) -> Callable[[Patch], None]:
-    return _stated(KAnonymity, "run", metrics=lambda found: found | {key: found[key] / 2})
+    return _stated(KAnonymity, "decide", metrics=lambda found: found | {key: found[key] / 2})
 
 
 def _recoded(**facts: Change) -> Change:
@@ -116,11 +116,11 @@ def _plus(count: int) -> int:
 K_FAULTS = [
     Fault("k", _read_as(KSettings, k=2)),
     Fault("limit of suppression", _read_as(KSettings, k=60, max_suppression=Fraction(1))),
-    Fault("node", _stated(KAnonymity, "run", node=_one_up)),
-    Fault("classes", _stated(KAnonymity, "run", classes=_plus)),
-    Fault("smallest class", _stated(KAnonymity, "run", smallest_class=_plus)),
-    Fault("rows", _stated(KAnonymity, "run", rows_out=_plus)),
-    Fault("suppressed rows", _stated(KAnonymity, "run", rows_suppressed=_plus)),
+    Fault("node", _stated(KAnonymity, "decide", node=_one_up)),
+    Fault("classes", _stated(KAnonymity, "decide", classes=_plus)),
+    Fault("smallest class", _stated(KAnonymity, "decide", smallest_class=_plus)),
+    Fault("rows", _stated(KAnonymity, "decide", rows_out=_plus)),
+    Fault("suppressed rows", _stated(KAnonymity, "decide", rows_suppressed=_plus)),
     *(
         Fault(key, _metric(key))
         for key in ("discernibility", "average_class_size", "loss", "precision")
@@ -129,7 +129,7 @@ K_FAULTS = [
         "suppression",
         _after(
             KAnonymity,
-            "run",
+            "decide",
             _recoded(
                 suppressed=lambda found: found[:0],
                 rows_suppressed=lambda _: 0,
@@ -137,16 +137,16 @@ K_FAULTS = [
             ),
         ),
     ),
-    Fault("mapping", _after(KAnonymity, "run", _recoded(mapping=_moved))),
-    Fault("identifiers", _after(KAnonymity, "run", _recoded(dropped_columns=lambda _: ()))),
-    Fault("promised k", _after(KAnonymity, "run", _promised(k=1000))),
-    Fault("promised columns", _after(KAnonymity, "run", _promised(quasi_identifiers=["town"]))),
-    Fault("promised roles", _after(KAnonymity, "run", _promised(sensitive=[]))),
+    Fault("mapping", _after(KAnonymity, "decide", _recoded(mapping=_moved))),
+    Fault("identifiers", _after(KAnonymity, "decide", _recoded(dropped_columns=lambda _: ()))),
+    Fault("promised k", _after(KAnonymity, "decide", _promised(k=1000))),
+    Fault("promised columns", _after(KAnonymity, "decide", _promised(quasi_identifiers=["town"]))),
+    Fault("promised roles", _after(KAnonymity, "decide", _promised(sensitive=[]))),
 ]
 
 
 def _as_judged(change: Change) -> Callable[[Patch], None]:
-    return _after(LDiverted, "judge", change)
+    return _after(LDiverted, "decide", change)
 
 
 def _drawn_otherwise(change: Change) -> Callable[[Patch], None]:
@@ -181,8 +181,8 @@ L_FAULTS = [
     Fault("promised l", _as_judged(_promised(l=4))),
     Fault("promised columns", _as_judged(_promised(diverted=["job"]))),
     Fault("promised roles", _as_judged(_promised(insensitive=["age"]))),
-    Fault("rows", _stated(LDiverted, "judge", rows_out=_plus)),
-    Fault("rows removed", _stated(LDiverted, "judge", rows_removed=_plus)),
+    Fault("rows", _stated(LDiverted, "decide", rows_out=_plus)),
+    Fault("rows removed", _stated(LDiverted, "decide", rows_removed=_plus)),
     Fault("a value that there is not", _drawn_otherwise(_strange_value)),
     Fault("a row twice", _drawn_otherwise(_twice_a_row)),
     Fault("one value for all", _drawn_otherwise(_one_value)),
