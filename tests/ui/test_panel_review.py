@@ -394,7 +394,7 @@ def test_pages_and_folder_are_opened_by_the_system(
     out = tmp_path / "out"
     expected = [out / "internal/report.html", out / "public/about.html", out]
     assert opened == [str(path) for path in expected]
-    assert told == [f"No program was found to open it; it lies at {out}."]
+    assert told == [f"No program was found that opens {out}."]
 
 
 def test_cancelling_while_writing_leaves_nothing(room: Room, tmp_path: Path) -> None:

@@ -396,5 +396,5 @@ class ReviewPanel(Panel):
             places["report"] = facts.internal / "report.html"
         path = places.get(what)
         if path is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-            text = self.tr("No program was found to open it; the file is {path}.")
+            text = self.tr("No program was found that opens {path}.")
             self.messageRaised.emit("info", text.format(path=path))
