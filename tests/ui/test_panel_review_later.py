@@ -218,7 +218,7 @@ def test_a_review_that_cannot_be_written_into_its_folder_goes_into_a_file_to_be_
     out = tmp_path / "signed.json"
     dialog.out.line.setText(str(out))
     room.sign(dialog)
-    assert f"It is in {out} alone" in heard[-1]
+    assert f"It is only in {out}: give" in heard[-1]
     assert author.review.read_bytes() == before
     assert room.status is Status.RELEASED
     assert f"{out} is not in this folder yet" in room.page.standing.notes.text
