@@ -227,7 +227,7 @@ def _known(
         hashes.append(manifest_hash(content.manifest))
         if not context.registry.about(str(content.manifest["method"])).allows(Use.BROWSED):
             raise InputError(
-                "buy.no-cube", msg("{folder}: the release is no cube of tables.", folder=folder)
+                "buy.no-cube", msg("{folder}: the release is not a cube of tables.", folder=folder)
             )
         with told(folder):
             cube = ReleasedCube.from_manifest(content.manifest)

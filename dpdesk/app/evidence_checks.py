@@ -273,9 +273,7 @@ def hierarchy_files_check(evidence: Mapping[str, object], source: Path) -> list[
     if unseen:
         files = ", ".join(quoted(file) for file in unseen)
         status = CheckStatus.NEEDS_SOURCE
-        found = msg(
-            "recorded alone, because next to the source there is no readable {files}", files=files
-        )
+        found = msg("recorded alone: no readable file next to the source: {files}", files=files)
     if other:
         files = ", ".join(quoted(file) for file in other)
         status = CheckStatus.FAILED

@@ -561,7 +561,7 @@ def _cube(facts: ReleaseFacts, agency: str) -> Any:
         raise InputError(
             "export.agency",
             msg(
-                "`{agency}` is no identifier of an agency, expected letters, digits, `_` and "
+                "`{agency}` is not an identifier of an agency, expected letters, digits, `_` and "
                 "`-`, beginning with a letter.",
                 agency=agency,
             ),

@@ -29,7 +29,7 @@ from dpdesk.app.ledgers import LedgerDesk, Spent, open_ledger
 from dpdesk.app.manifests import new_manifest, refuse_unlisted
 from dpdesk.app.method_claims import beyond
 from dpdesk.app.page_checks import page_is_made, public_page
-from dpdesk.app.planning import check_protection, prepare_rows
+from dpdesk.app.planning import prepare_rows
 from dpdesk.app.prepared import Prepared, PreparedRows, PreparedTables
 from dpdesk.app.pseudonyms import (
     Pseudonyms,
@@ -116,7 +116,7 @@ def prepare(
     """
     from dpdesk.app.private.preparing import prepare_tables
 
-    method, _ = check_protection(context, plan, where)
+    method = context.registry.ready(plan.protection.method, f"{where}, [protection]")
     given = context, plan, base, where, token, report, data, hierarchies
     if noise_of(method) is not None:
         return prepare_tables(*given, spending=spending)

@@ -79,7 +79,7 @@ def _marks_note(
     if found[0] == 1:
         return (
             msg(
-                "A byte order mark (U+FEFF), which nobody sees, begins the value of the "
+                "A byte order mark (U+FEFF), which is invisible, begins the value of the "
                 "column `{column}` in row {row:,}; it stays part of the value.",
                 column=name,
                 row=found[1] + 1,
@@ -87,7 +87,7 @@ def _marks_note(
         )
     return (
         msg(
-            "Byte order marks (U+FEFF), which nobody sees, begin {n:,} values of the column "
+            "Byte order marks (U+FEFF), which are invisible, begin {n:,} values of the column "
             "`{column}`, the first in row {row:,}; they stay part of the values.",
             n=found[0],
             column=name,

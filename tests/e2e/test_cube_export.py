@@ -40,7 +40,7 @@ def _check(genuine: Path, context: AppContext, tmp_path: Path, token: CancelToke
     assert b",ABC.D:CUBE_" not in (tmp_path / "ddi").read_bytes()
     assert (tmp_path / "sdmx-csv").read_text("utf-8").count("ABC.D:CUBE_") == len(found)
     assert faults((tmp_path / "ddi").read_bytes()) == []
-    with pytest.raises(InputError, match="`A B` is no identifier of an agency"):
+    with pytest.raises(InputError, match="`A B` is not an identifier of an agency"):
         export_release(genuine, "sdmx-csv", tmp_path / "a", context.workspace, token, silent, "A B")
     with pytest.raises(InputError, match="`csvw` describes microdata"):
         export_release(genuine, "csvw", tmp_path / "a", context.workspace, token, silent)
