@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +23,6 @@ from dpdesk.ui.application import Application
 from dpdesk.ui.files import DialogAsker, FileAsker
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.main_window import MainWindow
-from dpdesk.ui.open_request import OpenRequest
 from dpdesk.ui.panels.attributes import AttributesPanel
 from dpdesk.ui.panels.compare import ComparePanel
 from dpdesk.ui.panels.data import DataPanel
@@ -30,17 +30,35 @@ from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.panels.review import ReviewPanel
 from dpdesk.ui.people import PeopleWindow
-from dpdesk.ui.projects import ENDING, ProjectDesk
+from dpdesk.ui.projects import ENDING, OPENED_ENDINGS, ProjectDesk
 from dpdesk.ui.settings import SettingsStore, StoredSettings
 from dpdesk.ui.shell import Panel, PanelEntry
 from dpdesk.ui.shell.bars import StatusFacts
 from dpdesk.ui.side_windows import SideWindows
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.words.budget import status_words
-from dpdesk.ui.words.endings import OPENED_ENDINGS
-from dpdesk.ui.words.protection import planned_words, released_words
+from dpdesk.ui.words.settings import planned_words, released_words
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
-from dpdesk.ui.workbench.states import history_steps
+from dpdesk.ui.workbench.state import history_steps
+
+
+@dataclass(frozen=True)
+class OpenRequest:
+    """A file, or the work that begins with a table of a server, which has no file."""
+
+    path: Path
+    is_project: bool = False
+    work: WorkState | None = None
+
+    def open(self, workbench: Workbench, projects: ProjectDesk) -> None:
+        """Open it now."""
+        if self.is_project:
+            projects.open(self.path)
+        elif self.work is not None:
+            workbench.open_work(self.work, self.path)
+        else:
+            workbench.open_path(self.path)
+
 
 SAMPLE_PLAN = "sample/plans/research-file.toml"
 _TRIED = {Aspect.DATA, Aspect.ROLES, Aspect.METHOD, Aspect.EXPLORATION}

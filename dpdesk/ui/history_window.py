@@ -14,10 +14,10 @@ from dpdesk.ui.people.parts import Lines, button, note
 from dpdesk.ui.shell.history import HistoryStep
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
-from dpdesk.ui.workbench.states import history_steps
+from dpdesk.ui.workbench.state import history_steps
 
 translate = QCoreApplication.translate
 Row = tuple[str, str, str]

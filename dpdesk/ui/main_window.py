@@ -42,24 +42,32 @@ from dpdesk.ui.crash import Fault
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.shell import ActionSet, Panel, PanelEntry
-from dpdesk.ui.shell.area import PanelArea
-from dpdesk.ui.shell.bars import HelpArea, HelpPane, StatusFacts, StatusStrip, Trail
-from dpdesk.ui.shell.corner import DocumentCorner
-from dpdesk.ui.shell.focus import FocusKeeper, focus_next_region, focus_region
+from dpdesk.ui.shell.actions import CommandPalette, toggle_tables
+from dpdesk.ui.shell.bars import (
+    DocumentCorner,
+    HelpArea,
+    HelpPane,
+    PanelArea,
+    StatusFacts,
+    StatusStrip,
+    Trail,
+    geometry_text,
+    layout_text,
+    restore,
+    take_first_size,
+)
 from dpdesk.ui.shell.history import HistoryStep
-from dpdesk.ui.shell.layout import geometry_text, layout_text, restore, take_first_size
 from dpdesk.ui.shell.navigation import Navigation
-from dpdesk.ui.shell.palette import CommandPalette
-from dpdesk.ui.shell.projects import ProjectActions
-from dpdesk.ui.shell.requests import RequestingWindow
+from dpdesk.ui.shell.panel import FocusKeeper, focus_next_region, focus_region
 from dpdesk.ui.shell.standard import (
     PanelSteps,
+    ProjectActions,
+    RequestingWindow,
     ViewMenus,
     keys_text,
     opening_specs,
     working_specs,
 )
-from dpdesk.ui.shell.table_toggle import toggle_tables
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import ActivityList, MessageBand, StepHeader, column, splitter
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from dpdesk.app.opening import PLAN_ENDINGS
 from dpdesk.core.errors import DpdeskError
+from dpdesk.core.source_options import ENDINGS
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.main_window import MainWindow
@@ -264,3 +267,14 @@ class ProjectDesk(QObject):
             some = bool(failure.details.get("moments"))
             actions = ((RESCUE, self.tr("Save what can be read…")),) if some else ()
             self._window.show_error(failure, actions)
+
+
+def _patterns(endings: Iterable[str]) -> str:
+    return " ".join(f"*{ending}" for ending in endings)
+
+
+DATA_ENDINGS = _patterns(ENDINGS)
+"""What a table of people can be kept in."""
+
+OPENED_ENDINGS = _patterns((*ENDINGS, *PLAN_ENDINGS, ENDING))
+"""All that can be opened: data, plans and projects."""

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
 from dpdesk.ui.jobs.hub import Work
-from dpdesk.ui.panels.review.job_line import JobLine
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
-from dpdesk.ui.words.counts import short_name
+from dpdesk.ui.widgets.activity import JobLine
+from dpdesk.ui.words.numbers import short_name
 
 _LONGEST_TITLE = 200
 

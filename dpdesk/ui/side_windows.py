@@ -19,7 +19,7 @@ from dpdesk.ui.fitting import FitWindow
 from dpdesk.ui.history_window import HistoryWindow
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.ledger import RESTORED, LedgerWindow
-from dpdesk.ui.ledger.tasks import LookAtLedger
+from dpdesk.ui.ledger.window import LookAtLedger
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.people import PeopleWindow
 from dpdesk.ui.shell import ActionSpec

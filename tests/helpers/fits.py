@@ -27,8 +27,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.ui.forms.combo import NarrowCombo
-from dpdesk.ui.widgets.elided import ElidedLabel
+from dpdesk.ui.forms.spin import NarrowCombo
+from dpdesk.ui.widgets.states import ElidedLabel
 
 SLACK = 1
 

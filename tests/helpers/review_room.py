@@ -12,8 +12,8 @@ from dpdesk.app.review.values import Decision, Status
 from dpdesk.app.types import AppContext
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review import ReviewPanel
-from dpdesk.ui.panels.review.actions import Action
 from dpdesk.ui.panels.review.panel import SIGN
+from dpdesk.ui.panels.review.review_status import Action
 from dpdesk.ui.panels.review.sign_dialog import SignDialog
 from dpdesk.ui.panels.review.sign_page import DECIDE
 from dpdesk.ui.theme import ThemeManager

@@ -20,7 +20,7 @@ from dpdesk.app.running import run_plan
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.query import Grouping
 from dpdesk.ui.browsing import BrowseWindow
-from dpdesk.ui.browsing.shelves import COLUMNS, FILTERS, ROWS, UNUSED, mime_of
+from dpdesk.ui.browsing.side import COLUMNS, FILTERS, ROWS, UNUSED, mime_of
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.a11y import findings

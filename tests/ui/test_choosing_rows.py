@@ -15,7 +15,9 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.row_conditions import Comparison, Condition, query_of
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.data import DataPanel
-from dpdesk.ui.panels.data.choosing import (
+from dpdesk.ui.panels.data.presenter import Page
+from dpdesk.ui.panels.data.rows_card import (
+    RowsCard,
     condition_of,
     conditions_sentence,
     parse_values,
@@ -23,8 +25,6 @@ from dpdesk.ui.panels.data.choosing import (
     value_text,
     values_text,
 )
-from dpdesk.ui.panels.data.presenter import Page
-from dpdesk.ui.panels.data.rows_card import RowsCard
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
-from dpdesk.ui.widgets.elided import ElidedLabel
+from dpdesk.ui.widgets.states import ElidedLabel
 
 LONG = "Reading a file whose name is much longer than the place that is left for it"
 

@@ -12,11 +12,11 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.core.schema import Role
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.panels.attributes.model import AttributesModel
 from dpdesk.ui.panels.attributes.presenter import Row, filtered
+from dpdesk.ui.panels.attributes.view import AttributesModel
 from dpdesk.ui.panels.data import DataPanel
-from dpdesk.ui.panels.data.form import ReadingForm
 from dpdesk.ui.panels.data.presenter import facts, header_note
+from dpdesk.ui.panels.data.reading import ReadingForm
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings

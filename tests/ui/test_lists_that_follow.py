@@ -18,9 +18,9 @@ from dpdesk.core.source_spec import SourceSpec
 from dpdesk.engine.methods import default_registry
 from dpdesk.io.formats.worker import _PRIVATE, _READERS
 from dpdesk.ui.panels.data.presenter import format_words
-from dpdesk.ui.panels.review.export_jobs import _filters
+from dpdesk.ui.panels.review.panel import _filters
 from dpdesk.ui.panels.review.release_page import ExportsPage
-from dpdesk.ui.words.endings import DATA_ENDINGS, OPENED_ENDINGS
+from dpdesk.ui.projects import DATA_ENDINGS, OPENED_ENDINGS
 from tests.helpers.waiting import PatientBot
 
 ROOT = Path(__file__).parents[2]

@@ -24,8 +24,8 @@ from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.settings import MemorySettings, PlainSettings
 from dpdesk.ui.shell import ActionSpec, Mark, Panel, PanelEntry, PanelStatus
+from dpdesk.ui.shell.actions import match_score
 from dpdesk.ui.shell.bars import StatusFacts
-from dpdesk.ui.shell.palette import match_score
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import MessageBand, column
 from tests.helpers.a11y import findings

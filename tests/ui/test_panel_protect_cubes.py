@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import LatticeChart, ScatterChart
 from dpdesk.ui.charts.surface import PlotSurface
-from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.dimensions import DimensionsField, LevelsByDimension
+from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench

@@ -14,8 +14,8 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.protect import presenter
-from dpdesk.ui.words import lacking, settings
-from dpdesk.ui.words.lacking import Situation
+from dpdesk.ui.words import settings
+from dpdesk.ui.words.settings import Situation
 
 METHOD = KAnonymity()
 COLUMNS = ("name", "age", "sex")
@@ -33,29 +33,29 @@ def situation(work: WorkState, *, has_data: bool = True) -> Situation:
 
 
 def test_nothing_is_missing_with_data_and_a_quasi_identifier(work: WorkState) -> None:
-    assert lacking.what_is_missing(situation(work)) is None
+    assert settings.what_is_missing(situation(work)) is None
 
 
 def test_data_come_first(work: WorkState) -> None:
-    missing = lacking.what_is_missing(situation(work, has_data=False))
+    missing = settings.what_is_missing(situation(work, has_data=False))
     assert missing is not None
     assert missing.panel == "data"
     reading = replace(situation(work, has_data=False), loading=True)
-    found = lacking.what_is_missing(reading)
+    found = settings.what_is_missing(reading)
     assert found is not None
     assert found.title == "The data are being read"
 
 
 def test_roles_come_second(work: WorkState) -> None:
     bare = SetRoles({"age": Role.INSENSITIVE}).apply(work)
-    missing = lacking.what_is_missing(situation(bare))
+    missing = settings.what_is_missing(situation(bare))
     assert missing is not None
     assert (missing.panel, missing.title) == ("attributes", "Tag at least one quasi-identifier")
 
 
 def test_a_wrong_value_of_the_form_is_no_reason_to_leave(work: WorkState) -> None:
     wrong = SetParameters({"k": 1}).apply(work)
-    assert lacking.what_is_missing(situation(wrong)) is None
+    assert settings.what_is_missing(situation(wrong)) is None
 
 
 @pytest.mark.parametrize(
@@ -69,17 +69,17 @@ def test_a_wrong_value_of_the_form_is_no_reason_to_leave(work: WorkState) -> Non
 )
 def test_each_error_leads_where_it_can_be_mended(code: str, place: str) -> None:
     problem = JobFailed(1, "Searching", "input", code, "Something.")
-    assert lacking.problem_place(problem, METHOD) == place
+    assert settings.problem_place(problem, METHOD) == place
 
 
 def test_an_error_of_a_parameter_stays_here() -> None:
     problem = JobFailed(1, "Searching", "input", "parameter.invalid", "k", details={"key": "k"})
-    assert lacking.problem_place(problem, METHOD) == ""
+    assert settings.problem_place(problem, METHOD) == ""
 
 
 def test_a_fault_of_the_program_leads_nowhere() -> None:
     problem = JobFailed(1, "Searching", "internal", "internal.KeyError", "A fault.")
-    assert lacking.problem_place(problem, METHOD) == ""
+    assert settings.problem_place(problem, METHOD) == ""
 
 
 def test_only_what_changed_becomes_an_edit(work: WorkState) -> None:

@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.review.values import EventType, Mode, Status
 from dpdesk.project.review import review_file
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.panels.review.actions import Beside
-from dpdesk.ui.panels.review.related import Relation
-from dpdesk.ui.panels.review.sign_fields import SubmitFields
+from dpdesk.ui.panels.review.review_status import Beside
+from dpdesk.ui.panels.review.sign_dialog import SubmitFields
+from dpdesk.ui.panels.review.sign_page import Relation
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.a11y import findings
 from tests.helpers.review_room import Room, Rooms

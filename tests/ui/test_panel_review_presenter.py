@@ -14,10 +14,9 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
-from dpdesk.ui.panels.review import checks, presenter
-from dpdesk.ui.panels.review.checks import State
-from dpdesk.ui.panels.review.files import purpose, size_text
-from dpdesk.ui.panels.review.target import InspectFolder
+from dpdesk.ui.panels.review import presenter
+from dpdesk.ui.panels.review.preparing import InspectFolder
+from dpdesk.ui.panels.review.presenter import State, purpose, size_text
 
 WORK = WorkState(
     source=SourceSpec("people 2024.csv"),
@@ -157,7 +156,7 @@ def test_a_release_is_suggested_where_it_can_be_written(read_only: Path, tmp_pat
 
 def test_every_status_has_its_own_shape_and_word() -> None:
     report = VerifyReport(True, (CONFIRMED, NEEDS, NEVER), (), (), True)
-    rows = checks.check_rows(facts(), report, None)
+    rows = presenter.check_rows(facts(), report, None)
     marks = [row.mark for row in rows]
     assert marks == [
         "✓ re-checked",
@@ -167,8 +166,8 @@ def test_every_status_has_its_own_shape_and_word() -> None:
         "– not checkable",
     ]
     assert rows[2].word == "re-checked from the public files"
-    assert checks.needs_source(rows)
-    verdict = checks.verdict(report, rows)
+    assert presenter.needs_source(rows)
+    verdict = presenter.verdict(report, rows)
     assert verdict.kind == "ok"
     assert verdict.sentence == (
         "3 of 5 checks are confirmed, none failed. Could be settled with the source: 1. "
@@ -179,26 +178,26 @@ def test_every_status_has_its_own_shape_and_word() -> None:
 def test_what_other_texts_wrote_is_said_to_be_not_checked() -> None:
     unchecked = ClaimCheck("about.html", CheckStatus.NOT_CHECKED, "other texts", "about.html")
     report = VerifyReport(True, (CONFIRMED, unchecked), (), (), True)
-    rows = checks.check_rows(facts(), report, None)
+    rows = presenter.check_rows(facts(), report, None)
     assert rows[-1].mark == "? not checked"
     assert rows[-1].word == "not checked: compared with nothing"
-    sentence = checks.verdict(report, rows).sentence
+    sentence = presenter.verdict(report, rows).sentence
     assert sentence.endswith("Not checked, for this program has other texts: 1.")
 
 
 def test_a_check_with_the_source_says_so() -> None:
     report = VerifyReport(True, (CONFIRMED,), (), (), True)
-    rows = checks.check_rows(facts(), report, Path("people.csv"))
+    rows = presenter.check_rows(facts(), report, Path("people.csv"))
     assert rows[-1].word == "re-checked, with the source at hand"
-    assert not checks.needs_source(rows)
+    assert not presenter.needs_source(rows)
 
 
 def test_what_even_the_source_leaves_open_does_not_ask_for_it_again() -> None:
     report = VerifyReport(True, (CONFIRMED, NEEDS), (), (), True)
-    rows = checks.check_rows(facts(), report, Path("people.csv"))
+    rows = presenter.check_rows(facts(), report, Path("people.csv"))
     assert rows[-1].mark == "○ needs a new run"
-    assert not checks.needs_source(rows)
-    assert "Only a new run could settle: 1." in checks.verdict(report, rows).sentence
+    assert not presenter.needs_source(rows)
+    assert "Only a new run could settle: 1." in presenter.verdict(report, rows).sentence
 
 
 def test_failures_stand_first_once_each_and_forbid_the_rest() -> None:
@@ -207,10 +206,10 @@ def test_failures_stand_first_once_each_and_forbid_the_rest() -> None:
         Failure("public/microdata.csv", f"{BROKEN.claim}: {BROKEN.found}"),
     )
     report = VerifyReport(False, (CONFIRMED, BROKEN), failures, (), True)
-    rows = checks.check_rows(facts(), report, None)
+    rows = presenter.check_rows(facts(), report, None)
     assert [row.state for row in rows[:2]] == [State.FAILED, State.FAILED]
     assert [row.claim for row in rows].count("public/microdata.csv") == 1
-    verdict = checks.verdict(report, rows)
+    verdict = presenter.verdict(report, rows)
     assert verdict.kind == "fail"
     assert "public/microdata.csv: was changed." in verdict.sentence
     assert "(1 more)" in verdict.sentence
@@ -218,22 +217,22 @@ def test_failures_stand_first_once_each_and_forbid_the_rest() -> None:
 
 def test_a_public_part_alone_is_unsealed_and_asks_for_caution_not_for_the_source() -> None:
     report = VerifyReport(True, (CONFIRMED,), (), ("manifest unsealed",), False)
-    rows = checks.check_rows(facts(internal=False), report, None)
+    rows = presenter.check_rows(facts(internal=False), report, None)
     assert rows[1].mark == "○ unsealed"
-    assert not checks.needs_source(rows)
-    assert checks.verdict(report, rows).kind == "caution"
+    assert not presenter.needs_source(rows)
+    assert presenter.verdict(report, rows).kind == "caution"
 
 
 def test_a_broken_seal_of_a_whole_release_is_a_failure() -> None:
     failure = Failure("internal/seal.json", "was changed")
     report = VerifyReport(False, (), (failure,), (), False)
-    rows = checks.check_rows(facts(), report, None)
+    rows = presenter.check_rows(facts(), report, None)
     assert all(row.state is State.FAILED for row in rows)
 
 
 def test_keys_of_the_result_get_names_and_symbols_keep_their_case() -> None:
     def said(claim: str, label: str = "") -> str:
-        return checks.claim_words(ClaimCheck(claim, CheckStatus.CONFIRMED, "", label=label))
+        return presenter.claim_words(ClaimCheck(claim, CheckStatus.CONFIRMED, "", label=label))
 
     assert said("rows_out", "Rows in the table") == "Rows in the table"
     assert said("rows_out") == "Rows out"

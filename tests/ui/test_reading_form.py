@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.preview import preview_source
-from dpdesk.ui.jobs.outcomes import failure
-from dpdesk.ui.panels.data.form import ReadingForm
+from dpdesk.ui.jobs.hub import failure
+from dpdesk.ui.panels.data.reading import ReadingForm
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from dpdesk.app.review.values import (
     Submission,
     proposed_vote,
 )
-from dpdesk.ui.panels.review.actions import Doable, doable
 from dpdesk.ui.panels.review.deciding import Choice, Draft, begin
+from dpdesk.ui.panels.review.review_status import Doable, doable
 from tests.helpers.pictures_of_reviews import picture
 from tests.helpers.reviewing import AUTHOR, BEN, CLARA, FILES, Play
 

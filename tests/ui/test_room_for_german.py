@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.types import AppContext
 from dpdesk.core.language import read_catalogue
 from dpdesk.core.language.catalogue import WINDOW
-from dpdesk.ui.charts.legend import Legend
+from dpdesk.ui.charts.head import Legend
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review.release_page import PICTURE, ReleasePage

@@ -21,7 +21,7 @@ from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.panels.review import ReviewPanel
 from dpdesk.ui.theme import ThemeManager
-from dpdesk.ui.words.protection import planned_words
+from dpdesk.ui.words.settings import planned_words
 from dpdesk.ui.workbench import Workbench
 from tests.contract.test_toys_everywhere import NOTHING, knowing, planned
 from tests.contract.toys import ROWS, saying

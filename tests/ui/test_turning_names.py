@@ -18,7 +18,7 @@ from dpdesk.core.shown import LONGEST_VALUE
 from dpdesk.ui.asking import AskWindow
 from dpdesk.ui.browsing import BrowseWindow
 from dpdesk.ui.files import file_stem
-from dpdesk.ui.models.listing import ListModel
+from dpdesk.ui.models.table import ListModel
 from dpdesk.ui.panels.attributes import AttributesPanel
 from dpdesk.ui.panels.compare import ComparePanel
 from dpdesk.ui.panels.data import DataPanel
@@ -26,8 +26,7 @@ from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.panels.review import ReviewPanel
 from dpdesk.ui.theme import ThemeManager
-from dpdesk.ui.words.counts import quoted, short_name
-from dpdesk.ui.words.numbers import legible, shortened
+from dpdesk.ui.words.numbers import legible, quoted, short_name, shortened
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.asking import ScriptedAsker

@@ -7,34 +7,235 @@ truth.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from dpdesk.app import asking, querying
 from dpdesk.app.asking import TRUTH_BADGE, ReleasedColumn, drawn_columns
 from dpdesk.app.querying import OpenRelease
 from dpdesk.app.types import AppContext
-from dpdesk.core.asking import AskState, answer_chart
+from dpdesk.core.asking import AnswerChartWords, AskState, answer_chart, drawn_rows, label_words
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import Choice
-from dpdesk.core.query import Chosen, Condition, Within
+from dpdesk.core.query import COVERING_95, Answer, AnswerRow, Chosen, Condition, Within
 from dpdesk.core.spans import Span, exact
-from dpdesk.ui.asking import tasks, words
-from dpdesk.ui.asking.words import condition_words
-from dpdesk.ui.browsing.keeping import KeepList
+from dpdesk.ui.browsing.side import KeepList
 from dpdesk.ui.charts import ChartView
-from dpdesk.ui.forms.combo import NarrowCombo
+from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
 from dpdesk.ui.people.parts import Lines, Problem, button, labelled, note
 from dpdesk.ui.reading import ReadingWindow, shown_name
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets.focusing import leave_wheel
 from dpdesk.ui.widgets.turning import TurningSplitter
-from dpdesk.ui.widgets.wheel import leave_wheel
-from dpdesk.ui.words.counts import short_name
+from dpdesk.ui.words.numbers import figure_words, grouped, legible, marked, short_name, shortened
 from dpdesk.ui.words.spoken import said
+
+OPEN, VALUES, ASK = "ask.open", "ask.values", "ask.ask"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A release, and whether its internal part is at hand, which knows its source."""
+
+    release: OpenRelease
+    evidence: bool
+
+
+@dataclass(frozen=True)
+class OpenFolder:
+    """Check and open the folder of a release."""
+
+    context: AppContext
+    folder: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> Opened:
+        """The release."""
+        release = querying.open_release(self.context, self.folder, token, report)
+        return Opened(release, asking.holds_evidence(release))
+
+
+@dataclass(frozen=True)
+class Values:
+    """Read what a column holds."""
+
+    release: OpenRelease
+    column: str
+
+    def __call__(self, token: CancelToken, report: Report) -> ReleasedColumn:
+        """Its values."""
+        return asking.released_column(self.release, self.column, token, report)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answer to a question; with ``truth`` what the source says, for its holder alone."""
+
+    state: AskState
+    answer: Answer
+    truth: Answer | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Ask the release; with a ``source`` also that."""
+
+    context: AppContext
+    release: OpenRelease
+    state: AskState
+    source: Path | None
+
+    def __call__(self, token: CancelToken, report: Report) -> Answered:
+        """The answer."""
+        query = self.state.query()
+        answer = self.release.ask(query, token, report)
+        if self.source is None:
+            return Answered(self.state, answer)
+        truth = asking.true_answer(self.context, self.release, self.source, query, token, report)
+        return Answered(self.state, answer, truth)
+
+
+_FEW = 3
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Ask", text)
+
+
+def condition_words(condition: Condition | None) -> str:
+    """A condition where there is little room."""
+    if condition is None:
+        return _tr("any")
+    if isinstance(condition, Chosen):
+        shown = ", ".join(shortened(value) or _tr("(empty)") for value in condition.values[:_FEW])
+        more = len(condition.values) - _FEW
+        return shown + (f" +{grouped(more)}" if more > 0 else "")
+    return legible(condition.words().replace(condition.column, "").strip())
+
+
+def question_words(state: AskState) -> str:
+    """The question that is asked."""
+    having = _tr(" and ").join(
+        legible(condition.words()) if not isinstance(condition, Chosen) else _chosen(condition)
+        for condition in state.conditions
+    )
+    if state.by and having:
+        return _tr("How many rows with {having}, by {column}?").format(
+            having=having, column=short_name(state.by)
+        )
+    if state.by:
+        return _tr("How many rows by {column}?").format(column=short_name(state.by))
+    return _tr("How many rows have {having}?").format(having=having) if having else _tr("How many?")
+
+
+def _chosen(condition: Chosen) -> str:
+    return f"{short_name(condition.column)} = {condition_words(condition)}"
+
+
+def answer_words(found: Answered) -> str:
+    """The answer in a sentence."""
+    rows = found.answer.rows
+    known = [row for row in rows if row.value is not None]
+    if not rows:
+        return _tr("No row of the release fulfils the conditions.")
+    if not known:
+        return _tr("Not estimable: {reason}").format(reason=_reason(rows[0]))
+    if len(rows) == 1 and not found.answer.columns:
+        return _number_words(known[0], "", found.answer)
+    most = max(known, key=lambda row: row.value or 0.0)
+    said = _tr("Most rows: ") + _number_words(most, label_words(most.labels), found.answer)
+    drawn, missing = len(drawn_rows(found.answer)), len(rows) - len(known)
+    if drawn < len(known):
+        text = _tr(" The picture has {drawn} of {all} numbers, the table has all.")
+        said += text.format(drawn=grouped(drawn), all=grouped(len(known)))
+    if missing:
+        text = _tr(" {count} of {all} numbers are not estimable: {reason}")
+        unknown = next(row for row in rows if row.value is None)
+        said += text.format(count=grouped(missing), all=grouped(len(rows)), reason=_reason(unknown))
+    return said
+
+
+def _reason(row: AnswerRow) -> str:
+    return said(row.note.removeprefix("not estimable: "))
+
+
+def _number_words(row: AnswerRow, name: str, answer: Answer) -> str:
+    head = f"{name}, " if name else ""
+    value = figure_words(row.value or 0.0, "count")
+    if row.standard_error is None and row.low is None:
+        text = _tr("{head}about {value}; this way of estimating gives no error.")
+        return text.format(head=head, value=value)
+    if row.low == row.high or row.low is None or row.high is None:
+        return _tr("{head}{value} rows, exactly.").format(head=head, value=value)
+    text = _tr("{head}about {value}, between {low} and {high} in 95 of 100 cases.")
+    if answer.interval != COVERING_95:
+        text = _tr(
+            "{head}about {value}; the interval is {low} to {high}, if what it assumes holds."
+        )
+    return text.format(
+        head=head,
+        value=value,
+        low=figure_words(row.low, "count"),
+        high=figure_words(row.high, "count"),
+    )
+
+
+def truth_words(found: Answered) -> str:
+    """How far the estimates are from the source; empty without it."""
+    truth = found.truth
+    if truth is None:
+        return ""
+    exact = true_values(truth)
+    known = [row for row in found.answer.rows if row.value is not None]
+    if len(known) == 1:
+        true = exact.get(known[0].labels, 0.0)
+        text = _tr("The source has {true} rows; the error is {error}.")
+        return text.format(
+            true=figure_words(true, "count"),
+            error=marked(f"{(known[0].value or 0.0) - true:+,.0f}"),
+        )
+    pairs = [(row, exact.get(row.labels, 0.0)) for row in known]
+    inside = sum(
+        row.low - 0.5 <= true <= row.high + 0.5
+        for row, true in pairs
+        if row.low is not None and row.high is not None
+    )
+    mean = sum(abs((row.value or 0.0) - true) for row, true in pairs) / max(1, len(pairs))
+    text = _tr(
+        "Errors of {mean} rows on average; {inside} of {all} intervals hold the number of "
+        "the source. All rows of the source count, also those that were not released."
+    )
+    return text.format(
+        mean=figure_words(mean, "count"), inside=grouped(inside), all=grouped(len(pairs))
+    )
+
+
+def true_values(truth: Answer) -> dict[tuple[str | None, ...], float]:
+    """The counts of the source by their labels."""
+    return {row.labels: row.value for row in truth.rows if row.value is not None}
+
+
+def chart_words(found: Answered) -> AnswerChartWords:
+    """All words of the picture."""
+    exact = found.answer.interval == "certain"
+    return AnswerChartWords(
+        question_words(found.state),
+        answer_words(found),
+        _tr("Rows"),
+        _tr("Rows") if exact else _tr("Estimated rows"),
+        _tr("In the source (internal)"),
+    )
+
+
+def badge() -> str:
+    """What stands before everything that was counted in the source."""
+    return _tr("Internal, confidential, from the source")
+
 
 MOST_LISTED = 1_000
 
@@ -49,15 +250,15 @@ class RangeBox(QWidget):
         layout = column(self, gap=SPACE.xs)
         line = QHBoxLayout()
         self.first, self.last = QLineEdit(), QLineEdit()
-        for field, name, tip in (
+        for line_edit, name, tip in (
             (self.first, self.tr("From"), self.tr("The least number to count; empty: any")),
             (self.last, self.tr("To"), self.tr("The largest number to count; empty: any")),
         ):
-            field.setAccessibleName(name)
-            field.setPlaceholderText(name)
-            field.setToolTip(tip)
-            field.editingFinished.connect(self._on_edited)
-            line.addWidget(field)
+            line_edit.setAccessibleName(name)
+            line_edit.setPlaceholderText(name)
+            line_edit.setToolTip(tip)
+            line_edit.editingFinished.connect(self._on_edited)
+            line.addWidget(line_edit)
         layout.addLayout(line)
         self.problem = Problem()
         layout.addWidget(self.problem)
@@ -67,8 +268,8 @@ class RangeBox(QWidget):
         """Show a range; asks for nothing."""
         self._told = span
         ends = (None, None) if span is None else (span.low, span.high)
-        for field, end in zip((self.first, self.last), ends, strict=True):
-            field.setText("" if end is None else f"{float(end):g}")
+        for line_edit, end in zip((self.first, self.last), ends, strict=True):
+            line_edit.setText("" if end is None else f"{float(end):g}")
         self.problem.say("")
 
     @Slot()
@@ -238,7 +439,7 @@ class AskSide(QWidget):
 class AskWindow(ReadingWindow):
     """Asks one release at a time; ``source()`` names the data file that is open, None for none."""
 
-    channels = (tasks.OPEN, tasks.VALUES, tasks.ASK)
+    channels = (OPEN, VALUES, ASK)
     room = (130, 28)
 
     def __init__(
@@ -255,7 +456,7 @@ class AskWindow(ReadingWindow):
         self._context, self._source = context, source
         self._release: OpenRelease | None = None
         self._state = AskState()
-        self._found: tasks.Answered | None = None
+        self._found: Answered | None = None
         self._known: dict[str, ReleasedColumn] = {}
         self._build(theme)
         self._connect()
@@ -297,7 +498,7 @@ class AskWindow(ReadingWindow):
         return self._state
 
     @property
-    def found(self) -> tasks.Answered | None:
+    def found(self) -> Answered | None:
         """The answer to the present question; None while it is on its way."""
         present = self._found is not None and self._found.state == self._state
         return self._found if present else None
@@ -313,8 +514,8 @@ class AskWindow(ReadingWindow):
         self._say(None)
         self.present()
         title = self.tr("Checking the files of {name}").format(name=folder.name)
-        work = tasks.OpenFolder(self._context, folder)
-        self.read(tasks.OPEN, title, work, self._on_open, self._on_failed)
+        work = OpenFolder(self._context, folder)
+        self.read(OPEN, title, work, self._on_open, self._on_failed)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape closes; Ctrl+T chart or table."""
@@ -335,8 +536,8 @@ class AskWindow(ReadingWindow):
             self.side.show_values(known)
         elif self._release is not None:
             title = self.tr("Reading the values of {name}").format(name=name)
-            work = tasks.Values(self._release, name)
-            self.read(tasks.VALUES, title, work, self._on_values, self._on_failed, told=False)
+            work = Values(self._release, name)
+            self.read(VALUES, title, work, self._on_values, self._on_failed, told=False)
 
     @Slot(str, object)
     def _on_condition(self, name: str, condition: Condition | None) -> None:
@@ -367,14 +568,14 @@ class AskWindow(ReadingWindow):
         self.chart.set_stale(self._found is not None)
         title = self.tr("Estimating from the release")
         source = self._source() if self.side.truth.isChecked() else None
-        work = tasks.Ask(self._context, self._release, state, source)
-        self.read(tasks.ASK, title, work, self._on_answer, self._on_failed)
+        work = Ask(self._context, self._release, state, source)
+        self.read(ASK, title, work, self._on_answer, self._on_failed)
 
     # -- what comes back
 
     def _on_open(self, outcome: JobDone) -> None:
         opened = outcome.value
-        if not isinstance(opened, tasks.Opened):
+        if not isinstance(opened, Opened):
             return
         self._release = release = opened.release
         about, drawn = release.about, drawn_columns(release)
@@ -412,19 +613,19 @@ class AskWindow(ReadingWindow):
 
     def _on_answer(self, outcome: JobDone) -> None:
         found = outcome.value
-        if not isinstance(found, tasks.Answered):
+        if not isinstance(found, Answered):
             return
         self._found = found
         self.chart.set_stale(False)
-        truth = None if found.truth is None else words.true_values(found.truth)
+        truth = None if found.truth is None else true_values(found.truth)
         internal = "" if truth is None else self.tr("Internal: it shows true counts of the source")
         self.chart.forbid_saving(internal)
-        self.chart.set_chart(answer_chart(found.answer, truth, words.chart_words(found)))
+        self.chart.set_chart(answer_chart(found.answer, truth, chart_words(found)))
         self._say(found)
 
-    def _say(self, found: tasks.Answered | None) -> None:
-        truth = "" if found is None else words.truth_words(found)
-        self.truth.setText(f"⚠ {words.badge()}: {truth}" if truth else "")
+    def _say(self, found: Answered | None) -> None:
+        truth = "" if found is None else truth_words(found)
+        self.truth.setText(f"⚠ {badge()}: {truth}" if truth else "")
         self.truth.setVisible(bool(truth))
         lines = (
             []

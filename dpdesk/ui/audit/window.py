@@ -2,29 +2,265 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QScrollArea, QWidget
 
-from dpdesk.app.auditing import AuditSearch, AuditView
+from dpdesk.app import auditing
+from dpdesk.app.auditing import AuditCheck, AuditEntry, AuditSearch, AuditView
 from dpdesk.app.types import AppContext
-from dpdesk.ui.audit import tasks
-from dpdesk.ui.audit.tasks import entry_of
-from dpdesk.ui.audit.words import action_word, answer_words, check_words, entry_words, found_words
+from dpdesk.core.charts import Cell
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.files import FileAsker
-from dpdesk.ui.forms.combo import NarrowCombo
+from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
 from dpdesk.ui.models import DataGrid
 from dpdesk.ui.models.table import TableModel
-from dpdesk.ui.panels.review.job_line import JobLine
 from dpdesk.ui.people.parts import button, note
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
-from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.activity import JobLine
+from dpdesk.ui.widgets.focusing import leave_wheel
+from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.placing import FilePlace
-from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.spoken import said
+
+translate = QCoreApplication.translate
+
+
+def headings() -> tuple[str, ...]:
+    """Headings of the list."""
+    return (
+        translate("Audit", "Entry"),
+        translate("Audit", "Time (UTC)"),
+        translate("Audit", "Who"),
+        translate("Audit", "Did"),
+        translate("Audit", "With what"),
+    )
+
+
+def row_of(entry: AuditEntry) -> tuple[int, str, str, str, str]:
+    """A line of the list."""
+    return (entry.n, time_words(entry.time), entry.who, deed(entry), entry.subject)
+
+
+def time_words(text: str) -> str:
+    """A time as the log has it, without what all of them share."""
+    return text.replace("T", " ").removesuffix("+00:00")
+
+
+def deed(entry: AuditEntry) -> str:
+    """What was done: ``decided (ballot)``."""
+    event = entry.facts.get("event")
+    word = action_word(entry.action)
+    return f"{word} ({event})" if isinstance(event, str) and event else word
+
+
+def action_word(action: str) -> str:
+    """An action in words; one that this version does not know, as it is written."""
+    words = {
+        "opened": translate("Audit", "opened"),
+        "ran": translate("Audit", "ran"),
+        "released": translate("Audit", "released"),
+        "viewed": translate("Audit", "viewed"),
+        "decided": translate("Audit", "decided"),
+        "exported": translate("Audit", "exported"),
+        "changed": translate("Audit", "changed"),
+    }
+    return words.get(action, action)
+
+
+def _fact_word(name: str) -> str:
+    words = {
+        "sha256": translate("Audit", "SHA-256 of the data"),
+        "source": translate("Audit", "SHA-256 of the data"),
+        "manifest_sha256": translate("Audit", "SHA-256 of the release's manifest"),
+        "release": translate("Audit", "SHA-256 of the release's manifest"),
+        "out": translate("Audit", "Written to"),
+        "format": translate("Audit", "Format"),
+        "command": translate("Audit", "Command"),
+        "event": translate("Audit", "Event of the review"),
+        "id": translate("Audit", "Id of the event"),
+        "person": translate("Audit", "Signed by"),
+        "key": translate("Audit", "Fingerprint of the key"),
+        "written": translate("Audit", "Anything written"),
+        "from": translate("Audit", "From"),
+        "what": translate("Audit", "What"),
+        "reason": translate("Audit", "Reason"),
+    }
+    return words.get(name, name)
+
+
+def entry_words(entry: AuditEntry) -> str:
+    """All of an entry, one thing a line."""
+    text = translate("Audit", "Entry {n}, {time} UTC: {who} {deed} {subject}")
+    lines = [
+        text.format(
+            n=grouped(entry.n),
+            time=time_words(entry.time),
+            who=entry.who,
+            deed=deed(entry),
+            subject=entry.subject,
+        )
+    ]
+    text = translate("Audit", "{what}: {value}")
+    for name, value in entry.facts.items():
+        lines.append(text.format(what=_fact_word(name), value=_value(value)))
+    first = translate("Audit", "none: it is the first one")
+    lines.append(text.format(what=translate("Audit", "Hash of this entry"), value=entry.hash))
+    before = translate("Audit", "Hash of the entry before it")
+    lines.append(text.format(what=before, value=entry.previous or first))
+    return "\n".join(lines)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return translate("Audit", "yes") if value else translate("Audit", "no")
+    if isinstance(value, int):
+        return grouped(value)
+    return str(value)
+
+
+def answer_words(view: AuditView) -> str:
+    """One sentence about the log."""
+    if view.newest is None:
+        return translate(
+            "Audit", "Nothing is entered yet: the log begins with the next thing that is done."
+        )
+    newest = view.newest
+    last = translate("Audit", "the last one at {time} UTC: {who} {deed} {subject}.").format(
+        time=time_words(newest.time), who=newest.who, deed=deed(newest), subject=newest.subject
+    )
+    if view.total == 1:
+        return translate("Audit", "1 entry, {last}").format(last=last)
+    return translate("Audit", "{n} entries, {last}").format(n=grouped(view.total), last=last)
+
+
+def found_words(view: AuditView) -> str:
+    """How many entries a search finds; empty when nothing is searched for."""
+    if not (view.search.words or view.search.action):
+        return ""
+    if view.count == 0:
+        return translate("Audit", "No entry is found: search for fewer words.")
+    text = translate("Audit", "{n} of {total} entries are found.")
+    return text.format(n=grouped(view.count), total=grouped(view.total))
+
+
+def check_words(check: AuditCheck, advice: str) -> tuple[str, str]:
+    """What the check has shown: a look (``ok``, ``caution``, ``fail``) and a plain answer."""
+    if check.fault is not None:
+        text = translate("Audit", "✕ Broken at entry {n}: {reason}. {advice}")
+        return "fail", text.format(
+            n=grouped(check.fault.n), reason=said(check.fault.reason), advice=said(advice)
+        )
+    if check.entries == 0:
+        return "ok", translate("Audit", "✓ Intact: there is nothing in it yet.")
+    text = translate("Audit", "✓ Intact: the only entry is as it was written.")
+    if check.entries > 1:
+        text = translate(
+            "Audit", "✓ Intact: all {n} entries are as they were written, each after the other."
+        ).format(n=grouped(check.entries))
+    if not check.notes:
+        return "ok", text
+    odd = translate("Audit", "△ {note}").format(note=said(check.notes[0]))
+    if len(check.notes) > 1:
+        more = translate("Audit", "{n} times in all.").format(n=grouped(len(check.notes)))
+        odd = f"{odd} {more}"
+    return "caution", f"{text} {odd}"
+
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class FoundRows:
+    """Found entries as rows: the cells that are shown, then all fields of the entry."""
+
+    view: AuditView
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Headings."""
+        return headings()
+
+    @property
+    def count(self) -> int:
+        """Number of found entries."""
+        return self.view.count
+
+    def page(self, start: int, count: int) -> Sequence[Sequence[Cell]]:
+        """Rows from ``start``."""
+        found = self.view.page(start, count)
+        return [(*row_of(entry), *astuple(entry)) for entry in found]
+
+
+def entry_of(row: Sequence[Cell]) -> AuditEntry:
+    """The entry of a row."""
+    number, *texts = row[_SHOWN:]
+    return AuditEntry(int(str(number)), *(str(text) for text in texts))
+
+
+@dataclass(frozen=True)
+class FindEntries:
+    """Search the log."""
+
+    context: AppContext
+    search: AuditSearch
+
+    def __call__(self, token: CancelToken, report: Report) -> AuditView:
+        """What is found."""
+        return auditing.find_entries(self.context, self.search)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the check has shown, and what to do about it."""
+
+    check: AuditCheck
+    advice: str
+
+
+@dataclass(frozen=True)
+class CheckChain:
+    """Check the whole chain."""
+
+    context: AppContext
+
+    def __call__(self, token: CancelToken, report: Report) -> Checked:
+        """What that shows."""
+        check = auditing.check_audit(self.context, token, report)
+        return Checked(check, auditing.fault_advice(self.context, check))
+
+
+@dataclass(frozen=True)
+class FindPlace:
+    """Where an entry stands in the list."""
+
+    view: AuditView
+    number: int
+
+    def __call__(self, token: CancelToken, report: Report) -> int:
+        """The row."""
+        return self.view.place_of(self.number)
+
+
+@dataclass(frozen=True)
+class ExportLog:
+    """Write the whole log to a file."""
+
+    context: AppContext
+    out: Path
+    replace: bool
+
+    def __call__(self, token: CancelToken, report: Report) -> Path:
+        """The file that was written."""
+        auditing.export_audit(self.context, self.out, token, replace=self.replace)
+        return self.out
 
 
 class EntryGrid(DataGrid):
@@ -206,7 +442,7 @@ class AuditWindow(QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self._context, self._hub = context, hub
         self._view: AuditView | None = None
-        self._checked: tasks.Checked | None = None
+        self._checked: Checked | None = None
         set_look(self, "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setWindowTitle(self.tr("Audit log – DPDesk"))
@@ -260,7 +496,7 @@ class AuditWindow(QWidget):
         return self._view
 
     @property
-    def checked(self) -> tasks.Checked | None:
+    def checked(self) -> Checked | None:
         """What the check of the chain has shown; None while it has not ended."""
         return self._checked
 
@@ -285,7 +521,7 @@ class AuditWindow(QWidget):
     def _find(self) -> None:
         self._hub.latest(FIND).query(
             self.tr("Reading the audit log"),
-            tasks.FindEntries(self._context, self.page.wanted),
+            FindEntries(self._context, self.page.wanted),
             done=self._on_found,
             failed=self._on_unread,
             quiet=True,
@@ -295,7 +531,7 @@ class AuditWindow(QWidget):
         title = self.tr("Checking the chain of the audit log")
         job = self._hub.latest(CHECK).query(
             title,
-            tasks.CheckChain(self._context),
+            CheckChain(self._context),
             done=self._on_checked,
             failed=self._on_unread,
             cancelled=self._on_unchecked,
@@ -313,7 +549,7 @@ class AuditWindow(QWidget):
     def _on_place(self, purpose: str, path: Path, replace: bool) -> None:
         self._hub.mutate(
             self.tr("Exporting the audit log"),
-            tasks.ExportLog(self._context, path, replace),
+            ExportLog(self._context, path, replace),
             done=self._on_written,
             failed=self._on_failed,
         )
@@ -333,7 +569,7 @@ class AuditWindow(QWidget):
         if isinstance(view, AuditView):
             self._view = view
             self.page.show_view(view)
-            self.rows.set_source(tasks.FoundRows(view))
+            self.rows.set_source(FoundRows(view))
             self._go_to_fault()
 
     def _go_to_fault(self) -> None:
@@ -341,7 +577,7 @@ class AuditWindow(QWidget):
         if not self.page.looks_for_fault or view is None or checked is None:
             return
         if checked.check.fault is not None and view.count:
-            work = tasks.FindPlace(view, checked.check.fault.n)
+            work = FindPlace(view, checked.check.fault.n)
             self._hub.latest(FIND).query(
                 self.tr("Finding the entry"), work, done=self._on_place_found, quiet=True
             )
@@ -352,7 +588,7 @@ class AuditWindow(QWidget):
 
     def _on_checked(self, outcome: JobDone) -> None:
         checked = outcome.value
-        if isinstance(checked, tasks.Checked):
+        if isinstance(checked, Checked):
             self._checked = checked
             look, words = check_words(checked.check, checked.advice)
             self.page.show_check(look, words, broken=checked.check.fault is not None)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from dpdesk.app.browsing import OpenCube, first_view
 from dpdesk.app.shops import AtHand
@@ -22,9 +22,7 @@ from dpdesk.core.browsing import BrowseState, Place, Step, Trail
 from dpdesk.ui.browsing import tasks
 from dpdesk.ui.browsing.page import BrowsePage
 from dpdesk.ui.browsing.purchasing import Purchase
-from dpdesk.ui.browsing.shelves import COLUMNS, ROWS
-from dpdesk.ui.browsing.side import BrowseSide, SideScroll
-from dpdesk.ui.browsing.trail import TrailLine
+from dpdesk.ui.browsing.side import COLUMNS, ROWS, BrowseSide, SideScroll
 from dpdesk.ui.browsing.words import pieces_words
 from dpdesk.ui.files import FileAsker, file_stem
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
@@ -32,10 +30,67 @@ from dpdesk.ui.people.parts import button, note
 from dpdesk.ui.reading import ReadingWindow
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.placing import FilePlace
 from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.words.numbers import LONGEST_NAME, short_name
 from dpdesk.ui.words.spoken import said
+
+SHOWN = 7
+
+
+class TrailLine(FlowBox):
+    """``stepAsked(int)``: go to the step with this number."""
+
+    stepAsked = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__(gap=SPACE.xs)
+        self.setAccessibleName(self.tr("Steps"))
+        self.buttons: list[QToolButton] = []
+        self._shown: list[tuple[int, str]] = []
+
+    def show_trail(self, trail: Trail | None) -> None:
+        """Show the last steps, the present one down; those that were undone lead forth again."""
+        steps, at = ((), 0) if trail is None else (trail.steps, trail.at)
+        first = max(0, min(len(steps) - SHOWN, at - SHOWN + 2))
+        shown = [(number, steps[number].words) for number in range(first, len(steps))][:SHOWN]
+        if shown != self._shown:
+            self._shown = shown
+            self._fill()
+        for (number, _), tool in zip(shown, self.buttons, strict=True):
+            tool.setChecked(number == at)
+
+    def _fill(self) -> None:
+        for tool in self.buttons:
+            self.remove(tool)
+            tool.hide()
+            tool.deleteLater()
+        self.buttons = []
+        for number, words in self._shown:
+            self._put(number, words)
+
+    def _put(self, number: int, words: str) -> None:
+        words, button = short_name(words, 2 * LONGEST_NAME), QToolButton()
+        button.setText(words if number == 0 else f"› {words}")
+        button.setCheckable(True)
+        button.setProperty("step", number)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.setAccessibleName(
+            self.tr("Step {number}: {words}").format(number=number, words=words)
+        )
+        button.setToolTip(self.tr("Go to this step; nothing is lost"))
+        set_look(button, "choice")
+        button.clicked.connect(self._on_clicked)
+        self.buttons.append(button)
+        self.add(button)
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.stepAsked.emit(int(sender.property("step")))
+
 
 UNDO = "browse.undo"
 _PLACES = {ROWS: Place.ROWS, COLUMNS: Place.COLUMNS}

@@ -10,8 +10,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.pivot import MOST_BARS, Pivot, digits_of, drawn, label_text, shown_half
-from dpdesk.ui.words.counts import short_name
-from dpdesk.ui.words.numbers import grouped, legible, marked, shortened
+from dpdesk.ui.words.numbers import grouped, legible, marked, short_name, shortened
 
 _FINE, _COARSE = 10.0, 100.0
 _ROUNDING = 1e-9

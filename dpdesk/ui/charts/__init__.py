@@ -10,7 +10,6 @@ makes classes of the toolkit, and two threads that do so at the same time crash 
 Without it, the plotting library is imported when the first chart is shown.
 """
 
-from dpdesk.ui.charts.export import table_csv
-from dpdesk.ui.charts.view import ChartView, load_plots
+from dpdesk.ui.charts.view import ChartView, load_plots, table_csv
 
 __all__ = ["ChartView", "load_plots", "table_csv"]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pyqtgraph as pg
+from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtWidgets import QGraphicsGridLayout, QSizePolicy, QWidget
 
-from dpdesk.core.charts import Axis
-from dpdesk.ui.words.numbers import marked
+from dpdesk.core.charts import Axis, BarChart, Chart, LatticeChart, PointSeries, ScatterChart
+from dpdesk.ui.words.numbers import figure_words, marked
 
 MAX_LINES = 8
 FEW_DECADES = 2.2
@@ -163,3 +167,215 @@ def plain_text(value: float, spacing: float = 0.0) -> str:
     if abs(round(base, decimals) - base) > base * 1e-6 and spacing > 0:
         decimals += 1
     return marked(f"{value:,.{min(decimals, 9)}f}")
+
+
+_SAME = 1e-6
+"""Values that differ by no more than this part are one value, and rounding."""
+Floats = NDArray[np.float64]
+
+
+def finite(one: PointSeries, chart: ScatterChart) -> PointSeries:
+    """The drawable points of a series, as logarithms where the axis asks for it."""
+    x, y = _scaled_array(one.x, chart.x_axis), _scaled_array(one.y, chart.y_axis)
+    good = np.isfinite(x) & np.isfinite(y)
+    whole = bool(good.all())
+    return PointSeries(
+        one.name,
+        x if whole else x[good],
+        y if whole else y[good],
+        one.ids if whole or not one.ids.size else one.ids[good],
+        one.look,
+        one.stepped,
+        one.emphasis,
+        one.labels if whole else tuple(np.array(one.labels)[good]) if one.labels else (),
+        one.joined,
+    )
+
+
+def _scaled_array(values: Floats, axis: Axis) -> Floats:
+    if not axis.log:
+        return np.asarray(values, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log10(values)
+
+
+def scaled(value: float | None, axis: Axis) -> float | None:
+    """A value as the axis has it; None where a logarithm has none."""
+    if value is None or not axis.log:
+        return value
+    return float(np.log10(value)) if value > 0 else None
+
+
+def span(arrays: Sequence[Floats], axis: Axis, extra: float | None) -> tuple[float, float]:
+    """Ends of an axis: as asked, else those of the data with a little air."""
+    filled = [array for array in arrays if array.size]
+    lows = [float(array.min()) for array in filled] + ([] if extra is None else [extra])
+    highs = [float(array.max()) for array in filled] + ([] if extra is None else [extra])
+    asked_low, asked_high = scaled(axis.minimum, axis), scaled(axis.maximum, axis)
+    low = asked_low if asked_low is not None else min(lows, default=0.0)
+    high = asked_high if asked_high is not None else max(highs, default=1.0)
+    if high - low <= _SAME * max(abs(low), abs(high), _SAME):
+        low, high = low - 0.5 * (abs(low) or 1), low + 0.5 * (abs(low) or 1)
+    air = (high - low) * 0.03
+    return low - air, high + air
+
+
+GRAB_PIXELS = 7.0
+SHARE_STEP = 0.005
+STEPS_PER_DECADE = 20
+_NUMBER = re.compile(r"\d[\d.,]*")
+
+
+class LimitHandle:
+    """What moving one limit line of a chart means; places are those of its axes.
+
+    ``upright``: the line stands, so that it moves left and right.
+    """
+
+    def __init__(self, chart: BarChart | ScatterChart, *, upright: bool) -> None:
+        self._chart = chart
+        self.upright = upright
+
+    @property
+    def key(self) -> str:
+        """The parameter that the line stands for; empty when it cannot be moved."""
+        chart = self._chart
+        if isinstance(chart, BarChart):
+            movable = chart.threshold_before is not None and not chart.horizontal
+            return chart.threshold_key if movable and chart.threshold_starts else ""
+        movable = self.place is not None and (self._axis.percent or self._axis.log)
+        return (chart.x_limit_key if self.upright else chart.y_limit_key) if movable else ""
+
+    @property
+    def _axis(self) -> Axis:
+        chart = self._chart
+        if isinstance(chart, BarChart):
+            return chart.category_axis
+        return chart.x_axis if self.upright else chart.y_axis
+
+    @property
+    def place(self) -> float | None:
+        """Where the line is, along the axis on which it moves (a logarithm on log axes)."""
+        chart = self._chart
+        if isinstance(chart, BarChart):
+            before = chart.threshold_before
+            return None if before is None else before - 0.5
+        return scaled(chart.x_limit if self.upright else chart.y_limit, self._axis)
+
+    @property
+    def label(self) -> str:
+        """What stands beside the line."""
+        chart = self._chart
+        if isinstance(chart, BarChart):
+            return chart.threshold_label
+        return chart.x_limit_label if self.upright else chart.y_limit_label
+
+    @property
+    def follows(self) -> bool:
+        """Whether the line moves with the hand, before its chart is drawn anew."""
+        return isinstance(self._chart, BarChart) or self._axis.log
+
+    def value_at(self, place: float) -> float:
+        """The value that the line means at a place."""
+        chart = self._chart
+        if not isinstance(chart, BarChart):
+            return 10.0**place if self._axis.log else min(1.0, max(0.0, place))
+        starts = (*chart.threshold_starts, 2 * chart.threshold_starts[-1])
+        at = min(max(place + 0.5, 0.0), len(starts) - 1.0)
+        index = min(math.floor(at), len(starts) - 2)
+        return float(round(starts[index] + (at - index) * (starts[index + 1] - starts[index])))
+
+    def stepped(self, steps: int) -> float:
+        """The value some steps away."""
+        chart = self._chart
+        if isinstance(chart, BarChart):
+            return chart.threshold_starts[chart.threshold_before or 0] + float(steps)
+        if self._axis.log:
+            return float(10.0 ** ((self.place or 0.0) + steps / STEPS_PER_DECADE))
+        return min(1.0, max(0.0, (self.place or 0.0) + SHARE_STEP * steps))
+
+    def words(self, value: float) -> str:
+        """The value beside the line while it is being moved."""
+        if isinstance(self._chart, BarChart):
+            return f"{self._chart.threshold_key} = {marked(f'{value:,.0f}')}"
+        return _NUMBER.sub(figure_words(float(f"{value:.2g}"), "number"), self.label, count=1)
+
+
+def handles_of(chart: Chart | None) -> tuple[LimitHandle, ...]:
+    """The limit lines of a chart, those that cannot be moved too."""
+    if chart is None or isinstance(chart, LatticeChart):
+        return ()
+    if isinstance(chart, BarChart):
+        return (LimitHandle(chart, upright=not chart.horizontal),)
+    return LimitHandle(chart, upright=False), LimitHandle(chart, upright=True)
+
+
+def crossing(chart: Chart, handle: LimitHandle, place: float) -> float | None:
+    """Where the other line goes when one is moved: both cross on the first curve of the chart.
+
+    None where there is no curve, or no other line.
+    """
+    if not isinstance(chart, ScatterChart) or chart.x_limit is None or chart.y_limit is None:
+        return None
+    curve = next((one for one in chart.series if one.joined), None)
+    if curve is None or not (chart.x_axis.log and chart.y_axis.log):
+        return None
+    xs, ys = np.log10(curve.x), np.log10(curve.y)
+    known, wanted = (xs, ys) if handle.upright else (ys, xs)
+    order = np.argsort(known)
+    return float(np.interp(place, known[order], wanted[order]))
+
+
+PLACES = {"left": (0, 0), "bottom": (1, 1)}
+MARGINS = (4.0, 8.0, 16.0, 4.0)
+
+
+class PlotArea(pg.GraphicsWidget):  # type: ignore[misc]
+    """``vb`` holds the items, ``axes`` stand at its left and below it."""
+
+    def __init__(self, axes: Mapping[str, NumberAxis]) -> None:
+        super().__init__()
+        self.vb = pg.ViewBox(parent=self, enableMouse=False, enableMenu=False)
+        grid = QGraphicsGridLayout()
+        grid.setContentsMargins(*MARGINS)
+        grid.setSpacing(0)
+        grid.addItem(self.vb, 0, 1)
+        grid.setRowStretchFactor(0, 100)
+        grid.setColumnStretchFactor(1, 100)
+        for side, axis in axes.items():
+            axis.linkToView(self.vb)
+            # Below everything: gridlines must not cross what they help to read.
+            axis.setZValue(-1_000)
+            axis.setFlag(axis.GraphicsItemFlag.ItemNegativeZStacksBehindParent)
+            grid.addItem(axis, *PLACES[side])
+        self.setLayout(grid)
+
+
+class PlotFrame(pg.GraphicsView):  # type: ignore[misc]
+    """A widget with one plot, ``plotItem``.
+
+    The library's own plot widget makes menus with forms, two more axes, a title and a button for
+    each plot. Nobody sees them here, and they take most of the time that a plot takes to be made.
+    """
+
+    def __init__(self, axes: Mapping[str, NumberAxis], parent: QWidget | None = None) -> None:
+        super().__init__(parent, background=None)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.enableMouse(False)
+        self.plotItem = PlotArea(axes)
+        self.setCentralItem(self.plotItem)
+
+    def add(self, item: pg.GraphicsObject) -> None:
+        """Draw this, too; the ranges do not follow it."""
+        self.plotItem.vb.addItem(item, ignoreBounds=True)
+
+    def remove(self, item: pg.GraphicsObject) -> None:
+        """Draw it no longer."""
+        self.plotItem.vb.removeItem(item)
+
+    def set_ranges(
+        self, x: tuple[float, float], y: tuple[float, float], *, downwards: bool = False
+    ) -> None:
+        """Values at the edges, low and high; ``downwards``: low values of y lie above."""
+        self.plotItem.vb.invertY(downwards)
+        self.plotItem.vb.setRange(xRange=x, yRange=y, padding=0)

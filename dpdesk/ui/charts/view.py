@@ -16,12 +16,26 @@ the accessible description the answer; the table twin holds the same numbers.
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QFontMetrics, QResizeEvent
+from PySide6.QtCore import (
+    QBuffer,
+    QByteArray,
+    QCoreApplication,
+    QEvent,
+    QIODevice,
+    QPoint,
+    QSaveFile,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QAction, QColor, QFontMetrics, QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
@@ -36,23 +50,99 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app.drawing import chart_svg
-from dpdesk.core.charts import Axis, BarChart, Chart, LatticeChart, ScatterChart
-from dpdesk.core.errors import DpdeskError
+from dpdesk.core.charts import Axis, BarChart, Chart, ChartTable, LatticeChart, ScatterChart
+from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.shown import drawable
-from dpdesk.ui.charts.export import ChartSaved, picture, table_csv, write_bytes
+from dpdesk.ui.charts.axes import handles_of
 from dpdesk.ui.charts.head import ChartHead
-from dpdesk.ui.charts.limits import handles_of
-from dpdesk.ui.charts.stale_overlay import StaleOverlay
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
-from dpdesk.ui.widgets.elided import ElidedLabel
-from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.widgets.states import ElidedLabel, in_window
 from dpdesk.ui.words.numbers import figure_words, shortened
 from dpdesk.ui.words.spoken import said_line, spoken
 
 if TYPE_CHECKING:
     from dpdesk.ui.charts.lattice_board import LatticeBoard
     from dpdesk.ui.charts.surface import PlotSurface
+
+
+class StaleOverlay(QWidget):
+    """Dims what lies below it, and lets every click through."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        """Keep covering the whole parent."""
+        parent = self.parentWidget()
+        if event.type() == QEvent.Type.Resize and parent is not None:
+            self.resize(parent.size())
+        return False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A half-transparent ground."""
+        colour = QColor(self._theme.tokens.surface)
+        colour.setAlpha(150)
+        QPainter(self).fillRect(self.rect(), colour)
+
+
+translate = QCoreApplication.translate
+
+PICTURE_RATIO = 2.0
+
+
+class ChartSaved(QEvent):
+    """Tells the window around a chart that it was saved as a file."""
+
+    KIND = QEvent.Type(QEvent.registerEventType())
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(self.KIND)
+        self.path = path
+
+
+def table_csv(table: ChartTable) -> str:
+    """The twin as CSV: UTF-8 text, commas, LF, an empty field for None, no grouping."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(table.rows)
+    return text.getvalue()
+
+
+def picture(widget: QWidget) -> bytes:
+    """A widget as PNG at twice its size on screen."""
+    size = widget.size() * PICTURE_RATIO
+    image = QImage(size, QImage.Format.Format_ARGB32)
+    image.setDevicePixelRatio(PICTURE_RATIO)
+    image.fill(widget.palette().color(widget.backgroundRole()))
+    painter = QPainter(image)
+    widget.render(painter, QPoint())
+    painter.end()
+    data, buffer = QByteArray(), QBuffer()
+    buffer.setBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(data.data())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; StorageError ``chart.not-written`` otherwise."""
+    file = QSaveFile(str(path))
+    if file.open(QIODevice.OpenModeFlag.WriteOnly):
+        complete = file.write(content) == len(content)
+        if complete and file.commit():
+            return
+    raise StorageError(
+        "chart.not-written",
+        translate("ChartView", "The chart could not be written to {path}: {reason}.").format(
+            path=path, reason=file.errorString()
+        ),
+        hint=translate("ChartView", "Choose another folder."),
+    )
+
 
 SvgRenderer = Callable[[Chart], str]
 _FORMATS = ("png", "svg", "csv")

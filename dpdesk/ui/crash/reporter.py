@@ -29,7 +29,7 @@ from PySide6.QtCore import (
 )
 
 from dpdesk.core.errors import DpdeskError
-from dpdesk.ui.jobs.outcomes import places
+from dpdesk.ui.jobs.hub import places
 from dpdesk.ui.words.spoken import said_line
 
 CRASH_FILE = "crash.log"

@@ -2,25 +2,279 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import (
+    QFormLayout,
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QScrollArea,
+    QWidget,
+)
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.databases import Address, keep_password
+from dpdesk.app.databases import Address, OfferedTable, confirm_typed, keep_password, offered_tables
 from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
-from dpdesk.ui.database import tasks
-from dpdesk.ui.database.choice import TableChoice
-from dpdesk.ui.database.form import ConnectionForm
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
-from dpdesk.ui.jobs.outcomes import failure
-from dpdesk.ui.panels.review.job_line import JobLine
-from dpdesk.ui.people.parts import button, note
+from dpdesk.ui.jobs.hub import failure
+from dpdesk.ui.people.parts import Lines, button, labelled, note, secret_field
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
-from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.activity import JobLine
+from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.words.numbers import grouped
+
+LIST = "database.list"
+
+
+@dataclass(frozen=True)
+class Offered:
+    """The tables of the database at ``url``."""
+
+    url: str
+    tables: tuple[OfferedTable, ...]
+
+
+@dataclass(frozen=True)
+class ListTables:
+    """Ask a server for its tables."""
+
+    context: AppContext
+    url: str
+    password: str = field(repr=False)
+
+    def __call__(self, token: CancelToken, report: Report) -> Offered:
+        """Its tables; the address was typed, so its server is confirmed."""
+        confirm_typed(self.context, self.url, report)
+        return Offered(self.url, offered_tables(self.url, self.password, token, report))
+
+
+TABLE, QUERY = "table", "query"
+
+
+class TableChoice(QFrame):
+    """``changed()`` when something else is chosen, ``openAsked()`` when it is wanted at once."""
+
+    changed = Signal()
+    openAsked = Signal()
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        self._tables: tuple[OfferedTable, ...] = ()
+        self._shown: list[OfferedTable] = []
+        layout = column(self, margin=SPACE.l, gap=SPACE.s)
+        self.kinds = ChoiceStrip(self.tr("What is read"))
+        self.kinds.set_choices([(TABLE, self.tr("A table or view")), (QUERY, self.tr("A query"))])
+        self.kinds.chosen.connect(self._on_kind)
+        layout.addWidget(self.kinds)
+        self._by_table, self._by_query = QWidget(), QWidget()
+        layout.addWidget(self._by_table, 1)
+        layout.addWidget(self._by_query, 1)
+        self._build_table(theme)
+        self._build_query()
+        self._on_kind()
+
+    def _build_table(self, theme: ThemeManager) -> None:
+        layout = column(self._by_table, gap=SPACE.s)
+        self.filter = QLineEdit()
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self._show)
+        tip = self.tr("Shows only tables whose name holds these letters")
+        labelled(layout, self.tr("&Find a table"), self.filter, tip)
+        self.lines = Lines(
+            theme,
+            self.tr("Tables and views of the database"),
+            self.tr("Choose one with the arrow keys; Enter opens it"),
+        )
+        self.lines.activated.connect(self.openAsked)
+        self.lines.selectionModel().selectionChanged.connect(self._on_selected)
+        self.state = note(self.tr("Connect, and the tables that you may read stand here."))
+        layout.addWidget(self.lines, 1)
+        layout.addWidget(self.state)
+
+    def _build_query(self) -> None:
+        layout = column(self._by_query, gap=SPACE.s)
+        self.query = QPlainTextEdit()
+        self.query.setTabChangesFocus(True)
+        self.query.setPlaceholderText("SELECT sex, age FROM people")
+        self.query.textChanged.connect(self.changed)
+        tip = self.tr("One SELECT statement of SQL; the database is opened for reading only")
+        labelled(layout, self.tr("SELECT s&tatement"), self.query, tip)
+        layout.addWidget(
+            note(self.tr("The plan keeps the statement, so that the release can be made again."))
+        )
+
+    # ---- what is chosen
+
+    @property
+    def table(self) -> str | None:
+        """The chosen table."""
+        place = self.lines.chosen
+        if self.kinds.current != TABLE or not 0 <= place < len(self._shown):
+            return None
+        return self._shown[place].name
+
+    @property
+    def statement(self) -> str | None:
+        """The query, when that is what is read."""
+        text = self.query.toPlainText().strip()
+        return text if self.kinds.current == QUERY and text else None
+
+    def set_tables(self, tables: Sequence[OfferedTable], known: bool) -> None:
+        """Offer these tables; ``known`` is False while no server was asked."""
+        self._tables = tuple(tables)
+        words = self.tr("Connect, and the tables that you may read stand here.")
+        if known:
+            words = self.tr("{count} tables and views; rows as the server estimates them.")
+            words = words.format(count=grouped(len(tables)))
+        if known and not tables:
+            words = self.tr("The database has no table that you may read.")
+        self.state.setText(words)
+        self._show()
+
+    def set_statement(self, statement: str) -> None:
+        """Show a query."""
+        self.query.setPlainText(statement)
+        self.kinds.choose(QUERY)
+        self._on_kind()
+
+    @Slot()
+    def _show(self) -> None:
+        wanted = self.filter.text().strip().casefold()
+        self._shown = [one for one in self._tables if wanted in one.name.casefold()]
+        columns = (self.tr("Name"), self.tr("Kind"), self.tr("Rows, about"))
+        kinds = (self.tr("table"), self.tr("view"))
+        self.lines.lines.set_table(
+            columns,
+            [
+                (one.name, kinds[one.is_view], self.tr("unknown") if one.rows is None else one.rows)
+                for one in self._shown
+            ],
+        )
+        if self._shown:
+            self.lines.selectRow(0)
+        self.changed.emit()
+
+    @Slot()
+    def _on_selected(self) -> None:
+        self.changed.emit()
+
+    @Slot()
+    def _on_kind(self) -> None:
+        self._by_table.setVisible(self.kinds.current == TABLE)
+        self._by_query.setVisible(self.kinds.current == QUERY)
+        self.changed.emit()
+
+
+class ConnectionForm(QFrame):
+    """``connectAsked()`` when the tables are wanted, ``edited()`` when it is another database."""
+
+    connectAsked = Signal()
+    edited = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        outer = column(self, margin=SPACE.l, gap=SPACE.s)
+        self._layout = QFormLayout()
+        self._layout.setVerticalSpacing(SPACE.s)
+        self._layout.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        self._layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        outer.addLayout(self._layout)
+        self._build_fields()
+        outer.addWidget(
+            note(
+                self.tr(
+                    "The password is kept in memory until the program ends, and written nowhere, "
+                    "not into plans either. Left empty, it comes from PGPASSWORD or ~/.pgpass. "
+                    "Connecting confirms the server for plans on this computer, which may send "
+                    "your password there; to another computer nothing is sent without TLS."
+                )
+            )
+        )
+        tip = self.tr("Try the connection, and list the tables that you may read (Enter)")
+        self.connect_button = button(self.tr("&Connect and list the tables"), tip, "primary")
+        self.connect_button.clicked.connect(self.connectAsked)
+        outer.addWidget(self.connect_button)
+
+    def _build_fields(self) -> None:
+        self.host = self._field(
+            self.tr("&Host"),
+            self.tr("Name or address of the server, or the folder of its socket"),
+            self.tr("this computer, or PGHOST"),
+        )
+        self.port = self._field(
+            self.tr("&Port"), self.tr("The number on which the server listens"), "5432"
+        )
+        self.database = self._field(
+            self.tr("&Database"),
+            self.tr("The name of the database on the server"),
+            self.tr("that of the user, or PGDATABASE"),
+        )
+        self.user = self._field(
+            self.tr("&User"),
+            self.tr("The name by which the server knows you"),
+            self.tr("your name here, or PGUSER"),
+        )
+        self.service = self._field(
+            self.tr("&Service"),
+            self.tr("An entry of pg_service.conf, which can stand for all the others"),
+            self.tr("none, or PGSERVICE"),
+        )
+        self.password = secret_field()
+        self._put(
+            self.tr("Pass&word"),
+            self.password,
+            self.tr("Kept in memory until the program ends; written nowhere"),
+        )
+
+    def _field(self, words: str, tip: str, default: str) -> QLineEdit:
+        field = QLineEdit()
+        field.setPlaceholderText(default)
+        self._put(words, field, tip)
+        return field
+
+    def _put(self, words: str, field: QLineEdit, tip: str) -> None:
+        field.setToolTip(tip)
+        field.setAccessibleName(words.replace("&", ""))
+        field.textEdited.connect(self.edited)
+        field.returnPressed.connect(self._on_return)
+        label = QLabel(words)
+        label.setBuddy(field)
+        self._layout.addRow(label, field)
+
+    def address(self) -> Address:
+        """What the fields say."""
+        return Address(
+            *(
+                field.text().strip()
+                for field in (self.host, self.port, self.database, self.user, self.service)
+            )
+        )
+
+    def set_address(self, address: Address) -> None:
+        """Fill the fields; the password is asked for anew."""
+        self.host.setText(address.host)
+        self.port.setText(address.port)
+        self.database.setText(address.database)
+        self.user.setText(address.user)
+        self.service.setText(address.service)
+        self.password.clear()
+
+    @Slot()
+    def _on_return(self) -> None:
+        self.connect_button.click()
+
 
 _HALF_EMS = 30
 
@@ -117,7 +371,7 @@ class DatabaseWindow(QWidget):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop what nobody waits for any more, and forget the typed password."""
-        self._hub.latest(tasks.LIST).cancel()
+        self._hub.latest(LIST).cancel()
         self.form.password.clear()
         super().closeEvent(event)
 
@@ -134,9 +388,9 @@ class DatabaseWindow(QWidget):
         self._url = ""
         self.choice.set_tables((), known=False)
         title = self.tr("Connecting")
-        job = self._hub.latest(tasks.LIST).query(
+        job = self._hub.latest(LIST).query(
             title,
-            tasks.ListTables(self._context, url, self.form.password.text()),
+            ListTables(self._context, url, self.form.password.text()),
             done=self._on_listed,
             failed=self._on_failed,
             cancelled=self._on_cancelled,
@@ -145,7 +399,7 @@ class DatabaseWindow(QWidget):
         self._refresh()
 
     def _on_listed(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, tasks.Offered):
+        if isinstance(outcome.value, Offered):
             self._url = outcome.value.url
             self.choice.set_tables(outcome.value.tables, known=True)
             self.choice.lines.setFocus()
@@ -188,7 +442,7 @@ class DatabaseWindow(QWidget):
         self.open_button.setToolTip(tip)
         set_look(self.open_button, "primary" if self._url else "")
         set_look(self.form.connect_button, "" if self._url else "primary")
-        self.form.connect_button.setEnabled(not self._hub.latest(tasks.LIST).busy)
+        self.form.connect_button.setEnabled(not self._hub.latest(LIST).busy)
 
     @Slot()
     def _on_open(self) -> None:

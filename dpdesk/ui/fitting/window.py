@@ -2,23 +2,401 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QWidget
 
-from dpdesk.app import exploring, recipes
-from dpdesk.app.types import Fix, Recipe
+from dpdesk.app import examining, exploring, recipes, recording
+from dpdesk.app.types import (
+    AppContext,
+    FitItem,
+    FitReport,
+    Fix,
+    FixKind,
+    Recipe,
+    Weight,
+    mended,
+    mends_of,
+)
 from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.plan import SourceSpec
 from dpdesk.ui.files import FileAsker
-from dpdesk.ui.fitting import tasks
-from dpdesk.ui.fitting.page import FitPage
-from dpdesk.ui.jobs import JobDone, JobFailed
+from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
+from dpdesk.ui.people.parts import Lines, button, note
+from dpdesk.ui.projects import DATA_ENDINGS
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
-from dpdesk.ui.words.endings import DATA_ENDINGS
+from dpdesk.ui.widgets.activity import JobLine
+from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.states import in_window
+from dpdesk.ui.words.numbers import grouped, quoted
+from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
+
+translate = QCoreApplication.translate
+
+HOLD = "fitting.hold"
+
+
+@dataclass(frozen=True)
+class PlanComparison:
+    """A recipe as it was mended, and how it fits the file."""
+
+    path: Path
+    recipe: Recipe
+    mends: tuple[Fix, ...]
+    report: FitReport
+
+
+@dataclass(frozen=True)
+class CompareWithPlan:
+    """Check a file against a recipe, after some mends; changes nothing."""
+
+    context: AppContext
+    recipe: Recipe
+    mends: tuple[Fix, ...]
+    path: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> PlanComparison:
+        """How it fits."""
+        made = mended_recipe(self.recipe, self.mends)
+        source, base = SourceSpec(path=str(self.path)), self.path.parent
+        found = examining.examine(self.context, made, source, base, token, report)
+        recording.mention(self.context, "opened", self.path, report)
+        return PlanComparison(self.path, made, self.mends, found)
+
+
+def mended_recipe(recipe: Recipe, mends: tuple[Fix, ...]) -> Recipe:
+    """A recipe after what was decided. InputError ``recipe.decisions`` when that is impossible."""
+    try:
+        return mended(recipe, mends)
+    except ValueError as error:  # the plan has changed since these were decided
+        raise InputError(
+            "recipe.decisions",
+            translate(
+                "Fitting",
+                "What was decided for this file does not go with the plan any more: {reason}.",
+            ).format(reason=error),
+            hint=translate("Fitting", "Take the last decision back."),
+        ) from error
+
+
+Row = tuple[str, str, int | None, str]
+
+
+def headings() -> tuple[str, str, str, str]:
+    """Headings of the list of items."""
+    return (
+        translate("Fitting", "Weight"),
+        translate("Fitting", "Column"),
+        translate("Fitting", "Rows"),
+        translate("Fitting", "What is not as it was"),
+    )
+
+
+def row_of(item: FitItem) -> Row:
+    """An item as a line; no number where no rows are counted."""
+    whole = item.column or translate("Fitting", "(the file)")
+    return (weight_words(item.weight), whole, item.rows or None, in_window(item.sentence))
+
+
+def weight_words(weight: Weight) -> str:
+    """A weight by shape and words."""
+    words = {
+        Weight.BLOCKS: translate("Fitting", "✕ does not fit"),
+        Weight.LOOK: translate("Fitting", "△ to be looked at"),
+        Weight.NOTE: translate("Fitting", "– good to know"),
+    }
+    return words[weight]
+
+
+def question(name: str) -> str:
+    """The title."""
+    return translate("Fitting", "Does {name} fit this plan?").format(name=name)
+
+
+def answer_words(report: FitReport) -> tuple[str, str]:
+    """A look and one sentence."""
+    blocking, looking = len(report.of(Weight.BLOCKS)), len(report.of(Weight.LOOK))
+    rows = grouped(report.profile.rows)
+    if blocking:
+        text = translate(
+            "Fitting", "✕ Not yet with its {rows} rows: {n} of the points below prevent it."
+        )
+        if blocking == 1:
+            text = translate(
+                "Fitting", "✕ Not yet with its {rows} rows: one of the points below prevents it."
+            )
+        return "fail", text.format(rows=rows, n=blocking)
+    if looking:
+        text = translate(
+            "Fitting", "△ Nothing is in the way in its {rows} rows; look at the lines marked △."
+        )
+        return "caution", text.format(rows=rows)
+    text = translate("Fitting", "✓ Yes: nothing in its {rows} rows is in the way.")
+    return "ok", text.format(rows=rows)
+
+
+def trial_words(report: FitReport) -> str:
+    """What the plan gives for the file; empty when that was not tried."""
+    if report.trial is None:
+        return ""
+    parts = [translate("Fitting", "The plan gives, for this file: {claim}")]
+    result = report.trial.result
+    suppressed, node = result.get("rows_suppressed"), result.get("node")
+    if isinstance(suppressed, int):
+        text = translate("Fitting", "Rows suppressed: {n} of {rows}.")
+        parts.append(text.format(n=grouped(suppressed), rows=grouped(report.profile.rows)))
+    if isinstance(node, Mapping):
+        levels = ", ".join(f"{name} {level}" for name, level in node.items())
+        parts.append(translate("Fitting", "Levels: {levels}.").format(levels=levels))
+    return " ".join(parts).replace("{claim}", said(report.trial.claim))
+
+
+def advice_words(item: FitItem) -> str:
+    """What to do about an item, in this window."""
+    special = {
+        "column.missing": translate(
+            "Fitting", "Say below what has become of it; the plan itself stays as it is."
+        ),
+        "column.new": translate(
+            "Fitting", "Say below what it tells about a person; an identifier is left out."
+        ),
+        "missing.candidate": translate(
+            "Fitting", "If it stands for a missing value, say so below."
+        ),
+        "reading.other": translate(
+            "Fitting", "Go on with the file as it was detected, or mend the reading in Data."
+        ),
+    }
+    return special.get(item.code) or in_window(item.advice)
+
+
+def mend_words(mend: Fix) -> str:
+    """What a button does."""
+    if mend.kind is FixKind.ROLE:
+        roles = {
+            "identifier": translate("Fitting", "“{column}” points to a person: leave it out"),
+            "quasi-identifier": translate("Fitting", "“{column}” is a quasi-identifier"),
+            "sensitive": translate("Fitting", "“{column}” is sensitive"),
+            "insensitive": translate("Fitting", "“{column}” is harmless: release it as it is"),
+        }
+        return roles[mend.value].format(column=mend.column)
+    words = {
+        FixKind.RENAME: translate("Fitting", "“{column}” is called “{value}” now"),
+        FixKind.TAKE_OUT: translate("Fitting", "Take “{column}” out of the plan"),
+        FixKind.MISSING: translate("Fitting", "“{value}” stands for a missing value"),
+    }
+    return words[mend.kind].format(column=mend.column, value=mend.value)
+
+
+def decided_words(mends: Sequence[Fix]) -> str:
+    """What was decided so far; empty when nothing was."""
+    if not mends:
+        return ""
+    decided = "; ".join(mend_words(mend) for mend in mends)
+    return translate("Fitting", "Decided for this file: {decided}.").format(decided=decided)
+
+
+def place_of(item: FitItem) -> tuple[str, str]:
+    """Where in the main window an item can be mended: the step, and its title."""
+    for start, step, title in (
+        ("hierarchy.", "hierarchies", translate("Fitting", "Hierarchies")),
+        ("column.type", "data", translate("Fitting", "Data")),
+        ("column.", "attributes", translate("Fitting", "Attributes")),
+        ("missing.", "data", translate("Fitting", "Data")),
+        ("reading.", "data", translate("Fitting", "Data")),
+    ):
+        if item.code.startswith(start):
+            return step, title
+    return "protect", translate("Fitting", "Protect")
+
+
+_VALUES = 12
+
+
+class ItemCard(QFrame):
+    """One item: sentence, advice, values, and buttons.
+
+    ``mendAsked(Mend)``; ``jumpAsked(str, str)`` with a step and a column.
+    """
+
+    mendAsked = Signal(object)
+    jumpAsked = Signal(str, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        self._mends: tuple[Fix, ...] = ()
+        self._place = ("", "")
+        self._buttons: list[QPushButton] = []
+        layout = column(self, margin=SPACE.l, gap=SPACE.s)
+        self.sentence, self.advice, self.values = note("", "strong"), note("", "answer"), note()
+        for label in (self.sentence, self.advice, self.values):
+            layout.addWidget(label)
+        self._bar = FlowBox(gap=SPACE.s)
+        layout.addWidget(self._bar)
+        self.hide()
+
+    def show_item(self, item: FitItem | None, items: Sequence[FitItem] = ()) -> None:
+        """Show one of the items; None: nothing."""
+        self.setVisible(item is not None)
+        self._mends = () if item is None else mends_of(item, items)
+        if item is None:
+            return
+        self.sentence.setText(in_window(item.sentence))
+        self.advice.setText(advice_words(item))
+        self.advice.setVisible(bool(self.advice.text()))
+        values = [
+            f"{quoted(each.value)} ({grouped(each.rows)})" for each in item.values if each.rows
+        ]
+        more = len(values) - _VALUES
+        shown = ", ".join(values[:_VALUES]) + (f" … +{grouped(more)}" if more > 0 else "")
+        self.values.setText(self.tr("Values and their rows: {values}").format(values=shown))
+        self.values.setVisible(bool(values))
+        self._offer(item)
+
+    def _offer(self, item: FitItem) -> None:
+        for old in self._buttons:
+            self._bar.remove(old)
+            old.hide()
+            old.deleteLater()
+        self._buttons = []
+        tip = self.tr("Check the file against the plan with this; the work stays as it is")
+        for number, mend in enumerate(self._mends):
+            made = button(mend_words(mend).replace("&", "&&"), tip)
+            made.setProperty("mend", number)
+            made.clicked.connect(self._on_mend)
+            self._buttons.append(made)
+        step, title = place_of(item)
+        self._place = (step, item.column)
+        go = button(self.tr("Go to {step}").format(step=title), self.tr("Fix it in the window"))
+        go.clicked.connect(self._on_jump)
+        self._buttons.append(go)
+        for one in self._buttons:
+            self._bar.add(one)
+        self._bar.updateGeometry()
+
+    @Slot()
+    def _on_mend(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.mendAsked.emit(self._mends[int(sender.property("mend"))])
+
+    @Slot()
+    def _on_jump(self) -> None:
+        self.jumpAsked.emit(*self._place)
+
+
+class FitPage(QWidget):
+    """``otherAsked()``, ``againAsked()``, ``backAsked()``, ``adoptAsked()``; see ItemCard."""
+
+    otherAsked = Signal()
+    againAsked = Signal()
+    backAsked = Signal()
+    adoptAsked = Signal()
+
+    def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._items: tuple[FitItem, ...] = ()
+        layout = column(self, gap=SPACE.m)
+        self.title, self.answer = note("", "headline"), note()
+        self.trial, self.decided = note("", "answer"), note()
+        self.progress = JobLine(hub)
+        layout.addWidget(self.title)
+        layout.addWidget(self.progress)
+        layout.addWidget(self.answer)
+        layout.addWidget(self.trial)
+        self.grid = Lines(
+            theme,
+            self.tr("What is not as it was, the worst first"),
+            self.tr("Arrow keys choose a line; all of it, and what to do, stands below"),
+        )
+        self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
+        layout.addWidget(self.grid, 1)
+        self.card = ItemCard()
+        layout.addWidget(self.card)
+        layout.addWidget(self.decided)
+        layout.addWidget(self._build_bar())
+        self.show_held(None, ())
+
+    def ask_about(self, name: str) -> None:
+        """Say which file is being checked against the plan."""
+        self.title.setText(question(name))
+        adopt = self.tr("G&o on with {name}").format(name=name.replace("&", "&&"))
+        self.adopt.setText(adopt)
+        self.adopt.setAccessibleName(adopt.replace("G&o", "Go"))
+
+    def show_held(self, report: FitReport | None, mends: Sequence[Fix]) -> None:
+        """Show how the plan fits; None: not known yet."""
+        self._items = () if report is None else report.items
+        self.grid.lines.set_table(headings(), [row_of(item) for item in self._items])
+        self.grid.setVisible(bool(self._items))
+        look, answer = ("note", "") if report is None else answer_words(report)
+        set_look(self.answer, look)
+        trial = "" if report is None else trial_words(report)
+        for label, text in (
+            (self.answer, answer),
+            (self.trial, trial),
+            (self.decided, decided_words(mends)),
+        ):
+            label.setText(text)
+            label.setVisible(bool(text))
+        self.adopt.setEnabled(report is not None)
+        self.again.setEnabled(report is not None)
+        self.back.setVisible(bool(mends))
+        if self._items:
+            self.grid.selectRow(0)
+        self._on_chosen()
+
+    def say_stale(self) -> None:
+        """The plan is another one than was checked against the file."""
+        text = self.tr("↻ The plan has changed since: check it against the file again.")
+        set_look(self.answer, "note")
+        self.answer.setText(text)
+        self.answer.show()
+
+    def say_adopted(self, sentence: str) -> None:
+        """The work has gone on with the file."""
+        set_look(self.answer, "ok")
+        self.answer.setText(sentence)
+        self.answer.show()
+        self.adopt.setEnabled(False)
+        self.back.hide()
+
+    def _build_bar(self) -> FlowBox:
+        bar = FlowBox(gap=SPACE.s)
+        tip = self.tr("Make it the file of the work; one undo goes back to the present one")
+        self.adopt = button(self.tr("G&o on with the file"), tip, "primary")
+        tip = self.tr("Check the file against the plan as it is in the window now")
+        self.again = button(self.tr("Check it against the plan &again"), tip)
+        self.back = button(
+            self.tr("&Take the last decision back"), self.tr("Forget what was decided last")
+        )
+        self.other = button(
+            self.tr("Another &file…"), self.tr("Check another file against the plan")
+        )
+        for one, signal in (
+            (self.adopt, self.adoptAsked),
+            (self.again, self.againAsked),
+            (self.back, self.backAsked),
+            (self.other, self.otherAsked),
+        ):
+            one.clicked.connect(signal)
+            bar.add(one)
+        return bar
+
+    @Slot()
+    def _on_chosen(self) -> None:
+        row = self.grid.chosen
+        item = self._items[row] if 0 <= row < len(self._items) else None
+        self.card.show_item(item, self._items)
+
 
 _PLANNED = {Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD, Aspect.PARAMETERS}
 
@@ -39,7 +417,7 @@ class FitWindow(QWidget):
         self._bench, self._asker = bench, asker
         self._path: Path | None = None
         self._mends: tuple[Fix, ...] = ()
-        self._held: tasks.PlanComparison | None = None
+        self._held: PlanComparison | None = None
         self._adopting = False
         set_look(self, "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -69,7 +447,7 @@ class FitWindow(QWidget):
         self._bench.changed.connect(self._on_changed)
 
     @property
-    def held(self) -> tasks.PlanComparison | None:
+    def held(self) -> PlanComparison | None:
         """How the plan fits the file; None while that is not known."""
         return self._held
 
@@ -104,8 +482,8 @@ class FitWindow(QWidget):
         self._held = None
         self.page.show_held(None, self._mends)
         title = self.tr("Checking {name} against the plan").format(name=self._path.name)
-        work = tasks.CompareWithPlan(self._bench.context, self._recipe(), self._mends, self._path)
-        job = self._bench.hub.latest(tasks.HOLD).query(
+        work = CompareWithPlan(self._bench.context, self._recipe(), self._mends, self._path)
+        job = self._bench.hub.latest(HOLD).query(
             title,
             work,
             done=self._on_held,
@@ -131,7 +509,7 @@ class FitWindow(QWidget):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop what nobody waits for any more."""
-        self._bench.hub.latest(tasks.HOLD).cancel()
+        self._bench.hub.latest(HOLD).cancel()
         super().closeEvent(event)
 
     # -- wishes
@@ -155,7 +533,7 @@ class FitWindow(QWidget):
         columns = [each.name for each in report.profile.columns]
         # The plan as it is now: it may have been mended in the main window meanwhile.
         try:
-            recipe = tasks.mended_recipe(self._recipe(), self._mends)
+            recipe = mended_recipe(self._recipe(), self._mends)
         except InputError as error:
             self.band.show_error(error)
             return
@@ -178,7 +556,7 @@ class FitWindow(QWidget):
     # -- what comes back
 
     def _on_held(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, tasks.PlanComparison):
+        if isinstance(outcome.value, PlanComparison):
             self._held = outcome.value
             self.page.show_held(outcome.value.report, self._mends)
             (self.page.grid if outcome.value.report.items else self.page.adopt).setFocus()

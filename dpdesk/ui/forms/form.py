@@ -21,11 +21,10 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QVB
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import Parameter
-from dpdesk.ui.forms.field import Field, range_words
-from dpdesk.ui.forms.fields import field_for
+from dpdesk.ui.forms.fields import Field, field_for, range_words
 from dpdesk.ui.theme import SPACE, set_look
-from dpdesk.ui.widgets.mnemonics import Mnemonics
-from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.widgets.focusing import Mnemonics
+from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.spoken import said_line, spoken_parameter
 
 

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.schema import Role
-from dpdesk.ui.forms.cubes.context import FormContext
-from dpdesk.ui.forms.cubes.dimensions import DimensionsField
-from dpdesk.ui.forms.field import Field
-from dpdesk.ui.forms.fields import field_for
+from dpdesk.ui.forms.cubes.dimensions import DimensionsField, FormContext
+from dpdesk.ui.forms.fields import Field, field_for
 from dpdesk.ui.forms.form import ParameterForm
 
 _ENDS = "ends"

@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSizePolicy, QSpinBox
+from PySide6.QtCore import QSize, Slot
+from PySide6.QtGui import QPaintEvent, QPalette, Qt, QValidator
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QSizePolicy,
+    QSpinBox,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
 
 from dpdesk.ui.theme import SPACE
 from dpdesk.ui.words.numbers import marked, typed_number
@@ -117,3 +127,42 @@ class NarrowDoubleSpin(QDoubleSpinBox):
     def minimumSizeHint(self) -> QSize:
         """Nothing smaller."""
         return self.sizeHint()
+
+
+class NarrowCombo(QComboBox):
+    """A combo box that does not ask for the width of its longest words."""
+
+    def __init__(self, least_letters: int = 12, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._help = ""
+        policy = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        self.setSizeAdjustPolicy(policy)
+        self.setMinimumContentsLength(least_letters)
+        self.currentTextChanged.connect(self._tell)
+
+    def set_help(self, text: str) -> None:
+        """What the tooltip says besides the words that are chosen."""
+        self._help = text
+        self._tell()
+
+    @Slot()
+    def _tell(self) -> None:
+        chosen = self.currentText()
+        self.setToolTip(f"{chosen}\n{self._help}" if chosen and self._help else self._help)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The usual frame, with words that end in an ellipsis where they do not fit."""
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        style, part = self.style(), QStyle.SubControl.SC_ComboBoxEditField
+        place = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
+        mode = Qt.TextElideMode.ElideRight
+        invites = self.currentIndex() < 0
+        words = self.placeholderText() if invites else self.currentText()
+        option.currentText = self.fontMetrics().elidedText(words, mode, place.width() - 2)
+        if invites:
+            muted = self.palette().placeholderText()
+            option.palette.setBrush(QPalette.ColorRole.ButtonText, muted)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()

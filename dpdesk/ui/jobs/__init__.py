@@ -7,10 +7,16 @@
 ``SpareTime``   small pieces of work in the main thread, one at a time
 """
 
-from dpdesk.ui.jobs.gc_keeper import GcKeeper
-from dpdesk.ui.jobs.hub import JobChannel, JobHub
-from dpdesk.ui.jobs.outcomes import JobCancelled, JobDone, JobFailed, JobOutcome, JobState
-from dpdesk.ui.jobs.spare_time import SpareTime
+from dpdesk.ui.jobs.hub import (
+    JobCancelled,
+    JobChannel,
+    JobDone,
+    JobFailed,
+    JobHub,
+    JobOutcome,
+    JobState,
+)
+from dpdesk.ui.jobs.spare_time import GcKeeper, SpareTime
 
 __all__ = [
     "GcKeeper",

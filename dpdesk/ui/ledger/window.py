@@ -2,27 +2,366 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QWidget
 
+from dpdesk.app import budgets, witnessing
 from dpdesk.app.budgets import AccountPicture, LedgerPicture
+from dpdesk.app.ledger_charts import account_curves
 from dpdesk.app.types import AppContext
 from dpdesk.app.witnessing import RestoredLedger
-from dpdesk.core.budget import PureEpsilon, ZeroConcentrated
-from dpdesk.core.charts import ScatterChart
+from dpdesk.core.budget import Budget, PureEpsilon, ZeroConcentrated
+from dpdesk.core.charts import Cell, ScatterChart
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.charts import ChartView
+from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
-from dpdesk.ui.ledger import tasks, words
-from dpdesk.ui.ledger.limit_form import LimitForm
-from dpdesk.ui.ledger.people_form import PeopleForm
 from dpdesk.ui.people.parts import Lines, button, labelled, note
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
-from dpdesk.ui.widgets.flow import FlowBox
-from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.widgets.focusing import leave_wheel
+from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.states import in_window
+from dpdesk.ui.words.numbers import grouped, typed_exact
+from dpdesk.ui.words.spoken import said
+
+DELTA = Fraction(1, 1_000_000)
+
+
+@dataclass(frozen=True)
+class LookAtLedger:
+    """Read a ledger and compare it with what is known of it."""
+
+    context: AppContext
+    path: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> LedgerPicture:
+        """What it says."""
+        return budgets.look_at_ledger(self.context, self.path, DELTA, token, report)
+
+
+@dataclass(frozen=True)
+class DrawCurves:
+    """Compose the debits of an account one after the other."""
+
+    account: AccountPicture = field(repr=False)
+
+    def __call__(self, token: CancelToken, report: Report) -> ScatterChart:
+        """The picture."""
+        return account_curves(self.account, DELTA, token)
+
+
+@dataclass(frozen=True)
+class SetLimit:
+    """Set the limit of a population, or of a file without one."""
+
+    context: AppContext
+    path: Path
+    population: str
+    source: str
+    limit: Budget
+    reason: str
+
+    def __call__(self, token: CancelToken, report: Report) -> LedgerPicture:
+        """The account afterwards."""
+        return budgets.set_limit(
+            self.context,
+            self.path,
+            self.limit,
+            self.reason,
+            population=self.population,
+            source=self.source,
+            token=token,
+        )
+
+
+@dataclass(frozen=True)
+class AcceptWitness:
+    """Go on although the witness cannot say that nothing is missing."""
+
+    context: AppContext
+    path: Path
+    reason: str
+
+    def __call__(self, token: CancelToken, report: Report) -> str:
+        """The id of the ledger."""
+        return witnessing.accept_witness(self.context, self.path, self.reason, token)
+
+
+@dataclass(frozen=True)
+class DeclarePeople:
+    """Declare whether two names mean the same people."""
+
+    context: AppContext
+    path: Path
+    one: str
+    other: str
+    same: bool
+    reason: str
+
+    def __call__(self, token: CancelToken, report: Report) -> bool:
+        """What was declared."""
+        budgets.declare_people(
+            self.context, self.path, self.one, self.other, self.same, self.reason, token
+        )
+        return self.same
+
+
+@dataclass(frozen=True)
+class RestoreLedger:
+    """Enter again what an old copy has lost."""
+
+    context: AppContext
+    path: Path
+    reason: str
+
+    def __call__(self, token: CancelToken, report: Report) -> RestoredLedger:
+        """What was missing."""
+        return witnessing.restore_ledger(self.context, self.path, self.reason, (), token)
+
+
+EPSILON, RHO = "epsilon", "rho"
+
+
+class LimitForm(QFrame):
+    """``wanted(str, object, str)``: population, limit and reason."""
+
+    wanted = Signal(str, object, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        layout = column(self, margin=SPACE.m, gap=SPACE.s)
+        layout.addWidget(note(self.tr("How much may be spent on these people?"), "section"))
+        self.people, self.amount, self.reason = QLineEdit(), QLineEdit(), QLineEdit()
+        self.kind = NarrowCombo(6)
+        self.kind.addItem("ε", EPSILON)
+        self.kind.addItem("ρ", RHO)
+        leave_wheel(self.kind)
+        tip = self.tr("The population as plans name it; of a file without one, leave it as it is")
+        labelled(layout, self.tr("People"), self.people, tip)
+        labelled(
+            layout,
+            self.tr("Kind of limit"),
+            self.kind,
+            self.tr("ε, or ρ of zero-concentrated noise"),
+        )
+        tip = self.tr("A number such as 2.0; it binds every plan, window and command")
+        labelled(layout, self.tr("Limit"), self.amount, tip)
+        tip = self.tr("Kept in the ledger and in the audit log; needed to raise a limit")
+        labelled(layout, self.tr("Reason"), self.reason, tip)
+        self._error = note("", "fail")
+        self._error.hide()
+        layout.addWidget(self._error)
+        bar = FlowBox(gap=SPACE.s)
+        self.set = button(self.tr("Set the limit"), self.tr("Enter this limit in the ledger"))
+        self.set.clicked.connect(self._on_set)
+        bar.add(self.set)
+        layout.addWidget(bar)
+
+    def clear_typed(self) -> None:
+        """Forget amount and reason: they were entered."""
+        self.amount.clear()
+        self.reason.clear()
+
+    @Slot()
+    def _on_set(self) -> None:
+        number = typed_exact(self.amount.text())
+        people = self.people.text().strip()
+        problem = ""
+        if not people:
+            problem = self.tr("✕ Name the people, or choose them in the list.")
+        elif number is None or number < 0:
+            words = self.tr("✕ The limit is “{text}”, expected a number such as 2.0.")
+            problem = words.format(text=self.amount.text().strip())
+        self._error.setText(problem)
+        self._error.setVisible(bool(problem))
+        if number is not None and not problem:
+            limit: Budget = PureEpsilon(number)
+            if self.kind.currentData() == RHO:
+                limit = ZeroConcentrated(number)
+            self.wanted.emit(people, limit, self.reason.text().strip())
+
+
+class PeopleForm(QFrame):
+    """``wanted(str, str, bool, str)``: two names, whether they are the same people, the reason."""
+
+    wanted = Signal(str, str, bool, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        layout = column(self, margin=SPACE.m, gap=SPACE.s)
+        layout.addWidget(note(self.tr("Do two names mean the same people?"), "section"))
+        self._known = note()
+        self._known.hide()
+        layout.addWidget(self._known)
+        self.one, self.other, self.reason = QLineEdit(), QLineEdit(), QLineEdit()
+        self.how = NarrowCombo(20)
+        self.how.addItem(self.tr("the same people: their debits count together"), True)
+        self.how.addItem(self.tr("different people: each has a budget of its own"), False)
+        leave_wheel(self.how)
+        tip = self.tr("A population as plans name it")
+        labelled(layout, self.tr("One name"), self.one, tip)
+        labelled(layout, self.tr("The other name"), self.other, tip)
+        tip = self.tr(
+            "Until this is declared, both names together spend no more than any limit of theirs"
+        )
+        labelled(layout, self.tr("They are"), self.how, tip)
+        tip = self.tr("How it is known; kept in the ledger and in the audit log")
+        labelled(layout, self.tr("Reason"), self.reason, tip)
+        bar = FlowBox(gap=SPACE.s)
+        self.declare = button(self.tr("Declare it"), self.tr("Enter this in the ledger"))
+        self.declare.clicked.connect(self._on_declare)
+        bar.add(self.declare)
+        layout.addWidget(bar)
+
+    def show_known(self, one: str, lines: Sequence[str]) -> None:
+        """Offer a name, and tell what was declared about it."""
+        self.one.setText(one)
+        self._known.setText("\n".join(lines))
+        self._known.setVisible(bool(lines))
+
+    def clear_typed(self) -> None:
+        """Forget the other name and the reason: they were entered."""
+        self.other.clear()
+        self.reason.clear()
+
+    @Slot()
+    def _on_declare(self) -> None:
+        one, other, reason = (line.text().strip() for line in (self.one, self.other, self.reason))
+        self.wanted.emit(one, other, bool(self.how.currentData()), reason)
+
+
+translate = QCoreApplication.translate
+
+
+def account_headings() -> tuple[str, ...]:
+    """Headings of the accounts."""
+    return (
+        translate("Ledger", "People"),
+        translate("Ledger", "Spent"),
+        translate("Ledger", "Limit"),
+        translate("Ledger", "Left"),
+        translate("Ledger", "Debits"),
+        translate("Ledger", "In other ledgers"),
+    )
+
+
+def account_row(account: AccountPicture) -> tuple[Cell, ...]:
+    """Who, how much, how much may be, how much is left, how often."""
+    limit, left = account.limit, account.left
+    none = translate("Ledger", "none")
+    return (
+        said(str(account.key)),
+        str(account.spending),
+        none if limit is None else str(limit),
+        "–" if left is None else str(left),
+        account.spending.count,
+        len(account.elsewhere),
+    )
+
+
+def debit_headings() -> tuple[str, ...]:
+    """Headings of the debits."""
+    return (
+        translate("Ledger", "Entry"),
+        translate("Ledger", "Time (UTC)"),
+        translate("Ledger", "Who"),
+        translate("Ledger", "Cost"),
+        translate("Ledger", "What for"),
+        translate("Ledger", "Outcome"),
+    )
+
+
+def debit_rows(account: AccountPicture) -> list[tuple[Cell, ...]]:
+    """The debits, newest first."""
+    return [
+        (
+            record.n,
+            _time(record.time),
+            record.who,
+            str(record.request.cost),
+            record.request.title or record.request.purpose,
+            outcome_word(record.outcome.value),
+        )
+        for record in reversed(account.debits)
+    ]
+
+
+def limit_headings() -> tuple[str, ...]:
+    """Headings of the limits."""
+    return (
+        translate("Ledger", "Entry"),
+        translate("Ledger", "Time (UTC)"),
+        translate("Ledger", "Who"),
+        translate("Ledger", "Limit"),
+        translate("Ledger", "Set by"),
+        translate("Ledger", "Reason"),
+    )
+
+
+def limit_rows(account: AccountPicture) -> list[tuple[Cell, ...]]:
+    """All limits of an account, newest first."""
+    none = translate("Ledger", "none")
+    plan, owner = translate("Ledger", "a plan"), translate("Ledger", "the owner")
+    return [
+        (
+            record.n,
+            _time(record.time),
+            record.who,
+            none if record.content.limit is None else str(record.content.limit),
+            plan if record.content.by_plan else owner,
+            record.content.reason,
+        )
+        for record in reversed(account.history)
+    ]
+
+
+def people_lines(account: AccountPicture) -> list[str]:
+    """What was declared about the names of these people, a line each."""
+    same = translate("Ledger", "“{one}” and “{other}” are the same people: {reason}")
+    apart = translate("Ledger", "“{one}” and “{other}” are different people: {reason}")
+    return [
+        (same if found.same else apart).format(
+            one=found.one, other=found.other, reason=found.reason
+        )
+        for found in (record.content for record in account.people)
+    ]
+
+
+def outcome_word(outcome: str) -> str:
+    """What became of a debit, which is spent in every case."""
+    return {
+        "unknown": translate("Ledger", "spent, outcome unknown"),
+        "released": translate("Ledger", "released"),
+        "failed": translate("Ledger", "failed, spent"),
+        "cancelled": translate("Ledger", "cancelled, spent"),
+    }.get(outcome, outcome)
+
+
+def answer_words(picture: LedgerPicture) -> str:
+    """One sentence about the whole ledger."""
+    if not picture.id:
+        return translate("Ledger", "Nothing has been spent: there is no ledger yet.")
+    if picture.doubts:
+        words = translate("Ledger", "△ {n} entries; whether debits are missing is not known.")
+        return words.format(n=grouped(picture.entries))
+    words = translate(
+        "Ledger", "✓ Intact: {n} entries, and nothing that is known elsewhere is missing."
+    )
+    return words.format(n=grouped(picture.entries))
+
+
+def _time(text: str) -> str:
+    return text.replace("T", " ").removesuffix("+00:00")
+
 
 LOOK, DRAW = "ledger.look", "ledger.draw"
 RESTORED, LOST = "ledger.restored", "ledger.lost"
@@ -133,7 +472,7 @@ class LedgerWindow(QWidget):
         """Read the ledger again."""
         self._hub.latest(LOOK).query(
             self.tr("Reading the ledger"),
-            tasks.LookAtLedger(self._context, self._path),
+            LookAtLedger(self._context, self._path),
             done=self._on_read,
             failed=self._on_unread,
             quiet=True,
@@ -172,13 +511,13 @@ class LedgerWindow(QWidget):
         doubts = () if picture is None else picture.doubts
         self._offer(bool(doubts), accept=bool(doubts))
         accounts = () if picture is None else picture.accounts
-        self.answer.setText("" if picture is None else words.answer_words(picture))
+        self.answer.setText("" if picture is None else answer_words(picture))
         self.where.setText("" if picture is None else str(picture.path))
         notes = doubts if picture is None else (*doubts, *picture.notes)
         self.warning.setText("\n".join(f"△ {in_window(one)}" for one in notes))
         self.warning.setVisible(bool(notes))
-        rows = [words.account_row(one) for one in accounts]
-        self.accounts.lines.set_table(words.account_headings(), rows)
+        rows = [account_row(one) for one in accounts]
+        self.accounts.lines.set_table(account_headings(), rows)
         keys = [one.key.folded for one in accounts]
         if keys:
             place = keys.index(before.key.folded) if before and before.key.folded in keys else 0
@@ -200,10 +539,10 @@ class LedgerWindow(QWidget):
     def _on_chosen(self) -> None:
         account = self._account()
         self.debits.lines.set_table(
-            words.debit_headings(), [] if account is None else words.debit_rows(account)
+            debit_headings(), [] if account is None else debit_rows(account)
         )
         self.limits.lines.set_table(
-            words.limit_headings(), [] if account is None else words.limit_rows(account)
+            limit_headings(), [] if account is None else limit_rows(account)
         )
         if account is None or not account.debits:
             self._hub.latest(DRAW).cancel()
@@ -211,12 +550,12 @@ class LedgerWindow(QWidget):
             self.chart.set_placeholder(self.tr("Nothing has been spent yet."))
         else:
             self._hub.latest(DRAW).query(
-                self.tr("Composing"), tasks.DrawCurves(account), done=self._on_drawn, quiet=True
+                self.tr("Composing"), DrawCurves(account), done=self._on_drawn, quiet=True
             )
         if account is not None:
             key = account.key
             self.form.people.setText(key.population or key.source[:12])
-            self.people.show_known(key.population, words.people_lines(account))
+            self.people.show_known(key.population, people_lines(account))
 
     def _on_drawn(self, outcome: JobDone) -> None:
         if isinstance(outcome.value, ScatterChart):
@@ -234,7 +573,7 @@ class LedgerWindow(QWidget):
             people, source = "", account.key.source
         self._hub.mutate(
             self.tr("Setting a limit"),
-            tasks.SetLimit(self._context, self._path, people, source, limit, reason),
+            SetLimit(self._context, self._path, people, source, limit, reason),
             done=self._on_set,
             failed=self._on_failed,
         )
@@ -243,7 +582,7 @@ class LedgerWindow(QWidget):
     def _on_people(self, one: str, other: str, same: bool, reason: str) -> None:
         self._hub.mutate(
             self.tr("Declaring who people are"),
-            tasks.DeclarePeople(self._context, self._path, one, other, same, reason),
+            DeclarePeople(self._context, self._path, one, other, same, reason),
             done=self._on_declared,
             failed=self._on_failed,
         )
@@ -263,7 +602,7 @@ class LedgerWindow(QWidget):
     def _on_restore(self) -> None:
         self._hub.mutate(
             self.tr("Entering missing entries again"),
-            tasks.RestoreLedger(self._context, self._path, self.reason.text().strip()),
+            RestoreLedger(self._context, self._path, self.reason.text().strip()),
             done=self._on_restored,
             failed=self._on_failed,
         )
@@ -272,7 +611,7 @@ class LedgerWindow(QWidget):
     def _on_accept(self) -> None:
         self._hub.mutate(
             self.tr("Going on without the witness"),
-            tasks.AcceptWitness(self._context, self._path, self.reason.text().strip()),
+            AcceptWitness(self._context, self._path, self.reason.text().strip()),
             done=self._on_accepted,
             failed=self._on_failed,
         )

@@ -6,10 +6,15 @@
 ``format_cell``      the one place where a value becomes text
 """
 
-from dpdesk.ui.models.formatting import alignment, format_cell
 from dpdesk.ui.models.grid import DataGrid
-from dpdesk.ui.models.listing import ListModel
-from dpdesk.ui.models.table import PLACEHOLDER, RowSource, TableModel
+from dpdesk.ui.models.table import (
+    PLACEHOLDER,
+    ListModel,
+    RowSource,
+    TableModel,
+    alignment,
+    format_cell,
+)
 
 __all__ = [
     "PLACEHOLDER",

@@ -8,13 +8,16 @@ are dropped.
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, TypeVar, cast
 
 from PySide6.QtCore import (
     QAbstractTableModel,
+    QCoreApplication,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -25,10 +28,83 @@ from PySide6.QtCore import (
 from dpdesk.core.charts import Cell
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
+from dpdesk.core.plain import ExactFloat
+from dpdesk.core.shown import LONGEST_VALUE
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
-from dpdesk.ui.models.formatting import alignment, format_cell, whole_text
-from dpdesk.ui.models.guard import guarded
-from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.numbers import figure_words, grouped, marked, shortened
+
+NOTHING = "–"
+translate = QCoreApplication.translate
+
+
+def format_cell(value: object) -> str:
+    """Text of a value: grouped digits, no exponents, a dash for None (not the same as empty).
+
+    A very long text is cut, and its length is said.
+    """
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        yes, no = translate("Cells", "yes"), translate("Cells", "no")
+        return yes if value else no
+    if isinstance(value, int):
+        return grouped(value)
+    if isinstance(value, ExactFloat):
+        return marked(f"{float(value):,}")
+    if isinstance(value, float):
+        return figure_words(value, "number")
+    return shortened(str(value))
+
+
+def whole_text(value: object) -> str | None:
+    """The whole text of a value that is shown cut, for the clipboard; None for all others."""
+    return value if isinstance(value, str) and len(value) > LONGEST_VALUE else None
+
+
+def alignment(value: Cell) -> Qt.AlignmentFlag:
+    """Numbers and dashes to the right, text to the left."""
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+_LAID_OUT = frozenset(
+    {
+        Qt.ItemDataRole.DisplayRole,
+        Qt.ItemDataRole.ToolTipRole,
+        Qt.ItemDataRole.StatusTipRole,
+        Qt.ItemDataRole.WhatsThisRole,
+        Qt.ItemDataRole.AccessibleTextRole,
+        Qt.ItemDataRole.AccessibleDescriptionRole,
+    }
+)
+_MOST = 4 * LONGEST_VALUE
+"""Several values and the words around them."""
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def guarded(function: _Function) -> _Function:
+    """Report the first exception of each model to ``sys.excepthook``, and return None for all.
+
+    Texts that are laid out have a length that a window can stand; what is edited stays whole.
+    """
+
+    @functools.wraps(function)
+    def safe(self: Any, *arguments: Any) -> Any:
+        try:
+            found = function(self, *arguments)
+        except Exception:  # noqa: BLE001 - Qt calls this for each cell and role
+            if not getattr(self, "_fault_reported", False):
+                self._fault_reported = True
+                sys.excepthook(*sys.exc_info())
+            return None
+        role = arguments[-1] if len(arguments) > 1 else Qt.ItemDataRole.DisplayRole
+        if isinstance(found, str) and role in _LAID_OUT:
+            return shortened(found, _MOST)
+        return found
+
+    return cast(_Function, safe)
+
 
 PLACEHOLDER = "…"
 PAGE_ROWS = 256
@@ -246,3 +322,79 @@ class TableModel(QAbstractTableModel):
         last = min(first + self._page_rows, self._count) - 1
         if last >= first and self._columns:
             self.dataChanged.emit(self.index(first, 0), self.index(last, len(self._columns) - 1))
+
+
+class ListModel(QAbstractTableModel):
+    """Headings and rows of plain values; numbers stand right-aligned with grouped digits."""
+
+    def __init__(
+        self,
+        columns: Sequence[str] = (),
+        rows: Sequence[Sequence[Cell]] = (),
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._columns = tuple(columns)
+        self._rows = tuple(tuple(row) for row in rows)
+
+    def set_table(self, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
+        """Show another table; resets only when its shape or headings differ."""
+        new_columns, new_rows = tuple(columns), tuple(tuple(row) for row in rows)
+        if new_columns == self._columns and len(new_rows) == len(self._rows):
+            if new_rows == self._rows:
+                return
+            self._rows = new_rows
+            if new_rows and new_columns:
+                last = self.index(len(new_rows) - 1, len(new_columns) - 1)
+                self.dataChanged.emit(self.index(0, 0), last)
+            return
+        self.beginResetModel()
+        self._columns, self._rows = new_columns, new_rows
+        self.endResetModel()
+
+    def row(self, number: int) -> tuple[Cell, ...]:
+        """The plain values of a row."""
+        return self._rows[number]
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """Number of rows."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """Number of columns."""
+        return 0 if parent.isValid() else len(self._columns)
+
+    @guarded
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Text and alignment of a cell."""
+        if not index.isValid():
+            return None
+        row = self._rows[index.row()]
+        value = row[index.column()] if index.column() < len(row) else None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return format_cell(value)
+        if role == Qt.ItemDataRole.EditRole:
+            return whole_text(value)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return alignment(value)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return msg(
+                "{file}: {note}", file=self._columns[index.column()], note=format_cell(value)
+            )
+        return None
+
+    @guarded
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Headings; rows are numbered from 1."""
+        if orientation is Qt.Orientation.Vertical:
+            return grouped(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
+        if not 0 <= section < len(self._columns):
+            return None
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return self._columns[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            first = self._rows[0][section] if self._rows else ""
+            return alignment(first)
+        return None

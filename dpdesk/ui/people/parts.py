@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import ThemeManager, set_look
-from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.widgets.states import in_window
 
 
 class Lines(DataGrid):

@@ -2,23 +2,169 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
+from dpdesk.app import signing
+from dpdesk.app.review.values import Card, StoredKey, TrustEntry, TrustList
 from dpdesk.app.types import AppContext
+from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
-from dpdesk.ui.people import tasks
 from dpdesk.ui.people.keys_page import KeysPage
 from dpdesk.ui.people.trust_page import ADD, EXPORT, IMPORT, TrustPage
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
 from dpdesk.ui.widgets.choices import ChoiceStrip
-from dpdesk.ui.widgets.pages import PageStack
+from dpdesk.ui.widgets.layouts import PageStack
 from dpdesk.ui.widgets.placing import FilePlace
+from dpdesk.ui.words.spoken import said_error
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The own keys and the trusted ones; None, and why, when these cannot be read."""
+
+    keys: tuple[StoredKey, ...]
+    trust: TrustList | None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class ListPeople:
+    """Read both lists."""
+
+    context: AppContext
+
+    def __call__(self, token: CancelToken, report: Report) -> Listed:
+        """What there is."""
+        keys = signing.own_keys(self.context)
+        try:
+            return Listed(keys, signing.trust_list(self.context))
+        except (InputError, StorageError) as error:
+            return Listed(keys, None, said_error(error))
+
+
+@dataclass(frozen=True)
+class MakeKey:
+    """Make a key; the passphrase is that of the new key."""
+
+    context: AppContext
+    person: str
+    passphrase: str = field(repr=False)
+
+    def __call__(self, token: CancelToken, report: Report) -> Card:
+        """The card of the new key."""
+        return signing.make_key(self.context, self.person, self.passphrase, report)
+
+
+@dataclass(frozen=True)
+class ChangePassphrase:
+    """Lock an own key by another passphrase."""
+
+    context: AppContext
+    fingerprint: str
+    old: str = field(repr=False)
+    new: str = field(repr=False)
+
+    def __call__(self, token: CancelToken, report: Report) -> Card:
+        """The card of the key."""
+        return signing.change_passphrase(self.context, self.fingerprint, self.old, self.new, report)
+
+
+@dataclass(frozen=True)
+class WriteCard:
+    """Write the card of an own key; a file that is there only with ``replace``."""
+
+    context: AppContext
+    fingerprint: str
+    out: Path
+    replace: bool
+
+    def __call__(self, token: CancelToken, report: Report) -> Path:
+        """The file that was written."""
+        signing.write_card(self.context, self.fingerprint, self.out, report, replace=self.replace)
+        return self.out
+
+
+@dataclass(frozen=True)
+class FoundCard:
+    """A card and the file that holds it."""
+
+    path: Path
+    card: Card
+
+
+@dataclass(frozen=True)
+class ReadCard:
+    """Look at a card before it is trusted."""
+
+    path: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> FoundCard:
+        """The card."""
+        return FoundCard(self.path, signing.look_at_card(self.path))
+
+
+@dataclass(frozen=True)
+class TrustCard:
+    """Trust the key of a card; ``digits`` are those that its holder read out, empty: none."""
+
+    context: AppContext
+    path: Path
+    digits: str
+
+    def __call__(self, token: CancelToken, report: Report) -> TrustEntry:
+        """The new entry."""
+        return signing.trust_card(self.context, self.path, self.digits or None, report)
+
+
+@dataclass(frozen=True)
+class Revoke:
+    """Let a key count no more; ``retired`` keeps what it signed before."""
+
+    context: AppContext
+    fingerprint: str
+    reason: str
+    retired: bool
+
+    def __call__(self, token: CancelToken, report: Report) -> TrustEntry:
+        """The entry as it is now."""
+        return signing.revoke_key(
+            self.context, self.fingerprint, self.reason, report, retired=self.retired
+        )
+
+
+@dataclass(frozen=True)
+class ImportTrust:
+    """Join the agency's list with this computer's."""
+
+    context: AppContext
+    path: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> TrustList:
+        """The joined list."""
+        return signing.import_trust(self.context, self.path, report)
+
+
+@dataclass(frozen=True)
+class ExportTrust:
+    """Write this computer's list to a file."""
+
+    context: AppContext
+    out: Path
+    replace: bool
+
+    def __call__(self, token: CancelToken, report: Report) -> Path:
+        """The file that was written."""
+        signing.export_trust(self.context, self.out, report, replace=self.replace)
+        return self.out
+
 
 KEYS, TRUST = "keys", "trust"
 
@@ -58,7 +204,7 @@ class PeopleWindow(QWidget):
         """Read both lists again."""
         self._hub.latest("people.list").query(
             self.tr("Reading keys"),
-            tasks.ListPeople(self._context),
+            ListPeople(self._context),
             done=self._on_listed,
             failed=self._on_unlisted,
             quiet=True,
@@ -113,7 +259,7 @@ class PeopleWindow(QWidget):
         self.keys.make.setEnabled(False)
         self._hub.mutate(
             self.tr("Making a key"),
-            tasks.MakeKey(self._context, person, passphrase),
+            MakeKey(self._context, person, passphrase),
             done=self._on_made,
             failed=self._on_not_made,
         )
@@ -126,11 +272,11 @@ class PeopleWindow(QWidget):
     @Slot(str, object, bool)
     def _on_place(self, purpose: str, path: Path, replace: bool) -> None:
         if purpose == EXPORT:
-            work = tasks.ExportTrust(self._context, path, replace)
+            work = ExportTrust(self._context, path, replace)
             title = self.tr("Export the list of trusted keys")
             self._hub.mutate(title, work, done=self._on_written, failed=self._on_failed)
         else:
-            card = tasks.WriteCard(self._context, purpose, path, replace)
+            card = WriteCard(self._context, purpose, path, replace)
             title = self.tr("Write the card")
             self._hub.mutate(title, card, done=self._on_written, failed=self._on_failed)
 
@@ -138,7 +284,7 @@ class PeopleWindow(QWidget):
     def _on_change(self, fingerprint: str, old: str, new: str) -> None:
         self._hub.mutate(
             self.tr("Changing a passphrase"),
-            tasks.ChangePassphrase(self._context, fingerprint, old, new),
+            ChangePassphrase(self._context, fingerprint, old, new),
             done=self._on_passphrase,
             failed=self._on_same_passphrase,
         )
@@ -151,14 +297,14 @@ class PeopleWindow(QWidget):
     def _add(self, files: str) -> None:
         path = self._asker.open_file(self.tr("The card of a key"), "", files)
         if path is not None:
-            title, work = self.tr("Reading the card"), tasks.ReadCard(path)
+            title, work = self.tr("Reading the card"), ReadCard(path)
             self._hub.query(title, work, done=self._on_read, failed=self._on_trust_failed)
 
     def _import(self, files: str) -> None:
         title = self.tr("Import a list of trusted keys")
         path = self._asker.open_file(title, "", files)
         if path is not None:
-            self._change(title, tasks.ImportTrust(self._context, path))
+            self._change(title, ImportTrust(self._context, path))
 
     def _export(self, files: str) -> None:
         title = self.tr("Export the list of trusted keys")
@@ -166,23 +312,23 @@ class PeopleWindow(QWidget):
 
     @Slot(object, str)
     def _on_trust(self, path: Path, digits: str) -> None:
-        work = tasks.TrustCard(self._context, path, digits)
+        work = TrustCard(self._context, path, digits)
         self._hub.mutate(
             self.tr("Trusting a key"), work, done=self._on_changed, failed=self._on_card_failed
         )
 
     @Slot(str, str, bool)
     def _on_revoke(self, fingerprint: str, reason: str, retired: bool) -> None:
-        work = tasks.Revoke(self._context, fingerprint, reason, retired)
+        work = Revoke(self._context, fingerprint, reason, retired)
         self._change(self.tr("Revoking a key"), work)
 
-    def _change(self, title: str, work: tasks.ImportTrust | tasks.Revoke) -> None:
+    def _change(self, title: str, work: ImportTrust | Revoke) -> None:
         self._hub.mutate(title, work, done=self._on_changed, failed=self._on_trust_failed)
 
     # -- what comes back
 
     def _on_listed(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, tasks.Listed):
+        if isinstance(outcome.value, Listed):
             self.keys.show_keys(outcome.value.keys)
             self.trust.show_trust(outcome.value.trust, outcome.value.problem)
 
@@ -224,7 +370,7 @@ class PeopleWindow(QWidget):
         self.band.show_message("ok", self.tr("Written: {path}").format(path=outcome.value))
 
     def _on_read(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, tasks.FoundCard):
+        if isinstance(outcome.value, FoundCard):
             self.trust.show_card(outcome.value.path, outcome.value.card)
 
     def _on_changed(self, outcome: JobDone) -> None:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
+    QMenuBar,
     QPushButton,
     QScrollArea,
+    QSplitter,
     QStatusBar,
     QToolButton,
     QWidget,
 )
 
+from dpdesk.core.jsontext import read_json
 from dpdesk.ui.shell.history import HistoryButton
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
-from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.layouts import column, row
-from dpdesk.ui.words.counts import rows_words
-from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.widgets.states import Badge, ElidedLabel
+from dpdesk.ui.words.numbers import grouped, rows_words
 
 SHOWN_STEPS = 5
 HELP_SHARE = 0.25
@@ -220,3 +225,151 @@ class HelpArea(QScrollArea):
     def _on_theme(self, theme: Theme) -> None:
         share = round(self.window().width() * HELP_SHARE)
         self.setMinimumWidth(min(theme.ems(30), max(share, theme.ems(16))))
+
+
+NAME_EMS = 26
+
+
+class DocumentCorner(QWidget):
+    """Name of the document, and the mark of raw data, in the corner of a menu bar."""
+
+    def __init__(self, theme: ThemeManager, bar: QMenuBar) -> None:
+        super().__init__(bar)
+        self._theme = theme
+        bar.setNativeMenuBar(False)  # one elsewhere on the screen would have no corner
+        layout = row(self)
+        layout.setContentsMargins(0, 0, SPACE.m, 0)
+        self._name = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
+        self.badge = Badge(
+            self.tr("CONFIDENTIAL"),
+            self.tr("Raw data about people is open; only what you export may leave this place."),
+        )
+        layout.addWidget(self._name)
+        layout.addWidget(self.badge)
+        theme.changed.connect(self._fit)
+        self._fit()
+
+    def set_document(self, name: str, *, confidential: bool) -> None:
+        """Name what is open; raw data carries the mark."""
+        self._name.setText(name or self.tr("nothing open"))
+        self.badge.setVisible(confidential)
+        self._fit()
+
+    @property
+    def name(self) -> str:
+        """What is written, whole."""
+        return self._name.text()
+
+    @Slot()
+    def _fit(self) -> None:
+        """Give the name its width: a menu bar measures its corner only when it is set."""
+        longest = self._theme.theme.ems(NAME_EMS)
+        metrics = QFontMetrics(self._theme.theme.font())
+        self._name.setFixedWidth(min(metrics.horizontalAdvance(self._name.text()) + 2, longest))
+        self.setMinimumHeight(self._theme.theme.target)
+        self.adjustSize()
+        bar = self.parentWidget()
+        if isinstance(bar, QMenuBar):
+            bar.setCornerWidget(self)
+
+
+class PanelArea(QScrollArea):
+    """Holds one panel.
+
+    The panel gets all the room that there is, but never less than its least size: neither is the
+    window pushed off the screen by large text, nor is a panel cut.
+    """
+
+    def __init__(self, panel: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidget(panel)
+        panel.installEventFilter(self)
+
+    def minimumSizeHint(self) -> QSize:
+        """Little: what does not fit scrolls."""
+        return QSize(480, 320)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the panel its size."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The panel may need more, or less, than before."""
+        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def _fit(self) -> None:
+        panel = self.widget()
+        if panel is None:
+            return
+        room = self.maximumViewportSize()
+        width, height = room.width(), room.height()
+        least = panel.minimumSizeHint().expandedTo(panel.minimumSize())
+        if least.width() > width:
+            width, height = least.width(), height - self.horizontalScrollBar().sizeHint().height()
+        needed = self._needed(panel, width, least.height())
+        if needed > height:
+            bar = self.verticalScrollBar().sizeHint().width()
+            width = max(least.width(), width - bar) if least.width() <= width else width
+            needed = self._needed(panel, width, least.height())
+        panel.resize(width, max(height, needed))
+
+    @staticmethod
+    def _needed(panel: QWidget, width: int, otherwise: int) -> int:
+        layout = panel.layout()
+        if layout is None or not layout.hasHeightForWidth():
+            return otherwise
+        return max(otherwise, layout.totalMinimumHeightForWidth(width))
+
+
+def geometry_text(window: QWidget) -> str:
+    """Place and size of a window."""
+    return _to_text(window.saveGeometry())
+
+
+def layout_text(window: QWidget) -> str:
+    """Positions of all splitters that have an object name."""
+    named = {
+        part.objectName(): _to_text(part.saveState())
+        for part in window.findChildren(QSplitter)
+        if part.objectName()
+    }
+    return json.dumps(named)
+
+
+def take_first_size(window: QWidget) -> None:
+    """A good size where the screen has room for it, and for the frame of the window."""
+    room = window.screen().availableGeometry()
+    width, height = min(1280, room.width()), min(820, room.height() - 40)
+    window.resize(max(1100, width), max(700, height))
+
+
+def restore(window: QWidget, geometry: str, layout: str) -> None:
+    """Put a window and its splitters back; what cannot be read is left as it is."""
+    if geometry:
+        window.restoreGeometry(_from_text(geometry))
+    try:
+        named = read_json(layout or "{}")
+    except ValueError:
+        return
+    if not isinstance(named, dict):
+        return
+    for part in window.findChildren(QSplitter):
+        kept = named.get(part.objectName())
+        if isinstance(kept, str):
+            part.restoreState(_from_text(kept))
+
+
+def _to_text(state: QByteArray) -> str:
+    return base64.b64encode(bytes(state.data())).decode("ascii")
+
+
+def _from_text(text: str) -> QByteArray:
+    try:
+        return QByteArray(base64.b64decode(text, validate=True))
+    except (binascii.Error, ValueError):
+        return QByteArray()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
-from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Signal, Slot
+from PySide6.QtGui import QAction, QActionGroup, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QMainWindow, QMenu
 
 from dpdesk.core.language import languages
 from dpdesk.core.messages import msg
+from dpdesk.ui.charts.view import ChartSaved
 from dpdesk.ui.language import SYSTEM, own_name
 from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.shell.actions import ActionSet, ActionSpec
@@ -277,3 +278,155 @@ class ViewMenus(QObject):
     @Slot(QAction)
     def _on_size(self, action: QAction) -> None:
         self.choices.choose("size", action.data())
+
+
+class RequestingWindow(QMainWindow):
+    """A window that tells its wishes; see :class:`~dpdesk.ui.main_window.MainWindow`."""
+
+    openAsked = Signal()
+    openReleaseAsked = Signal()
+    openPathAsked = Signal(str)
+    sampleAsked = Signal()
+    saveAsked = Signal()
+    saveAsAsked = Signal()
+    undoAsked = Signal()
+    redoAsked = Signal()
+    momentAsked = Signal(int)
+    statesAsked = Signal()
+    messageTriggered = Signal(str)
+    panelChanged = Signal(str)
+    chartSaved = Signal(object)
+
+    def customEvent(self, event: QEvent) -> None:
+        """A chart in the window was saved as a file."""
+        if isinstance(event, ChartSaved):
+            self.chartSaved.emit(event.path)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Local files may be dropped."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the first file dropped."""
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self.openPathAsked.emit(paths[0])
+
+    def wishes(self) -> dict[str, Callable[[], None]]:
+        """What sends the wishes that are actions, by their ids."""
+        return {
+            "file.open": self.on_open,
+            "file.release": self.on_open_release,
+            "file.sample": self.on_sample,
+            "file.save": self.on_save,
+            "file.save-as": self.on_save_as,
+            "edit.undo": self.on_undo,
+            "edit.redo": self.on_redo,
+        }
+
+    def on_open(self) -> None:
+        """Ctrl+O."""
+        self.openAsked.emit()
+
+    def on_open_release(self) -> None:
+        """Open the folder of a release."""
+        self.openReleaseAsked.emit()
+
+    def on_sample(self) -> None:
+        """Open what comes with the program."""
+        self.sampleAsked.emit()
+
+    def on_save(self) -> None:
+        """Ctrl+S."""
+        self.saveAsked.emit()
+
+    def on_save_as(self) -> None:
+        """Ctrl+Shift+S."""
+        self.saveAsAsked.emit()
+
+    def on_undo(self) -> None:
+        """Ctrl+Z."""
+        self.undoAsked.emit()
+
+    def on_redo(self) -> None:
+        """Ctrl+Shift+Z."""
+        self.redoAsked.emit()
+
+
+class ProjectActions(QObject):
+    """Declares the commands and tells when one is given.
+
+    ``newAsked()``, ``openAsked()``, ``copyAsked()``, ``closeAsked()``; ``applyAsked()`` to apply
+    the plan to another file.
+    """
+
+    newAsked = Signal()
+    openAsked = Signal()
+    copyAsked = Signal()
+    closeAsked = Signal()
+    applyAsked = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._open = False
+        self._has_file = False
+
+    def set_open(self, is_open: bool) -> None:
+        """Say whether a project is open."""
+        self._open = is_open
+
+    def set_work(self, *, has_file: bool) -> None:
+        """Say whether there is work with a file, whose plan could be applied to another one."""
+        self._has_file = has_file
+
+    def has_file(self) -> bool:
+        """Whether there is a plan to apply."""
+        return self._has_file
+
+    def is_open(self) -> bool:
+        """Whether a project is open."""
+        return self._open
+
+    def declare(self, actions: ActionSet) -> None:
+        """Declare the commands."""
+        text, tip = self.tr("&New project…"), self.tr("Keep the work in one file that saves itself")
+        actions.add(_projects_spec("new", text, "Ctrl+Shift+N", tip), self.on_new)
+        text = self.tr("Open pro&ject…")
+        tip = self.tr("Go on with a project: the work, its history and its candidates")
+        actions.add(_projects_spec("open", text, "Ctrl+Shift+O", tip), self.on_open)
+        text = self.tr("Sa&ve project as…")
+        tip = self.tr("Save the whole project under another name, and go on there")
+        actions.add(_projects_spec("copy", text, "", tip), self.on_copy, self.is_open)
+        text = self.tr("C&lose project")
+        tip = self.tr("Close the project; everything in it is saved")
+        actions.add(_projects_spec("close", text, "Ctrl+W", tip), self.on_close, self.is_open)
+        text = self.tr("Appl&y the plan to another file…")
+        tip = self.tr("Say what of the plan no longer fits, for instance, next year's file")
+        spec = ActionSpec("file.apply-plan", text, "file", "Ctrl+Shift+Y", tip, "apply")
+        actions.add(spec, self.on_apply, self.has_file)
+
+    def on_new(self) -> None:
+        """Ctrl+Shift+N."""
+        self.newAsked.emit()
+
+    def on_open(self) -> None:
+        """Ctrl+Shift+O."""
+        self.openAsked.emit()
+
+    def on_copy(self) -> None:
+        """Save under another name."""
+        self.copyAsked.emit()
+
+    def on_apply(self) -> None:
+        """Ctrl+Shift+Y."""
+        self.applyAsked.emit()
+
+    def on_close(self) -> None:
+        """Ctrl+W."""
+        self.closeAsked.emit()
+
+
+def _projects_spec(name: str, text: str, keys: str, tip: str) -> ActionSpec:
+    return ActionSpec(f"file.project-{name}", text, "file", keys, tip, "project")

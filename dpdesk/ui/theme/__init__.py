@@ -9,10 +9,18 @@ labels ``headline``, ``section``, ``answer``, ``note``, ``fail``, ``caution``, `
 frames ``card``, ``sunken``, ``band-*``; buttons ``primary``, ``quiet``, ``link``.
 """
 
-from dpdesk.ui.theme.icons import ICON_NAMES, icon, pixmap
-from dpdesk.ui.theme.look import Theme
-from dpdesk.ui.theme.manager import ThemeManager, set_look
-from dpdesk.ui.theme.tokens import DARK, LIGHT, SPACE, Tokens, look_colour, mix
+from dpdesk.ui.theme.manager import Theme, ThemeManager, set_look
+from dpdesk.ui.theme.tokens import (
+    DARK,
+    ICON_NAMES,
+    LIGHT,
+    SPACE,
+    Tokens,
+    icon,
+    look_colour,
+    mix,
+    pixmap,
+)
 
 __all__ = [
     "DARK",

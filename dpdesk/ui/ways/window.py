@@ -5,29 +5,57 @@ It uses the true counts: all of it is internal, and no picture of it can be save
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 
+from dpdesk.app import comparing
+from dpdesk.app.types import AppContext, DataStore, WorkState
 from dpdesk.core.charts import Chart
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed
-from dpdesk.ui.panels.review.job_line import JobLine
 from dpdesk.ui.people.parts import button, note
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.ways import tasks
 from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.choices import ChoiceStrip
-from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Workbench
 
 if TYPE_CHECKING:
     from dpdesk.app.comparing import Comparison
+
+
+COMPARE = "ways.compare"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was measured, and the work it was measured for."""
+
+    work: WorkState
+    found: tuple[Comparison, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class CompareWays:
+    """Compare ways to release the sensitive columns of the work."""
+
+    context: AppContext
+    data: DataStore = field(repr=False)
+    work: WorkState
+
+    def __call__(self, token: CancelToken, report: Report) -> Compared:
+        """What was measured."""
+        found = comparing.compare_work(self.context, self.data, self.work, token, report)
+        return Compared(self.work, found)
 
 
 class WaysWindow(QWidget):
@@ -38,7 +66,7 @@ class WaysWindow(QWidget):
     ) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self._bench = bench
-        self._compared: tasks.Compared | None = None
+        self._compared: Compared | None = None
         self._charts: dict[str, tuple[Chart, Comparison]] = {}
         set_look(self, "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -92,7 +120,7 @@ class WaysWindow(QWidget):
     # -- what is shown
 
     @property
-    def compared(self) -> tasks.Compared | None:
+    def compared(self) -> Compared | None:
         """The last comparison."""
         return self._compared
 
@@ -116,7 +144,7 @@ class WaysWindow(QWidget):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop what nobody waits for any more."""
-        self._bench.hub.latest(tasks.COMPARE).cancel()
+        self._bench.hub.latest(COMPARE).cancel()
         super().closeEvent(event)
 
     @Slot()
@@ -128,9 +156,9 @@ class WaysWindow(QWidget):
         self.band.clear()
         self.start.setEnabled(False)
         title = self.tr("Comparing ways to release")
-        job = self._bench.hub.latest(tasks.COMPARE).query(
+        job = self._bench.hub.latest(COMPARE).query(
             title,
-            tasks.CompareWays(self._bench.context, data, self._bench.work),
+            CompareWays(self._bench.context, data, self._bench.work),
             done=self._on_done,
             failed=self._on_failed,
             cancelled=self._on_cancelled,
@@ -140,7 +168,7 @@ class WaysWindow(QWidget):
     # -- what comes back
 
     def _on_done(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, tasks.Compared):
+        if isinstance(outcome.value, Compared):
             self._compared = outcome.value
             self._show()
         self._on_work()
@@ -155,7 +183,7 @@ class WaysWindow(QWidget):
     @Slot()
     def _on_work(self) -> None:
         """The work may be another one than was compared."""
-        busy = self._bench.hub.latest(tasks.COMPARE).busy
+        busy = self._bench.hub.latest(COMPARE).busy
         self.start.setEnabled(self._bench.data is not None and not busy)
         old = self._compared is not None and self._compared.work != self._bench.work
         self.chart.set_stale(old, self.tr("of other settings: compare again") if old else "")

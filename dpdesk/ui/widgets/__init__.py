@@ -13,11 +13,10 @@
 """
 
 from dpdesk.ui.widgets.activity import ActivityList, time_left_text
+from dpdesk.ui.widgets.focusing import Mnemonics, leave_wheel
 from dpdesk.ui.widgets.layouts import card, column, row, splitter
-from dpdesk.ui.widgets.mnemonics import Mnemonics
 from dpdesk.ui.widgets.placing import MessageBand
 from dpdesk.ui.widgets.states import Badge, EmptyState, FigureTile, GuaranteeCard, StepHeader
-from dpdesk.ui.widgets.wheel import leave_wheel
 
 __all__ = [
     "ActivityList",

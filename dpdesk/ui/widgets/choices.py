@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QMenu, QToolButton, QWidget
 
 from dpdesk.ui.theme import SPACE, set_look
-from dpdesk.ui.widgets.flow import FlowBox
-from dpdesk.ui.words.numbers import legible
+from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.words.numbers import grouped, legible
 
 _NOTHING: Mapping[str, str] = {}
 
@@ -97,3 +98,107 @@ class ChoiceStrip(FlowBox):
     @Slot(QAbstractButton)
     def _on_clicked(self, button: QAbstractButton) -> None:
         self.chosen.emit(str(button.property("choice")))
+
+
+class FoldingStrip(ChoiceStrip):
+    """As :class:`ChoiceStrip`, in one line. The present choice is always among the buttons.
+
+    The menu opens with Space or a click and is walked through with the arrow keys.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(name, parent, lines=1)
+        self._folding = False
+        self._folded: tuple[str, ...] = ()
+        self.more = QToolButton(self)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setToolTip(self.tr("More to look at, for which there is no room here"))
+        self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        set_look(self.more, "choice")
+        self._menu = QMenu(self.more)
+        self._menu.triggered.connect(self._on_action)
+        self.more.setMenu(self._menu)
+        self.more.hide()
+
+    @property
+    def folded(self) -> tuple[str, ...]:
+        """Ids of the choices that are in the menu."""
+        return self._folded
+
+    def choose(self, identifier: str) -> None:
+        """See :meth:`ChoiceStrip.choose`; a choice of the menu becomes a button."""
+        super().choose(identifier)
+        self._fold()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width has room for others."""
+        super().resizeEvent(event)
+        self._fold()
+
+    def event(self, event: QEvent) -> bool:
+        """Text of another size needs other room."""
+        done = super().event(event)
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.StyleChange):
+            self._fold()
+        return done
+
+    def _fold(self) -> None:
+        if self._folding or not self.keys:
+            return
+        self._folding = True
+        try:
+            self._show(self._fitting())
+        finally:
+            self._folding = False
+
+    def _fitting(self) -> Sequence[str]:
+        """Ids of the choices that have room as buttons, in their order."""
+        wide = {key: self.button(key).sizeHint().width() + SPACE.xs for key in self.keys}
+        room = self.width() + SPACE.xs
+        if sum(wide.values()) <= room or self.width() <= 1:
+            return self.keys
+        self.more.setText(self._words(len(self.keys)))
+        room -= self.more.sizeHint().width() + SPACE.xs
+        kept = [self.current] if self.current else []
+        room -= sum(wide[key] for key in kept)
+        for key in self.keys:
+            if key in kept:
+                continue
+            room -= wide[key]
+            if room < 0:
+                break
+            kept.append(key)
+        return [key for key in self.keys if key in kept]
+
+    def _words(self, count: int) -> str:
+        return self.tr("{n} more  ▾").format(n=grouped(count))
+
+    def _show(self, kept: Sequence[str]) -> None:
+        folded = tuple(key for key in self.keys if key not in kept)
+        for key in self.keys:
+            self.button(key).setVisible(key not in folded)
+        self.more.setText(self._words(len(folded)))
+        self.more.setVisible(bool(folded))
+        self.remove(self.more)
+        self.add(self.more)
+        listed = tuple((key, self.button(key).text()) for key in folded)
+        if listed == tuple((action.data(), action.text()) for action in self._menu.actions()):
+            return
+        self._folded = folded
+        self._menu.clear()
+        for key, text in listed:
+            action = QAction(text, self._menu)
+            action.setData(key)
+            action.setToolTip(self.button(key).toolTip())
+            self._menu.addAction(action)
+        names = ", ".join(text for _, text in listed)
+        self.more.setAccessibleName(self.tr("More to look at: {names}").format(names=names))
+
+    @Slot(QAction)
+    def _on_action(self, action: QAction) -> None:
+        key = str(action.data())
+        self.choose(key)
+        self.button(key).setFocus(Qt.FocusReason.OtherFocusReason)
+        self.chosen.emit(key)

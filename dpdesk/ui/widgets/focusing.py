@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtWidgets import QWidget
 
 ASIDE = "aside"
@@ -30,3 +30,49 @@ def first_focusable(region: QWidget) -> QWidget | None:
         if widget is region:
             return aside
     return aside
+
+
+class _WheelPasses(QObject):
+    """Hands the wheel on to whatever scrolls around the control."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the wheel from the control, and leave it to the parents."""
+        if event.type() == QEvent.Type.Wheel:
+            event.ignore()
+            return True
+        return False
+
+
+def leave_wheel(*controls: QWidget) -> None:
+    """Make the wheel scroll the place of these controls rather than change their values."""
+    for control in controls:
+        control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        control.installEventFilter(_WheelPasses(control))
+
+
+def menu_letters() -> str:
+    """The letters of the menu bar, in the language of the window."""
+    return QCoreApplication.translate("Mnemonics", "FEVRH")
+
+
+class Mnemonics:
+    """Hands out letters; those of the menu bar are taken from the start."""
+
+    def __init__(self, reserved: str | None = None) -> None:
+        letters = menu_letters() if reserved is None else reserved
+        self._taken = {letter.upper() for letter in letters}
+
+    def mark(self, text: str) -> str:
+        """``text`` with ``&`` before the first free letter, unmarked when none is free.
+
+        The beginnings of words come first. An ampersand of the text itself is doubled.
+        """
+        starts = [n for n, letter in enumerate(text) if n == 0 or text[n - 1] in " -"]
+        rest = [n for n in range(len(text)) if n not in starts]
+        for place in (*starts, *rest):
+            letter = text[place].upper()
+            if letter.isascii() and letter.isalpha() and letter not in self._taken:
+                self._taken.add(letter)
+                before, after = text[:place], text[place:]
+                return before.replace("&", "&&") + "&" + after.replace("&", "&&")
+        return text.replace("&", "&&")

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import QRect, QSize, Qt, Slot
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLayout,
+    QLayoutItem,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.ui.widgets.focusing import first_focusable
 
 
 def column(parent: QWidget | None = None, *, margin: int = 0, gap: int = SPACE.s) -> QVBoxLayout:
@@ -51,3 +62,287 @@ def splitter(
         made.addWidget(widget)
         made.setStretchFactor(number, stretch)
     return made
+
+
+class FrontStack(QStackedWidget):
+    """The usual stack asks for the room of its largest page, whichever is in front."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.currentChanged.connect(self._on_turned)
+
+    def minimumSizeHint(self) -> QSize:
+        """The least size of the page in front."""
+        page = self.currentWidget()
+        if page is None:
+            return QSize(0, 0)
+        return page.minimumSizeHint().expandedTo(page.minimumSize())
+
+    def sizeHint(self) -> QSize:
+        """The size that the page in front likes."""
+        page = self.currentWidget()
+        return QSize(0, 0) if page is None else page.sizeHint()
+
+    @Slot()
+    def _on_turned(self) -> None:
+        self.updateGeometry()
+
+
+class MeasuredLayout(QLayout):
+    """A layout without margins; its items, and their height by width until something changes."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent) if parent is not None else super().__init__()
+        self._items: list[QLayoutItem] = []
+        self._heights: dict[int, int] = {}
+        self.setContentsMargins(0, 0, 0, 0)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        """See QLayout."""
+        self._items.append(item)
+        self.invalidate()
+
+    def invalidate(self) -> None:
+        """Something has changed: forget what was measured."""
+        self._heights.clear()
+        super().invalidate()
+
+    def count(self) -> int:
+        """See QLayout."""
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        """See QLayout."""
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        """See QLayout."""
+        if not 0 <= index < len(self._items):
+            return None
+        self.invalidate()
+        return self._items.pop(index)
+
+    def hasHeightForWidth(self) -> bool:
+        """A narrower place is higher."""
+        return True
+
+
+def height_of(item: QLayoutItem, width: int) -> int:
+    """The height of an item at a width."""
+    return item.heightForWidth(width) if item.hasHeightForWidth() else item.sizeHint().height()
+
+
+class FlowLayout(MeasuredLayout):
+    """Lines of widgets at their wanted widths.
+
+    With ``stretch`` the widgets of a line share its whole width, so that tiles make even rows; with
+    ``centred`` they stand in its middle. With ``lines`` 1 there is one line, whatever its width.
+    """
+
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        *,
+        gap: int = SPACE.s,
+        stretch: bool = False,
+        centred: bool = False,
+        lines: int = 0,
+    ) -> None:
+        self._hint: QSize | None = None
+        super().__init__(parent)
+        self._centred = centred
+        self._gap = gap
+        self._single = lines == 1
+        self._stretch = stretch
+
+    def invalidate(self) -> None:
+        """Something has changed: forget what was measured."""
+        self._hint = None
+        super().invalidate()
+
+    def expandingDirections(self) -> Qt.Orientation:
+        """It takes no more than it needs."""
+        return Qt.Orientation(0)
+
+    def heightForWidth(self, width: int) -> int:
+        """Height of all lines at this width."""
+        if width not in self._heights:
+            self._heights[width] = self._place(QRect(0, 0, width, 0), move=False)
+        return self._heights[width]
+
+    def sizeHint(self) -> QSize:
+        """All in one line."""
+        if self._hint is None:
+            hints = [item.sizeHint() for item in self._shown()]
+            wide = sum(hint.width() for hint in hints) + self._gap * max(0, len(hints) - 1)
+            self._hint = QSize(wide, max((hint.height() for hint in hints), default=0))
+        return self._hint
+
+    def minimumSize(self) -> QSize:
+        """The widest single widget."""
+        least = [item.minimumSize() for item in self._shown()]
+        return QSize(
+            max((size.width() for size in least), default=0),
+            max((size.height() for size in least), default=0),
+        )
+
+    def setGeometry(self, rect: QRect) -> None:
+        """Place everything."""
+        super().setGeometry(rect)
+        self._place(rect, move=True)
+
+    def _shown(self) -> list[QLayoutItem]:
+        return [item for item in self._items if not item.isEmpty()]
+
+    def _place(self, rect: QRect, *, move: bool) -> int:
+        top = rect.top()
+        for line in self._lines(rect.width()):
+            widths = self._widths(line, rect.width())
+            high = max(map(height_of, line, widths))
+            left = rect.left()
+            if self._centred:
+                wide = sum(widths) + self._gap * (len(widths) - 1)
+                left += max(0, rect.width() - wide) // 2
+            for item, width in zip(line, widths, strict=True):
+                if move:
+                    item.setGeometry(QRect(left, top, width, high))
+                left += width + self._gap
+            top += high + self._gap
+        return max(0, top - self._gap - rect.top())
+
+    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        lines: list[list[QLayoutItem]] = []
+        left = 0
+        for item in self._shown():
+            wanted = item.sizeHint().width()
+            if lines and (self._single or left + self._gap + wanted <= width):
+                lines[-1].append(item)
+                left += self._gap + wanted
+            else:
+                lines.append([item])
+                left = wanted
+        return self._evened(lines) if self._stretch else lines
+
+    @staticmethod
+    def _evened(lines: list[list[QLayoutItem]]) -> list[list[QLayoutItem]]:
+        """As many in each line as possible without a short last line."""
+        items = [item for line in lines for item in line]
+        if len(lines) < 2:
+            return lines
+        each = -(-len(items) // len(lines))
+        return [items[start : start + each] for start in range(0, len(items), each)]
+
+    def _widths(self, line: list[QLayoutItem], room: int) -> list[int]:
+        widths = [min(item.sizeHint().width(), room) for item in line]
+        if not self._stretch:
+            return widths
+        free = room - self._gap * (len(line) - 1)
+        even = free // len(line)
+        if all(width <= even for width in widths):
+            return [even] * len(line)
+        spare = max(0, free - sum(widths)) // len(line)
+        return [width + spare for width in widths]
+
+
+class FlowBox(QWidget):
+    """A widget whose children flow; as high as its lines need."""
+
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        *,
+        gap: int = SPACE.s,
+        stretch: bool = False,
+        centred: bool = False,
+        lines: int = 0,
+    ) -> None:
+        super().__init__(parent)
+        self._flow = FlowLayout(self, gap=gap, stretch=stretch, centred=centred, lines=lines)
+        policy = self.sizePolicy()
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def add(self, widget: QWidget) -> None:
+        """Put a widget at the end."""
+        self._flow.addWidget(widget)
+
+    def remove(self, widget: QWidget) -> None:
+        """Take a widget out again; it stays a child."""
+        self._flow.removeWidget(widget)
+
+    def hasHeightForWidth(self) -> bool:
+        """See QWidget."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """See QWidget."""
+        return self._flow.heightForWidth(width)
+
+
+class PageStack(QWidget):
+    """Like QStackedWidget, which keeps room for the largest of all its pages, seen or not."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._pages: list[QWidget] = []
+        self._current: QWidget | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+
+    def addWidget(self, page: QWidget) -> None:
+        """Put a page at the end; the first one is seen."""
+        self._pages.append(page)
+        page.hide()
+        self._column.addWidget(page)
+        if self._current is None:
+            self.setCurrentWidget(page)
+
+    def removeWidget(self, page: QWidget) -> None:
+        """Take a page out, hidden and still a child; another one is seen if it was."""
+        if page in self._pages:
+            self._pages.remove(page)
+            self._column.removeWidget(page)
+            page.hide()
+            if page is self._current:
+                self._current = None
+                if self._pages:
+                    self.setCurrentWidget(self._pages[0])
+
+    def count(self) -> int:
+        """Number of pages."""
+        return len(self._pages)
+
+    def currentWidget(self) -> QWidget | None:
+        """The page that is seen; None when there is none."""
+        return self._current
+
+    def currentIndex(self) -> int:
+        """The place of the page that is seen; -1 when there is none."""
+        return -1 if self._current is None else self._pages.index(self._current)
+
+    def setCurrentIndex(self, index: int) -> None:
+        """Show a page by its place; IndexError when there is none."""
+        self.setCurrentWidget(self._pages[index])
+
+    def setCurrentWidget(self, page: QWidget) -> None:
+        """Show one of the pages; ValueError when it is none of them."""
+        if page not in self._pages:
+            raise ValueError(page)
+        if page is self._current:
+            return
+        old, self._current = self._current, page
+        page.show()
+        if old is not None:
+            self._take_focus(old, page)
+            old.hide()
+
+    @staticmethod
+    def _take_focus(old: QWidget, page: QWidget) -> None:
+        """Hand the focus over before its owner is hidden: Qt would give it to anything behind."""
+        focus = QApplication.focusWidget()
+        if focus is None or not (focus is old or old.isAncestorOf(focus)):
+            return
+        target = first_focusable(page)
+        if target is not None:
+            target.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -14,10 +14,9 @@ from dpdesk.core.messages import msg
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, pixmap, set_look
-from dpdesk.ui.widgets.beside import BesideBox
-from dpdesk.ui.widgets.flow import FlowBox
-from dpdesk.ui.widgets.layouts import row
-from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.widgets.layouts import FlowBox, row
+from dpdesk.ui.widgets.states import in_window
+from dpdesk.ui.widgets.turning import BesideBox
 from dpdesk.ui.words.spoken import said
 
 KINDS = ("info", "ok", "caution", "fail")

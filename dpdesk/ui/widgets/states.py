@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+import re
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -17,11 +20,12 @@ from PySide6.QtWidgets import (
 from dpdesk.core.charts import Figure
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, pixmap, set_look
-from dpdesk.ui.widgets.beside import BesideLayout
 from dpdesk.ui.widgets.focusing import ASIDE
 from dpdesk.ui.widgets.layouts import column, row
-from dpdesk.ui.words.numbers import figure_words
-from dpdesk.ui.words.spoken import spoken_guarantee
+from dpdesk.ui.widgets.turning import BesideLayout
+from dpdesk.ui.words.numbers import figure_words, quoted, shortened
+from dpdesk.ui.words.plan_speech import in_form
+from dpdesk.ui.words.spoken import said, spoken_guarantee
 
 
 class StepHeader(QWidget):
@@ -247,3 +251,79 @@ class GuaranteeCard(QFrame):
 
 def _lines(sentences: tuple[str, ...]) -> str:
     return "\n".join(f"•  {sentence}" for sentence in sentences)
+
+
+class ElidedLabel(QLabel):
+    """``text()`` stays whole, for tooltips and screen readers; only the painting is cut.
+
+    A plain label demands the width of its text, so that a long one would widen the window.
+    """
+
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
+        super().__init__(parent)
+        self._mode = mode
+        self._cut = ""
+        super().setText(text)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for a few letters."""
+        return QSize(self.fontMetrics().averageCharWidth() * 4, super().minimumSizeHint().height())
+
+    def setText(self, text: str) -> None:
+        """Say something else."""
+        super().setText(text)
+        self._tell()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More or less of the text fits."""
+        super().resizeEvent(event)
+        self._tell()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another font, another width."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._tell()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint as much of the text as fits."""
+        place, shown = self.contentsRect(), self._shown()
+        painter = QPainter(self)
+        self.style().drawItemText(
+            painter,
+            place,
+            int((self.alignment() | Qt.AlignmentFlag.AlignVCenter).value),
+            self.palette(),
+            self.isEnabled(),
+            shown,
+            QPalette.ColorRole.WindowText,
+        )
+        painter.end()
+
+    def _shown(self) -> str:
+        width = self.contentsRect().width()
+        return self.fontMetrics().elidedText(shortened(self.text()), self._mode, width)
+
+    def _tell(self) -> None:
+        """The text as tooltip while it is cut, unless the label has one of its own."""
+        if self.toolTip() in ("", self._cut):
+            self._cut = shortened(self.text()) if self._shown() != self.text() else ""
+            self.setToolTip(self._cut)
+
+
+_MARKED = re.compile(r"`([^`]*)`")
+
+
+def in_window(sentence: str) -> str:
+    """The sentence with controls instead of keys of a plan, and without the marks of a terminal.
+
+    Names and values stand in quotation marks.
+    """
+    return _MARKED.sub(lambda found: quoted(found[1]), in_form(said(sentence)))

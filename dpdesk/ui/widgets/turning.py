@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QFrame, QLayoutItem, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager
+from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.widgets.layouts import MeasuredLayout, column, height_of, splitter
 
 
 class HeightKeeper(QObject):
@@ -131,3 +137,305 @@ class TurningSplitter(QSplitter):
 
 def _least(part: QWidget) -> QSize:
     return part.minimumSizeHint().expandedTo(part.minimumSize())
+
+
+class BesideLayout(MeasuredLayout):
+    """Two items: the first takes the room that the second leaves.
+
+    The second stands beside the first as long as the first keeps the width that it ``wants`` (a
+    bound method; its size hint when absent). Only the height depends on where it stands, so that no
+    place gets wider for want of room.
+    """
+
+    def __init__(
+        self,
+        parent: QWidget,
+        *,
+        gap: int = SPACE.m,
+        wants: Callable[[], int] | None = None,
+        low: bool = False,
+    ) -> None:
+        super().__init__(parent)
+        self._gap, self._low = gap, low
+        self._wants = None if wants is None else weakref.WeakMethod(wants)
+
+    def expandingDirections(self) -> Qt.Orientation:
+        """It takes the width that there is."""
+        return Qt.Orientation.Horizontal
+
+    def heightForWidth(self, width: int) -> int:
+        """Height at this width."""
+        if width not in self._heights:
+            edges = self.contentsMargins()
+            inner = width - edges.left() - edges.right()
+            high = self._place(QRect(0, 0, inner, 0), move=False)
+            self._heights[width] = high + edges.top() + edges.bottom()
+        return self._heights[width]
+
+    def sizeHint(self) -> QSize:
+        """Both beside each other."""
+        shown = [item.sizeHint() for item in self._shown()]
+        return self._with_edges(
+            sum(size.width() for size in shown) + self._gap * max(0, len(shown) - 1),
+            max((size.height() for size in shown), default=0),
+        )
+
+    def minimumSize(self) -> QSize:
+        """The wider of the two."""
+        shown = [item.minimumSize() for item in self._shown()]
+        return self._with_edges(
+            max((size.width() for size in shown), default=0),
+            max((size.height() for size in shown), default=0),
+        )
+
+    def setGeometry(self, rect: QRect) -> None:
+        """Place both."""
+        super().setGeometry(rect)
+        self._place(rect.marginsRemoved(self.contentsMargins()), move=True)
+
+    def stands_beside(self, width: int) -> bool:
+        """Whether the second has room at the right of the first."""
+        shown = self._shown()
+        if len(shown) < 2:
+            return True
+        wants = self._wants() if self._wants is not None else None
+        first = shown[0].sizeHint().width() if wants is None else wants()
+        return bool(first + self._gap + shown[1].sizeHint().width() <= width)
+
+    def _with_edges(self, width: int, height: int) -> QSize:
+        edges = self.contentsMargins()
+        return QSize(width + edges.left() + edges.right(), height + edges.top() + edges.bottom())
+
+    def _shown(self) -> list[QLayoutItem]:
+        return [item for item in self._items[:2] if not item.isEmpty()]
+
+    def _place(self, rect: QRect, *, move: bool) -> int:
+        """Height of both; puts them into ``rect`` when asked to."""
+        shown, wide = self._shown(), rect.width()
+        if not shown:
+            return 0
+        if len(shown) == 1:
+            alone = shown[0] is self._items[0]
+            width = wide if alone else min(shown[0].sizeHint().width(), wide)
+            left = rect.left() + wide - width
+            return self._put(shown[0], QRect(left, rect.top(), width, 0), rect.height(), move)
+        first, second = shown
+        side = min(second.sizeHint().width(), wide)
+        if not self.stands_beside(wide):
+            top = self._put(first, QRect(rect.left(), rect.top(), wide, 0), 0, move)
+            place = QRect(rect.left(), rect.top() + top + SPACE.s, side, 0)
+            return top + SPACE.s + self._put(second, place, 0, move)
+        left = wide - side - self._gap
+        high = max(height_of(first, left), height_of(second, side), rect.height())
+        self._put(first, QRect(rect.left(), rect.top(), left, 0), high, move)
+        self._put(second, QRect(rect.left() + wide - side, rect.top(), side, 0), high, move)
+        return max(height_of(first, left), height_of(second, side))
+
+    def _put(self, item: QLayoutItem, place: QRect, room: int, move: bool) -> int:
+        """Place an item in the middle (or at the foot) of the room, and tell its height."""
+        high = height_of(item, place.width())
+        if move:
+            spare = max(0, room - high)
+            down = spare if self._low else spare // 2
+            item.setGeometry(QRect(place.left(), place.top() + down, place.width(), high))
+        return high
+
+
+class BesideBox(QWidget):
+    """A widget around two others; see :class:`BesideLayout`."""
+
+    def __init__(
+        self,
+        first: QWidget,
+        second: QWidget,
+        parent: QWidget | None = None,
+        *,
+        gap: int = SPACE.m,
+        wants: Callable[[], int] | None = None,
+        low: bool = False,
+    ) -> None:
+        super().__init__(parent)
+        layout = BesideLayout(self, gap=gap, wants=wants, low=low)
+        layout.addWidget(first)
+        layout.addWidget(second)
+        policy = self.sizePolicy()
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+
+WIDE_EMS, WIDEST, LEAST_EMS = 48, 480, 40
+CHART_ROWS = 10
+
+
+class SideArea(QScrollArea):
+    """Widgets from top to bottom, wide enough for a chart; ``tall`` ones keep a chart's height.
+
+    It scrolls upwards and downwards only: it is never narrower than its widest word. Stacked below
+    something else it does not scroll at all but is as high as it needs to be.
+    """
+
+    def __init__(
+        self, theme: ThemeManager, name: str, tip: str, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._tall: list[QWidget] = []
+        self._theme = theme
+        self._stacked = False
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(name)
+        self.setToolTip(tip)
+        inner = QWidget()
+        inner.setToolTip("")
+        self.setWidget(inner)
+        inner.installEventFilter(self)
+        self.column: QVBoxLayout = column(inner, gap=SPACE.s)
+        self.column.setContentsMargins(SPACE.s, 0, SPACE.s, 0)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    def add(self, widget: QWidget, *, tall: bool = False) -> None:
+        """Put a widget at the bottom."""
+        self.column.addWidget(widget, 1 if tall else 0)
+        if tall:
+            self._tall.append(widget)
+            self._on_theme(self._theme.theme)
+
+    @Slot(bool)
+    def set_stacked(self, stacked: bool) -> None:
+        """Be as high as needed, because something around this scrolls."""
+        self._stacked = stacked
+        policies = Qt.ScrollBarPolicy
+        bars = policies.ScrollBarAlwaysOff if stacked else policies.ScrollBarAsNeeded
+        self.setVerticalScrollBarPolicy(bars)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus if stacked else Qt.FocusPolicy.StrongFocus)
+        self._fit()
+
+    def sizeHint(self) -> QSize:
+        """Wide enough for a chart, where there is room."""
+        wide = min(self._theme.theme.ems(WIDE_EMS), WIDEST)
+        return QSize(wide, super().sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may need another height."""
+        super().resizeEvent(event)
+        if self._stacked:
+            self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The contents may need more or less room."""
+        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def _fit(self) -> None:
+        bar = self.verticalScrollBar().sizeHint().width()
+        needed = self.column.minimumSize().width() + bar
+        self.setMinimumWidth(max(needed, self._theme.theme.ems(LEAST_EMS)))
+        height = 0
+        if self._stacked:
+            wide = max(self.viewport().width(), 1)
+            height = max(self.column.totalHeightForWidth(wide), self.column.minimumSize().height())
+        self.setMinimumHeight(height)
+        self.updateGeometry()
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        for widget in self._tall:
+            widget.setMinimumHeight(theme.row * CHART_ROWS)
+        self._fit()
+
+
+NARROW_EMS = 92
+LEFT_EMS, LEFT_SHARE, LEFT_AT_MOST = 44, 0.315, 0.45
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side: id, what the choice is called, and the widget."""
+
+    id: str
+    words: str
+    widget: QWidget
+
+
+def _nothing() -> int:
+    return 0
+
+
+class Sides(QWidget):
+    """The left side takes a ``share`` of the width, the right one the rest.
+
+    ``strip`` chooses a side where it is narrow, the right one at first; the panel has the place for
+    it. ``needed`` tells the width below which something of the left side would be cut.
+    """
+
+    def __init__(
+        self,
+        theme: ThemeManager,
+        name: str,
+        left: Side,
+        right: Side,
+        needed: Callable[[], int] = _nothing,
+        share: float = LEFT_SHARE,
+    ) -> None:
+        super().__init__()
+        self._theme, self._left, self._right, self._needed = theme, left, right, needed
+        self._share = share
+        self._narrow: bool | None = None
+        self._moved = False
+        words = self.tr("{left} or {right}").format(left=left.words, right=right.words)
+        self.strip = ChoiceStrip(words)
+        self.strip.set_choices(((left.id, left.words), (right.id, right.words)))
+        self.strip.choose(right.id)
+        self.strip.chosen.connect(self._show)
+        self._parts = splitter(name, (left.widget, right.widget), (0, 1))
+        self._parts.splitterMoved.connect(self._on_moved)
+        column(self).addWidget(self._parts)
+        theme.changed.connect(self._on_theme)
+        self._fit()
+
+    @property
+    def narrow(self) -> bool:
+        """Whether only one side is in sight."""
+        return bool(self._narrow)
+
+    def show_side(self, identifier: str) -> None:
+        """Bring one side to the front; both are in sight where there is room."""
+        self.strip.choose(identifier)
+        self._show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Use the room that is there now."""
+        super().resizeEvent(event)
+        self._fit()
+
+    @Slot()
+    def _show(self) -> None:
+        for side in (self._left, self._right):
+            side.widget.setVisible(not self._narrow or self.strip.current == side.id)
+
+    @Slot()
+    def _on_moved(self) -> None:
+        self._moved = True
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        theme, left = self._theme.theme, self._left.widget
+        narrow = self.width() < theme.ems(NARROW_EMS)
+        wanted = theme.ems(LEFT_EMS)
+        needed = min(self._needed(), round(self.width() * LEFT_AT_MOST))
+        least = max(needed, min(wanted, round(self.width() * self._share)))
+        left.setMinimumWidth(0 if narrow else least)
+        left.setMaximumWidth(self.maximumWidth() if narrow else round(wanted * 1.5))
+        if not (narrow or self._moved):
+            self._parts.setSizes([least, self.width() - least])
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self.strip.setVisible(narrow)
+            self._show()

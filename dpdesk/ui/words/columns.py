@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.app.types import ColumnType, Role
+from dpdesk.app.types import ColumnProfile, ColumnType, Role
+from dpdesk.core.labels import Variable
+from dpdesk.ui.words.numbers import grouped, marked, shortened
 
 translate = QCoreApplication.translate
 
@@ -46,3 +48,58 @@ def short_share(share: float) -> str:
     if 99 < percent < 100:
         return ">99 %"
     return f"{percent:.0f} %"
+
+
+_MOST_CODES = 12
+
+
+def label_of(profile: ColumnProfile | None) -> str:
+    """The label of a column; empty when its source gives none."""
+    return "" if profile is None else profile.label
+
+
+def with_label(profile: ColumnProfile | None, value: str) -> str:
+    """A value with the label of its code, where it has one; a very long one is cut."""
+    if profile is None or profile.variable is None:
+        return shortened(value)
+    return shortened(profile.variable.shown(value))
+
+
+def is_declared_missing(profile: ColumnProfile | None, value: str) -> bool:
+    """Whether the source itself declares the value missing."""
+    if profile is None or profile.variable is None:
+        return False
+    return bool(profile.variable.missing) and profile.variable.missing.holds(value)
+
+
+def label_facts(profile: ColumnProfile) -> tuple[tuple[str, str], ...]:
+    """Label and value of what the source says of a column; nothing when it says nothing."""
+    said = profile.variable
+    if said is None:
+        return ()
+    found = [
+        (translate("Labels", "Label"), said.label),
+        (translate("Labels", "Codes"), codes_words(said)),
+        (translate("Labels", "Declared missing"), missing_words(said)),
+    ]
+    return tuple((name, text) for name, text in found if text)
+
+
+def codes_words(said: Variable) -> str:
+    """The labelled codes, the first dozen of them."""
+    codes = [f"{code} = {label}" for code, label in said.value_labels.items()]
+    more = [translate("Labels", "and {n} more").format(n=grouped(len(codes) - _MOST_CODES))]
+    return "; ".join(codes[:_MOST_CODES] + (more if len(codes) > _MOST_CODES else []))
+
+
+def missing_words(said: Variable) -> str:
+    """The codes and the range that stand for a missing value."""
+    parts = list(said.missing.values)
+    if said.missing.low is not None and said.missing.high is not None:
+        low, high = (
+            translate("Labels", "lowest") if end == float("-inf")
+            else translate("Labels", "highest") if end == float("inf") else marked(f"{end:g}")
+            for end in (said.missing.low, said.missing.high)
+        )  # fmt: skip
+        parts.append(f"{low} – {high}")
+    return ", ".join(parts)

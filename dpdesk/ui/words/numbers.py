@@ -103,3 +103,39 @@ def _parted(text: str, own: str, fractions: bool) -> tuple[str, str, str]:
 def _looks_grouped(whole: str, rest: str) -> bool:
     """Whether a mark between these digits could be one of thousands."""
     return len(rest) == 3 and 1 <= len(whole.lstrip("+-")) <= 3 and whole.lstrip("+-") != "0"
+
+
+LONGEST_NAME = 40
+translate = QCoreApplication.translate
+
+
+def rows_words(count: int) -> str:
+    """``1 row`` or ``20,502 rows``."""
+    if count == 1:
+        return translate("Counts", "1 row")
+    return translate("Counts", "{n} rows").format(n=grouped(count))
+
+
+def columns_words(count: int) -> str:
+    """``1 column`` or ``16 columns``."""
+    if count == 1:
+        return translate("Counts", "1 column")
+    return translate("Counts", "{n} columns").format(n=grouped(count))
+
+
+def quoted(words: str) -> str:
+    """Words in the quotation marks of the window's language."""
+    return translate("Counts", "“{words}”").format(words=legible(words))
+
+
+def short_name(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name or value inside a sentence: in one line, with dots where it is too long.
+
+    An empty field and blanks are named: they must not look like nothing.
+    """
+    if name == "":
+        return translate("Counts", "empty field")
+    plain = legible(" ".join(name[: 4 * longest].split()))
+    if not plain:
+        return translate("Counts", "blank")
+    return plain if len(plain) <= longest else plain[: longest - 1] + "…"

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpdesk.app.types import Method, WorkState
+from PySide6.QtCore import QCoreApplication
+
+from dpdesk.app.private.trial import OutsideRows, Trial
+from dpdesk.app.types import Command, Method, ReleaseFacts, SetMethod, SetParameters, WorkState
 from dpdesk.core.errors import InputError
-from dpdesk.core.parameters import LevelsParameter, Parameter, ShareParameter
-from dpdesk.ui.words.numbers import figure_words, grouped
+from dpdesk.core.messages import msg
+from dpdesk.core.parameters import (
+    ChoiceParameter,
+    LevelsParameter,
+    Parameter,
+    ShareParameter,
+    exact_number,
+    parse_parameters,
+)
+from dpdesk.core.plain import number_text
+from dpdesk.core.schema import Role
+from dpdesk.ui.jobs import JobFailed
+from dpdesk.ui.words.numbers import figure_words, grouped, marked
 from dpdesk.ui.words.spoken import inside, said
 
 
@@ -64,3 +79,233 @@ def same_value(parameter: Parameter, first: object, second: object) -> bool:
         return parameter.parse(first, "") == parameter.parse(second, "")
     except InputError:
         return False
+
+
+translate = QCoreApplication.translate
+
+
+def worded(command: Command, method: Method | None, methods: Sequence[Method]) -> Command:
+    """The same command; where it would name keys of a plan, it says what the form shows."""
+    if isinstance(command, SetParameters) and not command.what and method is not None:
+        return replace(command, what=changes_words(method, command.changes))
+    if isinstance(command, SetMethod) and not command.what:
+        chosen = next((one for one in methods if one.id == command.method), None)
+        if chosen is not None:
+            words = translate("Edits", "Method: {title}")
+            if command.source is not None:
+                words = translate("Edits", "Method: {title}; how the data are read is in the plan")
+            words = words.format(title=said(chosen.title))
+            return replace(command, what=words)
+    return command
+
+
+def changes_words(method: Method, changes: Mapping[str, object]) -> str:
+    """Changed settings: ``k: 12 rows, Search: Samarati``; None stands for the default."""
+    known = {parameter.key: parameter for parameter in method.parameters}
+    parts: list[str] = []
+    for key, value in changes.items():
+        parameter = known.get(key)
+        if parameter is None:
+            parts.append(msg("{file}: {note}", file=key, note=value))
+        elif value is None:
+            words = translate("Edits", "{setting}: by default")
+            parts.append(words.format(setting=_short(said(parameter.label))))
+        else:
+            parts.append(
+                msg(
+                    "{file}: {note}",
+                    file=_short(said(parameter.label)),
+                    note=_value(parameter, value),
+                )
+            )
+    return ", ".join(parts)
+
+
+def _value(parameter: Parameter, value: object) -> str:
+    if isinstance(parameter, ChoiceParameter):
+        label = next((said(one.label) for one in parameter.choices if one.value == value), "")
+        return _short(label) or str(value)
+    return value_words(parameter, value)
+
+
+def _short(label: str) -> str:
+    return label.partition(":")[0].partition(",")[0]
+
+
+_SIGNS = {"epsilon": "ε", "rho": "ρ", "k": "k", "l": "ℓ"}
+_BUDGETS = ("epsilon", "rho")
+
+
+def released_words(facts: ReleaseFacts | None) -> str:
+    """``ε = 0.5`` or ``k = 5`` as a release states it; empty without one."""
+    stated = {} if facts is None else facts.section("guarantee").get("parameters")
+    return _first(stated, tuple(_SIGNS)) if isinstance(stated, Mapping) else ""
+
+
+def planned_words(method: Method | None, work: WorkState) -> str:
+    """The privacy loss of a work whose method draws noise; empty for other methods."""
+    if method is None or not method.capabilities.spends:
+        return ""
+    return _first(work.parameters, _BUDGETS) or translate("Protection", "ε not chosen")
+
+
+def _first(values: Mapping[str, object], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        number = exact_number(values.get(key))
+        if number is not None:
+            return f"{_SIGNS[key]} = {number_text(number)}"
+    return ""
+
+
+DATA, ATTRIBUTES, HIERARCHIES = "data", "attributes", "hierarchies"
+COMPARE, REVIEW = "compare", "review"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why nothing can be searched yet, and the panel where that can be changed."""
+
+    panel: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Situation:
+    """All of the workbench that decides what the panel shows."""
+
+    has_data: bool
+    loading: bool
+    columns: tuple[str, ...]
+    work: WorkState
+    method: Method | None
+
+
+def what_is_missing(now: Situation) -> Missing | None:
+    """What has to be done in another panel before a search can start; None when nothing."""
+    if not now.has_data:
+        title = translate("Protect", "Open a table of people first")
+        text = translate("Protect", "Protection starts from data: a CSV, TSV or Parquet file.")
+        if now.loading:
+            title = translate("Protect", "The data are being read")
+            text = translate("Protect", "The search starts as soon as they are there.")
+        return Missing(DATA, title, text)
+    if now.method is None:
+        return None
+    try:
+        values = parse_parameters(now.method.parameters, now.work.parameters, "")
+        roles = {name: now.work.role(name) for name in now.columns}
+        now.method.check(now.columns, roles, values, translate("Protect", "The plan"))
+    except InputError as error:
+        return None if "key" in error.details else _from_error(error, now.work)
+    return None
+
+
+def _from_error(error: InputError, work: WorkState) -> Missing:
+    title = translate("Protect", "Something is missing")
+    if not work.with_role(Role.QUASI_IDENTIFIER):
+        title = translate("Protect", "Tag at least one quasi-identifier")
+    return Missing(place_of(error.code), title, said(error.hint or error.sentence))
+
+
+def place_of(code: str) -> str:
+    """The panel where something can be done about an error or a note with this code."""
+    room = code.partition(".")[0]
+    if room == "hierarchy":
+        return HIERARCHIES
+    if room in ("csv", "encoding", "parquet", "source", "storage", "read", "path"):
+        return DATA
+    return ATTRIBUTES
+
+
+def place_words(panel: str) -> str:
+    """Words for the button that leads to a panel."""
+    words = {
+        DATA: translate("Protect", "Go to Data"),
+        ATTRIBUTES: translate("Protect", "Go to Attributes"),
+        HIERARCHIES: translate("Protect", "Go to Hierarchies"),
+        COMPARE: translate("Protect", "Compare"),
+    }
+    return words[panel]
+
+
+def problem_place(problem: JobFailed, method: Method | None) -> str:
+    """The panel that can mend a failed search; empty when a value of the form is to blame, or the
+    method itself.
+    """
+    if problem.kind not in ("input", "refused") or problem.code == "plan.silent-method":
+        return ""
+    keys = {parameter.key for parameter in method.parameters} if method is not None else set()
+    return "" if problem.details.get("key") in keys else place_of(problem.code)
+
+
+def trial_lines(trial: Trial) -> list[str]:
+    """One line for each column, then one for the rows that would be in no table."""
+    lines = [_column(trial, one) for one in trial.found.columns]
+    words = translate("Trial", "{mark} In no table: {rows} ({share}). At most {limit} may be.")
+    found = trial.found
+    beyond = trial.share(found.left_out) > trial.limit
+    lines.append(
+        words.format(
+            mark="✕" if beyond else "✓",
+            rows=_of(found.left_out, found.rows),
+            share=_percent(float(trial.share(found.left_out))),
+            limit=_percent(float(trial.limit)),
+        )
+    )
+    return lines
+
+
+def trial_verdict(trial: Trial) -> str:
+    """One sentence for those who are about to spend a budget."""
+    if trial.ok:
+        return translate("Trial", "✓ Tried on the data: the declared categories hold the rows.")
+    worst = max(trial.beyond, key=lambda one: one.rows, default=None)
+    if worst is None:
+        words = translate("Trial", "✕ Tried on the data: {rows} would be in no table.")
+        return words.format(rows=_of(trial.found.left_out, trial.found.rows))
+    words = translate(
+        "Trial",
+        "✕ Tried on the data: {rows} lie outside the categories of {column}. The tables would hold "
+        "mostly noise.",
+    )
+    return words.format(rows=_of(worst.rows, trial.found.rows), column=worst.column)
+
+
+def untried_words() -> str:
+    """What to say to those who did not try."""
+    return translate(
+        "Trial",
+        "△ The categories were not tried on the data with these settings (Protect): where they "
+        "miss the rows, the budget buys noise.",
+    )
+
+
+def _column(trial: Trial, one: OutsideRows) -> str:
+    if not one.rows:
+        return translate("Trial", "✓ {column}: no row outside the {n} categories").format(
+            column=one.column, n=grouped(one.categories)
+        )
+    words = translate("Trial", "{mark} {column}: {rows} ({share}) outside the {n} categories")
+    if one.taker:
+        words = translate(
+            "Trial", "{mark} {column}: {rows} ({share}) moved to “{taker}”, one of {n} categories"
+        )
+    line = words.format(
+        mark="✕" if one in trial.beyond else "△",
+        column=one.column,
+        rows=_of(one.rows, trial.found.rows),
+        share=_percent(float(trial.share(one.rows))),
+        n=grouped(one.categories),
+        taker=one.taker,
+    )
+    values = ", ".join(f"“{text[:30]}” ({grouped(rows)})" for text, rows in one.values)
+    return line + translate("Trial", "; most frequent: {values}").format(values=values)
+
+
+def _of(some: int, rows: int) -> str:
+    return translate("Trial", "{n} of {rows} rows").format(n=grouped(some), rows=grouped(rows))
+
+
+def _percent(share: float) -> str:
+    return translate("Trial", "{number} %").format(number=marked(f"{100 * share:.3g}"))

@@ -10,9 +10,8 @@ A panel never keeps a copy of the work: it reads ``workbench.work`` when it is t
 edits it with ``workbench.apply(command)`` only, so that every edit can be undone.
 """
 
-from dpdesk.ui.workbench.changes import Aspect, Changes, compare
 from dpdesk.ui.workbench.keeper import ProjectKeeper
-from dpdesk.ui.workbench.problems import OpenProblem
+from dpdesk.ui.workbench.state import Aspect, Changes, OpenProblem, compare
 from dpdesk.ui.workbench.workbench import Workbench
 
 __all__ = ["Aspect", "Changes", "OpenProblem", "ProjectKeeper", "Workbench", "compare"]

@@ -25,11 +25,11 @@ from dpdesk.app.types import (
     WorkState,
 )
 from dpdesk.ui.jobs import JobDone, JobFailed
-from dpdesk.ui.jobs.outcomes import failure
+from dpdesk.ui.jobs.hub import failure
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import project_tasks as tasks
-from dpdesk.ui.workbench.changes import Aspect, Changes
+from dpdesk.ui.workbench.state import Aspect, Changes
 from dpdesk.ui.workbench.workbench import Workbench
 
 SOURCES = "project.sources"

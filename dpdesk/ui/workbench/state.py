@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+from typing import TypeAlias
 
 from PySide6.QtCore import QObject
 
@@ -22,8 +25,22 @@ from dpdesk.app.types import (
 )
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.ui.jobs import JobFailed, JobHub
+from dpdesk.ui.shell.history import HistoryStep
 from dpdesk.ui.workbench import tasks
-from dpdesk.ui.workbench.problems import OpenProblem
+
+
+@dataclass(frozen=True)
+class OpenProblem:
+    """An attempt to read data that failed.
+
+    ``path`` is the file that the user opened, empty when the open work was to be read in another
+    way; ``work`` says how the data were to be read.
+    """
+
+    path: Path
+    work: WorkState
+    is_plan: bool
+    failure: JobFailed
 
 
 class WorkbenchState(QObject):
@@ -182,3 +199,58 @@ class WorkbenchState(QObject):
     def released_work(self) -> WorkState | None:
         """The work from which the release at hand was made; None when it was opened."""
         return None if self._release is None else self._release.work
+
+
+class Aspect(Enum):
+    """A part of what the workbench holds."""
+
+    SOURCE = "source"  # which file is read, and how
+    DATA = "data"  # the loaded data (or none)
+    PROFILE = "profile"  # the profile of the loaded data
+    ROLES = "roles"
+    HIERARCHIES = "hierarchies"
+    METHOD = "method"
+    PARAMETERS = "parameters"
+    BUDGET = "budget"
+    TITLE = "title"
+    HISTORY = "history"  # undo, redo, breadcrumb, saved or not
+    EXPLORATION = "exploration"  # a search has ended, started, or become stale
+    CANDIDATES = "candidates"
+    RELEASE = "release"  # the release at hand and what checking it showed
+
+
+Changes: TypeAlias = frozenset[Aspect]
+
+
+def compare(old: WorkState, new: WorkState) -> set[Aspect]:
+    """The aspects in which two states of the work differ."""
+    pairs = (
+        (Aspect.SOURCE, (old.source, old.base), (new.source, new.base)),
+        (Aspect.ROLES, (old.roles, old.pseudonyms), (new.roles, new.pseudonyms)),
+        (Aspect.HIERARCHIES, old.hierarchies, new.hierarchies),
+        (Aspect.METHOD, old.method, new.method),
+        (Aspect.PARAMETERS, old.parameters, new.parameters),
+        (Aspect.BUDGET, old.budget, new.budget),
+        (Aspect.TITLE, old.title, new.title),
+    )
+    return {aspect for aspect, before, after in pairs if before != after}
+
+
+def history_steps(history: History) -> tuple[HistoryStep, ...]:
+    """Every state, each after the one it came from; branches stand before what followed later."""
+    way = {moment.id for moment in (*history.path(), *history.ahead())}
+    current = history.current.id
+    waiting = [(history.path()[0], 0)]
+    found: list[HistoryStep] = []
+    while waiting:
+        moment, depth = waiting.pop()
+        found.append(HistoryStep(moment.id, moment.label, depth, moment.id == current, moment.when))
+        children = history.branches(moment.id)
+        straight = next((one for one in children if one.id in way), None)
+        if straight is None and children:
+            straight = children[-1]
+        if straight is not None:
+            waiting.append((straight, depth))
+        aside = [one for one in children if one is not straight]
+        waiting.extend((one, depth + 1) for one in reversed(aside))
+    return tuple(found)

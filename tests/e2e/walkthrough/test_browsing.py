@@ -14,8 +14,8 @@ from dpdesk.app.demo import sample_folder
 from dpdesk.app.running import run_plan
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.ui.browsing import BrowseWindow
-from dpdesk.ui.browsing.shelves import Chip
-from dpdesk.ui.browsing.table import PivotGrid
+from dpdesk.ui.browsing.page import PivotGrid
+from dpdesk.ui.browsing.side import Chip
 from tests.helpers.person import Person
 from tests.helpers.pinned import pin
 

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import Axis, PointSeries, ScatterChart, table_from
 from dpdesk.ui.charts import ChartView
-from dpdesk.ui.charts.limits import LimitHandle, crossing, handles_of
+from dpdesk.ui.charts.axes import LimitHandle, crossing, handles_of
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.sample_charts import lattice_chart
 

@@ -15,7 +15,7 @@ from dpdesk.engine.diverted.charts import frequency_chart
 from dpdesk.engine.diverted.eligibility import Eligibility
 from dpdesk.report.svg import render_chart
 from dpdesk.ui.charts import ChartView
-from dpdesk.ui.charts.bars import layout_bars
+from dpdesk.ui.charts.items import layout_bars
 from dpdesk.ui.charts.surface import PlotSurface
 from dpdesk.ui.theme import ThemeManager
 

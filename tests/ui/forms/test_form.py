@@ -24,8 +24,7 @@ from dpdesk.core.parameters import (
     ShareParameter,
 )
 from dpdesk.ui.forms import ParameterForm
-from dpdesk.ui.forms.field import TextField
-from dpdesk.ui.forms.fields import ChoiceField, IntegerField, LevelsField, ShareField
+from dpdesk.ui.forms.fields import ChoiceField, IntegerField, LevelsField, ShareField, TextField
 from dpdesk.ui.theme import ThemeManager
 
 

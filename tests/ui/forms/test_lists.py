@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app import hierarchies
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.ui.forms import ParameterForm
-from dpdesk.ui.forms.lists import from_outline, to_outline
+from dpdesk.ui.forms.fields import from_outline, to_outline
 from dpdesk.ui.theme import ThemeManager
 
 OPTIONS = {

@@ -22,13 +22,20 @@ from dpdesk.core.schema import ColumnType, Role, ValueCount
 from dpdesk.core.suggested import Why
 from dpdesk.engine.hierarchies.suggestions import suggest_hierarchy
 from dpdesk.ui.panels.hierarchies import presenter
-from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind, shown
-from dpdesk.ui.panels.hierarchies.pictures import level_chart, level_table, share_text
-from dpdesk.ui.panels.hierarchies.presenter import State
-from dpdesk.ui.panels.hierarchies.reasons import reason
-from dpdesk.ui.panels.hierarchies.tasks import HierarchyAnswer, TreeShape, look_at
+from dpdesk.ui.panels.hierarchies.presenter import State, reason
+from dpdesk.ui.panels.hierarchies.tasks import (
+    Edit,
+    EditKind,
+    HierarchyAnswer,
+    TreeShape,
+    level_chart,
+    level_table,
+    look_at,
+    share_text,
+    shown,
+)
 from dpdesk.ui.panels.hierarchies.tree_model import HierarchyModel
-from dpdesk.ui.panels.hierarchies.tree_view import HierarchyTree
+from dpdesk.ui.panels.hierarchies.tree_pane import HierarchyTree
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 

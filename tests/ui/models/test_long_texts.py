@@ -15,9 +15,8 @@ from dpdesk.app.hierarchies import Examined
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelSummary
 from dpdesk.core.jobs import CancelToken
-from dpdesk.ui.models.guard import guarded
-from dpdesk.ui.panels.compare.grid import CompareModel
-from dpdesk.ui.panels.compare.table import CompareCell, CompareRow, CompareTable
+from dpdesk.ui.models.table import guarded
+from dpdesk.ui.panels.compare.table import CompareCell, CompareModel, CompareRow, CompareTable
 from dpdesk.ui.panels.hierarchies.effect import EffectModel
 from dpdesk.ui.panels.hierarchies.tasks import look_at
 from dpdesk.ui.panels.hierarchies.tree_model import HierarchyModel

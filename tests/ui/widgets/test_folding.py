@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.ui.theme import ThemeManager
-from dpdesk.ui.widgets.folding import FoldingStrip
+from dpdesk.ui.widgets.choices import FoldingStrip
 from tests.helpers.a11y import findings
 
 CHOICES = [(f"c{number}", f"Picture {number}") for number in range(9)]

@@ -8,11 +8,9 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import MessageBand, StepHeader
-from dpdesk.ui.widgets.beside import BesideBox
-from dpdesk.ui.widgets.elided import ElidedLabel
-from dpdesk.ui.widgets.pages import PageStack
-from dpdesk.ui.widgets.side import SideArea
-from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.widgets.layouts import PageStack
+from dpdesk.ui.widgets.states import ElidedLabel
+from dpdesk.ui.widgets.turning import BesideBox, SideArea, TurningSplitter
 from tests.helpers.fits import misfits
 
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.ui.theme import ThemeManager
-from dpdesk.ui.widgets.sides import NARROW_EMS, Side, Sides
+from dpdesk.ui.widgets.turning import NARROW_EMS, Side, Sides
 
 
 def made(qtbot: QtBot, theme: ThemeManager, needed: int = 0) -> tuple[QWidget, Sides, QLabel]:

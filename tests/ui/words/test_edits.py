@@ -9,7 +9,7 @@ import pytest
 
 from dpdesk.app.exploring import methods
 from dpdesk.app.types import AppContext, SetMethod, SetParameters, SetTitle
-from dpdesk.ui.words.edits import worded
+from dpdesk.ui.words.settings import worded
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.list_parameters import DecimalParameter
-from dpdesk.ui.browsing.buy_words import read_amount
-from dpdesk.ui.forms.lists import ValueField
+from dpdesk.ui.browsing.purchasing import read_amount
+from dpdesk.ui.forms.fields import ValueField
 from dpdesk.ui.forms.spin import NarrowDoubleSpin, NarrowSpin
 from dpdesk.ui.words.numbers import typed_exact, typed_number
 

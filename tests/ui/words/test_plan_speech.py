@@ -12,7 +12,7 @@ import pytest
 from dpdesk.core.language import read_catalogue, voice_of
 from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS
 from dpdesk.io import csvload, faults, sniff, transcode
-from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.plan_speech import in_form
 
 MODULES = (csvload, faults, sniff, transcode)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QWidget
 
 from dpdesk.app.types import Role, SetPseudonym, SetRoles
+from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import PseudonymSpec
-from dpdesk.ui.jobs import JobDone, JobFailed
-from dpdesk.ui.panels.attributes.model import AttributesModel
-from dpdesk.ui.panels.attributes.parts import ColumnCard, RoleButtons
+from dpdesk.ui.charts import ChartView
+from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
 from dpdesk.ui.panels.attributes.presenter import (
+    LETTERS,
     Row,
     asked_k,
     caution,
     filtered,
     line,
+    meaning,
     next_role,
     quasi_identifiers,
     rows_of,
@@ -25,17 +27,183 @@ from dpdesk.ui.panels.attributes.presenter import (
     suggestions,
 )
 from dpdesk.ui.panels.attributes.pseudonyms import PseudonymCard
-from dpdesk.ui.panels.attributes.risk import RiskPicture
-from dpdesk.ui.panels.attributes.tasks import KeysHere, ListKeys, Question
-from dpdesk.ui.panels.attributes.view import AttributeGrid
+from dpdesk.ui.panels.attributes.tasks import Answered, CountRisk, KeysHere, ListKeys, Question
+from dpdesk.ui.panels.attributes.view import AttributeGrid, AttributesModel
 from dpdesk.ui.shell import Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import EmptyState, MessageBand, StepHeader, column
-from dpdesk.ui.widgets.flow import FlowBox
-from dpdesk.ui.widgets.pages import PageStack
-from dpdesk.ui.widgets.side import SideArea
-from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.widgets.layouts import FlowBox, PageStack
+from dpdesk.ui.widgets.turning import SideArea, TurningSplitter
+from dpdesk.ui.words.columns import role_words
+from dpdesk.ui.words.numbers import short_name
+from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
+
+
+class RoleButtons(FlowBox):
+    """One button per role with its key; ``asked(Role)``."""
+
+    asked = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, gap=SPACE.xs)
+        self.setAccessibleName(self.tr("Set the role of the chosen columns"))
+        self.add(QLabel(self.tr("Role:")))
+        self.buttons: dict[Role, QPushButton] = {}
+        for letter, role in LETTERS.items():
+            button = QPushButton(f"{role_words(role)} ({letter})")
+            set_look(button, "tight")
+            button.setProperty("role", role.value)
+            button.setAccessibleName(self.tr("Make it: {role}").format(role=role_words(role)))
+            button.setToolTip(
+                self.tr("{meaning} Key {letter} in the table.").format(
+                    meaning=meaning(role), letter=letter
+                )
+            )
+            button.clicked.connect(self._on_clicked)
+            self.buttons[role] = button
+            self.add(button)
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.asked.emit(Role(str(sender.property("role"))))
+
+
+class ColumnCard(QFrame):
+    """Name, role, what it means, and why it was suggested."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        layout = column(self, margin=SPACE.m, gap=SPACE.xs)
+        self._name, self._role, self._reason = QLabel(), QLabel(), QLabel()
+        self._warning = QLabel()
+        set_look(self._name, "strong")
+        set_look(self._reason, "note")
+        set_look(self._warning, "caution")
+        for label in (self._name, self._role, self._warning, self._reason):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            layout.addWidget(label)
+        self.show_rows(())
+
+    def show_rows(self, rows: tuple[Row, ...]) -> None:
+        """Describe the chosen columns."""
+        self._warning.hide()
+        self._reason.hide()
+        if len(rows) != 1:
+            none = self.tr("No column is chosen")
+            many = self.tr("{count} columns are chosen").format(count=len(rows))
+            self._name.setText(many if rows else none)
+            hint = self.tr("A role button, a letter or a digit changes all of them at once.")
+            choose = self.tr("Choose one or several columns to set their roles.")
+            self._role.setText(hint if rows else choose)
+            return
+        row = rows[0]
+        self._name.setText(self._title(row))
+        shown = row.shown
+        self._role.setText("" if shown is None else meaning(shown))
+        if row.warning:
+            self._warning.setText(f"△ {row.warning}")
+            self._warning.show()
+        if row.profile is not None and row.role is not row.suggested:
+            why = self.tr("Why suggested: {reason}")
+            if row.role is None:
+                why = self.tr("Why suggested: {reason} Space confirms it.")
+            self._reason.setText(why.format(reason=said(row.profile.suggestion.reason)))
+            self._reason.show()
+
+    def _title(self, row: Row) -> str:
+        if row.role is not None:
+            return msg("{file}: {note}", file=short_name(row.name), note=role_words(row.role))
+        if row.suggested is None:
+            return short_name(row.name)
+        text = self.tr("{name}: {role}?")
+        return text.format(name=short_name(row.name), role=role_words(row.suggested))
+
+
+CHANNEL = "attributes.risk"
+PATIENCE_MS = 200
+
+
+class RiskPicture(QWidget):
+    """A chart that follows the roles; the last picture is dimmed while a new one is counted."""
+
+    def __init__(self, hub: JobHub, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self._asked: Question | None = None
+        layout = column(self, gap=SPACE.xs)
+        self.band = MessageBand(theme)
+        self.chart = ChartView(theme)
+        self.chart.keep_answer()
+        self._assumption = QLabel(
+            self.tr(
+                "Assumes someone who knows these columns of a person, knows that the person is in "
+                "the table, and knows nothing else."
+            )
+        )
+        self._assumption.setWordWrap(True)
+        set_look(self._assumption, "note")
+        layout.addWidget(self.band)
+        layout.addWidget(self.chart, 1)
+        layout.addWidget(self._assumption)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(PATIENCE_MS)
+        self._patience.timeout.connect(self._on_patience)
+        self._show_nothing()
+
+    @property
+    def asked(self) -> Question | None:
+        """What was asked last."""
+        return self._asked
+
+    def ask(self, question: Question | None) -> None:
+        """Show the risk for a question; None when nothing is tagged."""
+        if question == self._asked:
+            return
+        self._asked = question
+        self.band.clear()
+        if question is None:
+            self._hub.latest(CHANNEL).cancel()
+            self._show_nothing()
+            return
+        self._patience.start()
+        self.chart.set_placeholder(self.tr("Counting…"))
+        self._hub.latest(CHANNEL).query(
+            self.tr("Counting how many rows are alike"),
+            CountRisk(question),
+            done=self._on_risk,
+            failed=self._on_failed,
+        )
+
+    def _show_nothing(self) -> None:
+        self._patience.stop()
+        self.chart.set_stale(False)
+        self.chart.set_chart(None)
+        self.chart.set_placeholder(self.tr("Tag one quasi-identifier to see risk"))
+        self._assumption.hide()
+
+    def _on_risk(self, outcome: JobDone) -> None:
+        found = outcome.value
+        if isinstance(found, Answered) and found.question == self._asked:
+            self._patience.stop()
+            self.chart.set_stale(False)
+            self.chart.set_chart(found.risk.chart)
+            self._assumption.show()
+
+    def _on_failed(self, outcome: JobFailed) -> None:
+        self._patience.stop()
+        self.chart.set_stale(True)
+        self.band.show_error(outcome)
+
+    @Slot()
+    def _on_patience(self) -> None:
+        self.chart.set_stale(True, self.tr("counting…"))
+
 
 _FOLLOWED = {Aspect.DATA, Aspect.PROFILE, Aspect.ROLES, Aspect.PARAMETERS}
 

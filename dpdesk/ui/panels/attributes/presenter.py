@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, Role, WorkState
 from dpdesk.ui.shell import Mark, PanelStatus
 from dpdesk.ui.words.columns import role_words, short_share, type_words
-from dpdesk.ui.words.counts import short_name
+from dpdesk.ui.words.numbers import short_name
 from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate

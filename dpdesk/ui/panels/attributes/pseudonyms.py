@@ -29,7 +29,7 @@ from dpdesk.core.pseudonyms import (
 )
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.widgets.focusing import leave_wheel
 
 
 class PseudonymCard(QFrame):

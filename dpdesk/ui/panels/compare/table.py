@@ -5,21 +5,47 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QCoreApplication,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QWidget,
+)
 
 from dpdesk.app.types import HierarchyChoice, Method, WorkState
 from dpdesk.core.charts import Figure
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
+from dpdesk.ui.models import DataGrid
+from dpdesk.ui.models.table import guarded
 from dpdesk.ui.panels.compare.presenter import (
     Entry,
     best_of,
     difference,
     figure_text,
     pinned,
+    planned,
     value_of,
 )
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import Badge, column, row
 from dpdesk.ui.words.numbers import grouped
-from dpdesk.ui.words.settings import value_words
+from dpdesk.ui.words.settings import settings_words, value_words
 from dpdesk.ui.words.spoken import said
 
 APART = 2
@@ -211,3 +237,292 @@ def _pinned_first(entry: Entry) -> tuple[bool, str]:
 def _with_gap(cells: list[CompareCell], *, both: bool) -> tuple[CompareCell, ...]:
     """Cells with an empty one where A − B stands, for what cannot be subtracted."""
     return (*cells[:APART], CompareCell(""), *cells[APART:]) if both else tuple(cells)
+
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+LABEL_EMS, LABEL_AT_MOST, CELL_EMS, PADDING = 12, 28, 9, 28
+_MIDDLE = Qt.AlignmentFlag.AlignVCenter
+
+
+class CompareModel(QAbstractTableModel):
+    """Lines of a :class:`CompareTable`; the first column holds their names."""
+
+    def __init__(self, theme: ThemeManager, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._table = CompareTable((), ())
+
+    def set_table(self, table: CompareTable) -> None:
+        """Show another table."""
+        if table == self._table:
+            return
+        self.beginResetModel()
+        self._table = table
+        self.endResetModel()
+
+    @property
+    def table(self) -> CompareTable:
+        """The table on show."""
+        return self._table
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """Number of lines."""
+        return 0 if parent.isValid() else len(self._table.rows)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """One more than the columns of the table."""
+        return 0 if parent.isValid() else len(self._table.columns) + 1
+
+    @guarded
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Words, alignment, weight, colour and explanation of a cell."""
+        if not index.isValid():
+            return None
+        row = self._table.rows[index.row()]
+        if index.column() == 0 or row.heading:
+            return self._name_data(index, role)
+        cell = row.cells[index.column() - 1]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return cell.words
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            said = f"{row.label}, {self._table.columns[index.column() - 1]}: {cell.text}"
+            return f"{said}. {cell.tip}" if cell.tip else said
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if cell.number else Qt.AlignmentFlag.AlignLeft
+            return side | _MIDDLE
+        if role == Qt.ItemDataRole.ForegroundRole and cell.grey:
+            return QColor(self._theme.tokens.disabled)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return cell.tip or None
+        if role == Qt.ItemDataRole.FontRole and cell.mark:
+            return self._bold()
+        return None
+
+    def _name_data(self, index: Index, role: int) -> object:
+        row = self._table.rows[index.row()]
+        first = index.column() == 0
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return row.label if first else ""
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return f"{row.label}\n{row.help}".strip() or None
+        if role == Qt.ItemDataRole.FontRole and row.heading:
+            return self._bold()
+        if role == Qt.ItemDataRole.BackgroundRole and row.heading:
+            return QColor(self._theme.tokens.sunken)
+        return None
+
+    def _bold(self) -> QFont:
+        return self._theme.theme.font(bold=True)
+
+    @guarded
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Numbers, pins and names of the candidates."""
+        if orientation is Qt.Orientation.Vertical or not 0 <= section <= len(self._table.columns):
+            return None
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return "" if section == 0 else self._table.columns[section - 1]
+        return None
+
+
+class CompareGrid(DataGrid):
+    """A grid without row numbers, whose columns share the width that is there.
+
+    What is cut in a cell stands whole in its tooltip.
+    """
+
+    def __init__(self, theme: ThemeManager, name: str, model: CompareModel) -> None:
+        super().__init__(theme, name)
+        self._compared = model
+        self.verticalHeader().hide()
+        self.setModel(model)
+
+    def fit_columns(self) -> None:
+        """As wide as figures need; texts take what is left, and sideways only what must."""
+        table = self._compared.table if hasattr(self, "_compared") else None
+        if table is None or not table.columns:
+            return
+        theme = self._theme.theme
+        metrics = QFontMetrics(theme.font(bold=True))  # marked figures are bold
+
+        def needed(texts: list[str], least: int) -> int:
+            widest = max((metrics.horizontalAdvance(text) for text in texts), default=0)
+            return max(theme.ems(least), widest + PADDING)
+
+        labels = [row.label for row in table.rows if not row.heading]
+        widths = [min(needed(labels, LABEL_EMS), theme.ems(LABEL_AT_MOST))]
+        for number, heading in enumerate(table.columns):
+            cells = [row.cells[number] for row in table.rows if row.cells]
+            figures = [cell.words for cell in cells if cell.number]
+            widths.append(needed([*figures, heading], CELL_EMS))
+        room = self.viewport().width() - 1
+        left = room - sum(widths[1 : APART + 2])  # A, B and A − B should be in sight
+        if left >= theme.ems(LABEL_EMS):  # else it scrolls sideways anyway
+            widths[0] = min(widths[0], left)
+        spare = max(0, room - sum(widths)) // len(widths)
+        for at, width in enumerate(widths):
+            self.setColumnWidth(at, width + spare)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width that is there now."""
+        super().resizeEvent(event)
+        self.fit_columns()
+
+
+class CandidateCard(QFrame):
+    """Shows one candidate; all signals carry its number."""
+
+    pinAsked = Signal(int, str)
+    renameAsked = Signal(int, str)
+    removeAsked = Signal(int)
+
+    def __init__(self, identifier: int) -> None:
+        super().__init__()
+        self._id = identifier
+        layout = column(self, margin=SPACE.s, gap=SPACE.xs)
+        head = row()
+        self._number = QLabel(str(identifier))
+        set_look(self._number, "section")
+        self._name = QLineEdit()
+        self._name.setMaxLength(80)
+        self._name.editingFinished.connect(self._on_name)
+        head.addWidget(self._number)
+        head.addWidget(self._name, 1)
+        self._planned = Badge(
+            self.tr("planned"),
+            self.tr("Errors that follow from the settings; nothing was counted or spent"),
+        )
+        head.addWidget(self._planned)
+        layout.addLayout(head)
+        self._words, self._reason = QLabel(), QLabel()
+        for label, look in ((self._words, "note"), (self._reason, "caution")):
+            label.setWordWrap(True)
+            set_look(label, look)
+            layout.addWidget(label)
+        layout.addLayout(self._build_buttons())
+
+    def show_entry(self, entry: Entry, method: Method | None) -> None:
+        """Show a candidate as it is now."""
+        one = entry.candidate
+        if not self._name.hasFocus() or not self._name.isModified():
+            self._name.setText(one.name)
+            self._name.setCursorPosition(0)
+        self._planned.setVisible(planned(one))
+        said = settings_words(method, one.work)
+        self._words.setText(said)
+        self._words.setVisible(said != one.name)
+        self._words.setToolTip(self.tr("Kept at {time}").format(time=f"{one.when:%H:%M}"))
+        self._reason.setText(f"△ {entry.reason}")
+        self._reason.setVisible(bool(entry.reason))
+        for pin, button in self._pins.items():
+            button.setChecked(entry.pin == pin)
+        self._pins["B"].setEnabled(not entry.reason)
+        self._words.setEnabled(not entry.reason)
+        set_look(self, "chosen" if entry.pin else "choice")
+        self._name_parts(one.name, entry.reason)
+
+    def _name_parts(self, name: str, reason: str) -> None:
+        self._name.setAccessibleName(self.tr("Name of candidate {n}").format(n=self._id))
+        self._name.setToolTip(self.tr("{name}\nType another name, then Enter").format(name=name))
+        texts = {
+            "A": self.tr("Pin {name} as A, the one that others are compared with"),
+            "B": reason or self.tr("Pin {name} as B, the one to compare with A"),
+        }
+        for pin, button in self._pins.items():
+            button.setAccessibleName(
+                self.tr("Pin candidate {n} as {pin}").format(n=self._id, pin=pin)
+            )
+            button.setToolTip(texts[pin].format(name=name) if texts[pin] != reason else reason)
+        self._remove.setAccessibleName(self.tr("Remove candidate {n}").format(n=self._id))
+        self._remove.setToolTip(self.tr("Forget {name}").format(name=name))
+
+    def _build_buttons(self) -> QHBoxLayout:
+        line = row(gap=SPACE.xs)
+        self._pins: dict[str, QToolButton] = {}
+        for pin in ("A", "B"):
+            button = QToolButton()
+            button.setText(pin)
+            button.setCheckable(True)
+            button.setProperty("pin", pin)
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            button.clicked.connect(self._on_pin)
+            self._pins[pin] = button
+            line.addWidget(button)
+        line.addStretch(1)
+        self._remove = QPushButton(self.tr("Remove"))
+        set_look(self._remove, "quiet")
+        self._remove.clicked.connect(self._on_remove)
+        line.addWidget(self._remove)
+        return line
+
+    @Slot()
+    def _on_name(self) -> None:
+        self._name.setModified(False)
+        self.renameAsked.emit(self._id, self._name.text())
+
+    @Slot()
+    def _on_pin(self) -> None:
+        button = self.sender()
+        if isinstance(button, QToolButton):
+            self.pinAsked.emit(self._id, str(button.property("pin")))
+
+    @Slot()
+    def _on_remove(self) -> None:
+        self.removeAsked.emit(self._id)
+
+
+class CandidateCards(QScrollArea):
+    """All candidates, oldest first."""
+
+    pinAsked = Signal(int, str)
+    renameAsked = Signal(int, str)
+    removeAsked = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cards: dict[int, CandidateCard] = {}
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        inner = QWidget()
+        self._layout = column(inner, gap=SPACE.s)
+        self._layout.setContentsMargins(0, 0, SPACE.s, 0)
+        self._layout.addStretch(1)
+        self.setWidget(inner)
+
+    def sizeHint(self) -> QSize:
+        """No wider than it must be: the room belongs to the pictures."""
+        return QSize(self.minimumWidth(), super().sizeHint().height())
+
+    @property
+    def cards(self) -> tuple[CandidateCard, ...]:
+        """The cards on show."""
+        return tuple(self._cards.values())
+
+    def show_entries(self, shown: Sequence[Entry], methods: Sequence[Method]) -> None:
+        """Show these candidates."""
+        known = {method.id: method for method in methods}
+        for identifier in [one for one in self._cards if one not in _ids(shown)]:
+            card = self._cards.pop(identifier)
+            self._layout.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        for entry in shown:
+            number = entry.candidate.id
+            if number not in self._cards:
+                self._cards[number] = self._made_card(number)
+            self._cards[number].show_entry(entry, known.get(entry.candidate.work.method))
+
+    def _made_card(self, number: int) -> CandidateCard:
+        card = CandidateCard(number)
+        card.pinAsked.connect(self.pinAsked)
+        card.renameAsked.connect(self.renameAsked)
+        card.removeAsked.connect(self.removeAsked)
+        self._layout.insertWidget(self._layout.count() - 1, card)
+        return card
+
+
+def _ids(shown: Sequence[Entry]) -> set[int]:
+    return {entry.candidate.id for entry in shown}

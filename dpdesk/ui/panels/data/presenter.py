@@ -14,10 +14,8 @@ from dpdesk.app.types import ColumnProfile, DataProfile, Reading
 from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable, table_from
 from dpdesk.core.source_spec import NULS, REPEATED, UNEVEN
 from dpdesk.ui.jobs import JobFailed
-from dpdesk.ui.words.columns import short_share, type_words
-from dpdesk.ui.words.counts import columns_words, rows_words, short_name
-from dpdesk.ui.words.labels import label_facts, with_label
-from dpdesk.ui.words.numbers import figure_words, grouped
+from dpdesk.ui.words.columns import label_facts, short_share, type_words, with_label
+from dpdesk.ui.words.numbers import columns_words, figure_words, grouped, rows_words, short_name
 
 ENCODINGS = ("utf-8", "cp1252", "iso8859-1", "iso8859-15", "cp1250", "iso8859-2", "utf-16")
 DELIMITERS = (",", ";", "\t", "|", " ")

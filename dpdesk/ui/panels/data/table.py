@@ -2,22 +2,418 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from collections.abc import Mapping, Sequence
 
-from dpdesk.app.types import DataProfile, DataStore
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QPainter, QPalette
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from dpdesk.app.describing import Distribution
+from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, DataStore
+from dpdesk.core.messages import msg
+from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobFailed, JobHub
-from dpdesk.ui.panels.data.choosing import query_sentence
-from dpdesk.ui.panels.data.grid import RawGrid, RawModel
-from dpdesk.ui.panels.data.inspector import ColumnInspector
-from dpdesk.ui.panels.data.presenter import answer, reading_sentence
+from dpdesk.ui.models import DataGrid, TableModel
+from dpdesk.ui.models.grid import FITTED_COLUMNS, LEAST_ROWS
+from dpdesk.ui.models.table import PAGE_ROWS, PLACEHOLDER, Index, RowSource, guarded
+from dpdesk.ui.panels.data.presenter import (
+    answer,
+    distribution_chart,
+    facts,
+    header_lines,
+    header_note,
+    reading_sentence,
+    translate,
+)
+from dpdesk.ui.panels.data.rows_card import query_sentence
 from dpdesk.ui.panels.data.tasks import Spreads
-from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, StepHeader, column
-from dpdesk.ui.widgets.beside import BesideBox
-from dpdesk.ui.widgets.flow import FlowBox
-from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.states import ElidedLabel
+from dpdesk.ui.widgets.turning import BesideBox, SideArea, TurningSplitter
+from dpdesk.ui.words.columns import is_declared_missing, role_words, with_label
 from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.spoken import said
+
+
+class ColumnInspector(SideArea):
+    """Describes one column."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        name = translate("DataPanel", "The chosen column")
+        tip = translate("DataPanel", "What is known of the column that is chosen in the table")
+        super().__init__(theme, name, tip, parent)
+        self._name = ElidedLabel()
+        set_look(self._name, "section")
+        self.chart = ChartView(theme)
+        self.chart.keep_answer()
+        self.add(self._name)
+        self.add(self.chart, tall=True)
+        for widget in (self._build_suggestion(), self._build_facts()):
+            self.add(widget)
+        self.show_nothing()
+
+    def _build_facts(self) -> QWidget:
+        holder = QWidget()
+        self._facts = QGridLayout(holder)
+        self._facts.setContentsMargins(0, 0, 0, 0)
+        self._facts.setHorizontalSpacing(SPACE.m)
+        self._facts.setVerticalSpacing(SPACE.xs)
+        self._facts.setColumnStretch(0, 1)
+        return holder
+
+    def _build_suggestion(self) -> QFrame:
+        self._suggestion = QFrame()
+        set_look(self._suggestion, "sunken")
+        layout = column(self._suggestion, margin=SPACE.s, gap=SPACE.xs)
+        self._role, self._reason = QLabel(), QLabel()
+        for label, look in ((self._role, "strong"), (self._reason, "note")):
+            set_look(label, look)
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            layout.addWidget(label)
+        return self._suggestion
+
+    def show_nothing(self, name: str = "") -> None:
+        """No column, or one whose values are still being counted."""
+        waiting = self.tr("Counting its values…")
+        self._name.setText(name or self.tr("No column chosen"))
+        self._set_facts(())
+        self._suggestion.hide()
+        self.chart.set_chart(None)
+        self.chart.set_placeholder(
+            waiting if name else self.tr("Choose a column to see what it holds.")
+        )
+
+    def show_column(self, profile: ColumnProfile, spread: Distribution | None) -> None:
+        """Describe a column; ``spread`` None while it is being counted."""
+        self._name.setText(profile.name)
+        self._set_facts(facts(profile))
+        role = role_words(profile.suggestion.role)
+        self._role.setText(self.tr("Suggested role: {role}").format(role=role))
+        self._reason.setText(said(profile.suggestion.reason))
+        self._suggestion.show()
+        chart = None if spread is None else distribution_chart(spread, profile)
+        self.chart.set_chart(chart)
+        if chart is None:
+            empty = self.tr("There is no value to show.")
+            self.chart.set_placeholder(self.tr("Counting…") if spread is None else empty)
+
+    def _set_facts(self, shown: tuple[tuple[str, str], ...]) -> None:
+        while self._facts.count():
+            item = self._facts.takeAt(0)
+            widget = item.widget() if item is not None else None
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for number, (label, value) in enumerate(shown):
+            left, right = QLabel(label), ElidedLabel(value)
+            set_look(left, "note")
+            left.setWordWrap(True)
+            right.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            right.setAccessibleName(msg("{file}: {note}", file=label, note=value))
+            self._facts.addWidget(left, number, 0)
+            self._facts.addWidget(right, number, 1)
+
+
+_NUMBERS = (ColumnType.INTEGER, ColumnType.DECIMAL)
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_BARS = 22
+CELLS_AT_ONCE, FEWEST_ROWS = 40_000, 8
+
+
+class RawModel(TableModel):
+    """Rows of a source; knows the missing codes and which columns hold numbers."""
+
+    def __init__(self, hub: JobHub, parent: QWidget | None = None) -> None:
+        super().__init__(hub, parent)
+        self.missing: frozenset[str] = frozenset()
+        self._profiles: tuple[ColumnProfile | None, ...] = ()
+
+    def set_source(self, source: RowSource | None) -> None:
+        """Show other rows; of a very wide table, fewer at a time."""
+        columns = 1 if source is None else max(1, len(source.columns))
+        self._page_rows = max(FEWEST_ROWS, min(PAGE_ROWS, CELLS_AT_ONCE // columns))
+        super().set_source(source)
+
+    def describe(self, missing: Sequence[str], profile: DataProfile | None) -> None:
+        """Say what counts as missing, and what the columns hold (when it is known)."""
+        self.missing = frozenset(missing)
+        known = {} if profile is None else {column.name: column for column in profile.columns}
+        self._profiles = tuple(known.get(name) for name in self.columns)
+        if self._profiles:
+            last = len(self._profiles) - 1
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, last)
+
+    def profile(self, column: int) -> ColumnProfile | None:
+        """What a column holds, None while it is not known."""
+        return self._profiles[column] if 0 <= column < len(self._profiles) else None
+
+    @guarded
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """As the table model; numbers stand right, missing values say so."""
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            profile = self.profile(index.column())
+            if profile is not None and profile.type in _NUMBERS:
+                return _RIGHT
+        found = super().data(index, role)
+        if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+            return self._described(index, found)
+        return found
+
+    def _described(self, index: Index, found: object) -> object:
+        """What a cell says beside its text: the label of its code, and whether it is missing."""
+        text = str(super().data(index, Qt.ItemDataRole.DisplayRole) or "")
+        shown = with_label(self.profile(index.column()), text)
+        if shown != text:
+            found = str(found or text).replace(text, shown, 1) if found else shown
+        if self.is_missing(index.column(), text):
+            return translate("DataPanel", "{cell} (missing)").format(cell=found or text)
+        return found
+
+    def is_missing(self, column: int, text: str) -> bool:
+        """Whether a text of a column stands for a missing value."""
+        return text in self.missing or is_declared_missing(self.profile(column), text)
+
+    @guarded
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """As the table model; the tooltip of a column says what it holds."""
+        wants = (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole)
+        if orientation is Qt.Orientation.Horizontal and role in wants:
+            profile = self.profile(section)
+            name = super().headerData(section, orientation, Qt.ItemDataRole.DisplayRole)
+            return (
+                name
+                if profile is None
+                else msg("{file}: {note}", file=name, note=header_note(profile))
+            )
+        return super().headerData(section, orientation, role)
+
+
+class MissingDelegate(QStyledItemDelegate):
+    """Writes missing values in grey italics; an empty field shows the word, not a blank."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._codes: frozenset[str] = frozenset()
+        self._word = translate("DataPanel", "missing")
+
+    def set_missing(self, codes: Sequence[str]) -> None:
+        """The texts that stand for a missing value."""
+        self._codes = frozenset(codes)
+
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Mark missing values."""
+        super().initStyleOption(option, index)
+        text = option.text
+        if text == PLACEHOLDER or not (text in self._codes or self._declared(index, text)):
+            return
+        tokens = self._theme.tokens
+        option.text = text or self._word
+        option.font.setItalic(True)
+        muted = QColor(tokens.muted)
+        option.palette.setColor(QPalette.ColorRole.Text, muted)
+        option.palette.setColor(QPalette.ColorRole.HighlightedText, muted)
+        option.backgroundBrush = QBrush(QColor(tokens.sunken))
+
+    @staticmethod
+    def _declared(index: QModelIndex | QPersistentModelIndex, text: str) -> bool:
+        """Whether the source itself declares the text missing in its column."""
+        model = index.model()
+        return isinstance(model, RawModel) and model.is_missing(index.column(), text)
+
+
+class ProfileHeader(QHeaderView):
+    """Over each column: name, type, missing share, and its distribution as small bars."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._theme = theme
+        self._profiles: Mapping[str, ColumnProfile] = {}
+        self._spreads: Mapping[str, Distribution] = {}
+        self._current = -1
+        self.setSectionsClickable(True)
+        self.setAccessibleName(translate("DataPanel", "Columns"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def set_profile(self, profile: DataProfile | None) -> None:
+        """Show what the columns hold; None while it is being counted."""
+        self._profiles = {} if profile is None else {c.name: c for c in profile.columns}
+        self._spreads = {}
+        self.updateGeometry()
+        self.viewport().update()
+
+    def set_spreads(self, spreads: Mapping[str, Distribution]) -> None:
+        """Show how the values are spread."""
+        self._spreads = spreads
+        self.viewport().update()
+
+    def set_current(self, column: int) -> None:
+        """Mark the column that the inspector describes."""
+        self._current = column
+        self.viewport().update()
+
+    def note_width(self, name: str) -> int:
+        """The width that the small lines of a column need."""
+        profile = self._profiles.get(name)
+        if profile is None:
+            return 0
+        metrics = QFontMetrics(self._theme.theme.font("note"))
+        return max(map(metrics.horizontalAdvance, header_lines(profile))) + 2 * SPACE.s + 4
+
+    def sizeHint(self) -> QSize:
+        """Room for three lines and the bars."""
+        return QSize(super().sizeHint().width(), self._height())
+
+    def sectionSizeFromContents(self, section: int) -> QSize:
+        """As high as the header."""
+        return QSize(super().sectionSizeFromContents(section).width(), self._height())
+
+    def _height(self) -> int:
+        theme = self._theme.theme
+        name = QFontMetrics(theme.font(bold=True)).height()
+        notes = 2 * QFontMetrics(theme.font("note")).height()
+        return name + notes + self._bars() + 3 * SPACE.xs + 2
+
+    def _bars(self) -> int:
+        return round(_BARS * max(1.0, self._theme.theme.scale * 0.8))
+
+    def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
+        """Paint one column's head."""
+        model = self.model()
+        name = str(model.headerData(section, Qt.Orientation.Horizontal) or "")
+        theme = self._theme.theme
+        painter.save()
+        self._paint_ground(painter, rect, section, theme)
+        inner = rect.adjusted(SPACE.s, SPACE.xs, -SPACE.s, -SPACE.xs)
+        bold, note = theme.font(bold=True), theme.font("note")
+        top = self._paint_text(painter, inner, inner.top(), name, bold, theme.tokens.text)
+        profile = self._profiles.get(name)
+        counting = (translate("DataPanel", "counting…"),)
+        for words in counting if profile is None else header_lines(profile):
+            top = self._paint_text(painter, inner, top, words, note, theme.tokens.muted)
+        spread = self._spreads.get(name)
+        if spread is not None and profile is not None:
+            place = QRect(inner.left(), inner.bottom() - self._bars(), inner.width(), self._bars())
+            paint_spread(painter, place, spread, profile, theme)
+        painter.restore()
+
+    def _paint_ground(self, painter: QPainter, rect: QRect, section: int, theme: Theme) -> None:
+        tokens, current = theme.tokens, section == self._current
+        painter.fillRect(rect, QColor(tokens.selection if current else tokens.window))
+        painter.setPen(QColor(tokens.hairline))
+        painter.drawLine(rect.topRight(), rect.bottomRight())
+        painter.setPen(QColor(tokens.border))
+        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        if current:
+            painter.fillRect(
+                QRect(rect.left(), rect.bottom() - 2, rect.width(), 3), QColor(tokens.accent)
+            )
+
+    @staticmethod
+    def _paint_text(
+        painter: QPainter, inner: QRect, top: int, text: str, font: QFont, colour: str
+    ) -> int:
+        metrics = QFontMetrics(font)
+        painter.setFont(font)
+        painter.setPen(QColor(colour))
+        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+        place = QRect(inner.left(), top, inner.width(), metrics.height())
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+        return top + metrics.height()
+
+
+def paint_spread(
+    painter: QPainter, place: QRect, spread: Distribution, profile: ColumnProfile, theme: Theme
+) -> None:
+    """Small bars for a distribution; missing rows are a hatched part at the right."""
+    tokens = theme.tokens
+    wide = place.width()
+    lacking = round(wide * profile.missing_share)
+    lacking = max(lacking, 3) if profile.missing else 0
+    ground = QRect(place.left(), place.bottom(), wide, 1)
+    painter.fillRect(ground, QColor(tokens.hairline))
+    if lacking:
+        gap = QRect(place.right() - lacking + 1, place.top(), lacking, place.height())
+        painter.fillRect(gap, QBrush(QColor(tokens.reference), Qt.BrushStyle.BDiagPattern))
+    room = wide - lacking - (2 if lacking else 0)
+    most = max(spread.counts, default=0)
+    if most <= 0 or room < 4:
+        return
+    if not spread.ordered and profile.distinct == profile.rows - profile.missing > 1:
+        return  # a value of its own in every row: there is no shape to show
+    step = min(room / len(spread.counts), 18.0)
+    for number, count in enumerate(spread.counts):
+        if count:
+            high = max(1, round(place.height() * count / most))
+            left = place.left() + round(number * step)
+            width = max(1, round((number + 1) * step) - round(number * step) - 1)
+            bar = QRect(left, place.bottom() - high, width, high)
+            painter.fillRect(bar, QColor(tokens.series[0]))
+
+
+class RawGrid(DataGrid):
+    """A data grid with profile headers; ``columnChosen(int)`` when the current column changes."""
+
+    columnChosen = Signal(int)
+    least_ems = 36
+
+    def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, name, parent)
+        self.profile_header = ProfileHeader(theme, self)
+        self.setHorizontalHeader(self.profile_header)
+        self.delegate = MissingDelegate(theme, self)
+        self.setItemDelegate(self.delegate)
+        self.profile_header.sectionClicked.connect(self._on_section)
+        theme.changed.connect(self._on_sizes)
+        self._on_sizes(theme.theme)
+
+    @Slot(object)
+    def _on_sizes(self, theme: Theme) -> None:
+        """The high heading leaves room for a few rows."""
+        self.setMinimumHeight(self.profile_header.sizeHint().height() + theme.row * LEAST_ROWS)
+
+    def fit_columns(self) -> None:
+        """Widths by heading, small line and first rows."""
+        super().fit_columns()
+        model, header = self.model(), self.horizontalHeader()
+        if not isinstance(model, TableModel) or not isinstance(header, ProfileHeader):
+            return
+        for number, name in enumerate(model.columns[:FITTED_COLUMNS]):
+            wanted = header.note_width(name)
+            if wanted > self.columnWidth(number):
+                self.setColumnWidth(number, wanted)
+
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        """Tell when another column is the current one."""
+        super().currentChanged(current, previous)
+        if current.isValid() and current.column() != previous.column():
+            self.columnChosen.emit(current.column())
+
+    @Slot(int)
+    def _on_section(self, section: int) -> None:
+        model = self.model()
+        if model is None or model.rowCount() == 0:
+            return
+        row = max(0, self.rowAt(0))
+        self.setCurrentIndex(model.index(row, section))
+        self.columnChosen.emit(section)
+
 
 _FIRST_NOTES, _MANY_NOTES = 4, 6
 _ALL, _FIRST = "all", "first"

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from PySide6.QtCore import (
     QAbstractTableModel,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QSignalBlocker,
+    QSize,
     Qt,
     Signal,
     Slot,
 )
-from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QLabel, QWidget
+from PySide6.QtGui import QColor, QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QSlider,
+    QSpinBox,
+    QWidget,
+)
 
+from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.models import DataGrid, format_cell
-from dpdesk.ui.models.guard import guarded
-from dpdesk.ui.panels.hierarchies.edits import shown
-from dpdesk.ui.panels.hierarchies.pictures import (
+from dpdesk.ui.models.table import guarded
+from dpdesk.ui.panels.hierarchies.presenter import Entry, State, effect_sentence, level_name
+from dpdesk.ui.panels.hierarchies.tasks import (
     FEWEST_BARS,
     MOST_BARS,
+    HierarchyAnswer,
     barred_codes,
     level_chart,
+    level_sentence,
+    shown,
 )
-from dpdesk.ui.panels.hierarchies.presenter import effect_sentence
-from dpdesk.ui.panels.hierarchies.tasks import HierarchyAnswer
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets import column, leave_wheel, row
 from dpdesk.ui.words.numbers import grouped
 
 Index = QModelIndex | QPersistentModelIndex
@@ -209,3 +223,188 @@ class BeforeAfterPane(QWidget):
         """Show a level of a hierarchy."""
         self.model.show_look(look, level)
         self._sentence.setText("" if look is None else effect_sentence(look, level))
+
+
+class LevelBar(QWidget):
+    """``levelChanged(int)`` when another level is looked at; the work is not changed by it."""
+
+    levelChanged = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look: HierarchyAnswer | None = None
+        layout = column(self, gap=SPACE.xs)
+        line = row(gap=SPACE.m)
+        label = QLabel(self.tr("&Level"))
+        self.box = QSpinBox()
+        self.box.setAccessibleName(self.tr("Level to look at"))
+        self.box.lineEdit().setTextMargins(SPACE.s - 2, 0, 0, 0)
+        label.setBuddy(self.box)
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setAccessibleName(self.tr("Level to look at, slider"))
+        tip = self.tr(
+            "Level 0 is the data, the highest level puts everything together. Only a look: "
+            "Protect decides the level of the release"
+        )
+        leave_wheel(self.box, self.slider)
+        for control in (self.box, self.slider):
+            control.setToolTip(tip)
+            control.setAccessibleDescription(tip)
+        self.slider.setMinimumWidth(120)
+        self.slider.setMaximumWidth(420)
+        self.slider.setPageStep(1)
+        for widget, stretch in ((label, 0), (self.box, 0), (self.slider, 1)):
+            line.addWidget(widget, stretch)
+        line.addStretch(1)
+        layout.addLayout(line)
+        self._sentence = QLabel()
+        self._sentence.setWordWrap(True)
+        set_look(self._sentence, "answer")
+        layout.addWidget(self._sentence)
+        self.box.valueChanged.connect(self._on_value)
+        self.slider.valueChanged.connect(self._on_value)
+        self.show_look(None, 0)
+
+    @property
+    def level(self) -> int:
+        """The level that is looked at."""
+        return self.box.value()
+
+    @property
+    def sentence(self) -> str:
+        """What the level holds."""
+        return self._sentence.text()
+
+    def show_look(self, look: HierarchyAnswer | None, level: int) -> None:
+        """Offer the levels of a hierarchy, silently at this one."""
+        self._look = look
+        height = 0 if look is None else look.height
+        for control in (self.box, self.slider):
+            with QSignalBlocker(control):
+                control.setRange(0, height)
+                control.setValue(min(level, height))
+            control.setEnabled(look is not None)
+        self.box.setSuffix(self.tr(" of {height}").format(height=height))
+        self._say()
+
+    @Slot(int)
+    def _on_value(self, level: int) -> None:
+        for control in (self.box, self.slider):
+            with QSignalBlocker(control):
+                control.setValue(level)
+        self._say()
+        self.levelChanged.emit(level)
+
+    def _say(self) -> None:
+        if self._look is None:
+            self._sentence.setText("")
+            return
+        levels = self._look.examined.preview.levels
+        name = level_name(self._look, self.level)
+        self._sentence.setText(f"{name}. {level_sentence(levels[self.level])}")
+
+
+_NAME = Qt.ItemDataRole.UserRole
+
+
+class AttributeList(QListWidget):
+    """Quasi-identifiers first, then sensitive attributes; ``picked(str)`` names the chosen one."""
+
+    picked = Signal(str)
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._entries: tuple[Entry, ...] = ()
+        self._headings = (self.tr("Quasi-identifiers"), self.tr("Sensitive (optional)"))
+        self.setAccessibleName(self.tr("Attributes"))
+        self.setToolTip(self.tr("Choose an attribute to see and edit its hierarchy"))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.currentItemChanged.connect(self._on_current)
+        theme.changed.connect(self._on_theme)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What is listed."""
+        return self._entries
+
+    @property
+    def attribute(self) -> str:
+        """The chosen attribute; empty when there is none."""
+        item = self.currentItem()
+        return "" if item is None else str(item.data(_NAME) or "")
+
+    def set_entries(self, entries: Sequence[Entry]) -> None:
+        """Show these; the chosen attribute stays chosen when it is still there."""
+        names = [entry.attribute for entry in entries]
+        same = names == [entry.attribute for entry in self._entries]
+        same = same and [e.optional for e in entries] == [e.optional for e in self._entries]
+        chosen, known = self.attribute, self._entries if same else ()
+        self._entries = tuple(entries)
+        if not same:
+            self._rebuild(chosen)
+        for entry in self._entries:
+            if entry not in known:
+                self._fill(entry)
+
+    def choose(self, attribute: str) -> None:
+        """Choose an attribute by name."""
+        item = self._item(attribute)
+        if item is not None:
+            self.setCurrentItem(item)
+
+    def _rebuild(self, chosen: str) -> None:
+        self.blockSignals(True)
+        self.clear()
+        optional: bool | None = None
+        for entry in self._entries:
+            if entry.optional is not optional:
+                optional = entry.optional
+                self.addItem(self._heading(optional))
+            item = QListWidgetItem()
+            item.setData(_NAME, entry.attribute)
+            self.addItem(item)
+        names = [entry.attribute for entry in self._entries]
+        if chosen in names:
+            self.choose(chosen)  # silently: nothing else has been picked
+        self.blockSignals(False)
+        if names and chosen not in names:
+            self.choose(names[0])
+
+    def _heading(self, optional: bool) -> QListWidgetItem:
+        item = QListWidgetItem(self._headings[1 if optional else 0])
+        item.setFlags(Qt.ItemFlag.NoItemFlags)
+        item.setFont(self._theme.theme.font("note", bold=True))
+        item.setSizeHint(QSize(10, self._theme.theme.row))
+        return item
+
+    def _fill(self, entry: Entry) -> None:
+        item = self._item(entry.attribute)
+        if item is None:
+            return
+        item.setText(entry.text)
+        item.setToolTip(msg("{file}: {note}", file=entry.attribute, note=entry.note))
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{entry.attribute}, {entry.note}")
+        theme = self._theme.theme
+        bad = {State.LACKING: theme.tokens.caution, State.FAILED: theme.tokens.fail}
+        item.setForeground(QColor(bad.get(entry.state, theme.tokens.text)))
+        item.setSizeHint(QSize(10, QFontMetrics(theme.font()).lineSpacing() * 2 + SPACE.m))
+
+    def _item(self, attribute: str) -> QListWidgetItem | None:
+        items = (self.item(row) for row in range(self.count()))
+        return next((item for item in items if item.data(_NAME) == attribute), None)
+
+    @Slot()
+    def _on_current(self) -> None:
+        if self.attribute:
+            self.picked.emit(self.attribute)
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        bold = QFontMetrics(theme.font("note", bold=True))
+        widest = max(bold.horizontalAdvance(words) for words in self._headings)
+        self.setMinimumWidth(widest + self.verticalScrollBar().sizeHint().width() + SPACE.xl)
+        self._rebuild(self.attribute)
+        for entry in self._entries:
+            self._fill(entry)

@@ -20,13 +20,13 @@ from dpdesk.app.types import BuilderForm, HierarchyChoice
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.ui.forms import ParameterForm
-from dpdesk.ui.forms.combo import NarrowCombo
+from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies.presenter import choice_words, problem_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Mnemonics, column, leave_wheel, row
-from dpdesk.ui.widgets.flow import FlowBox
-from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.spoken import said
 
 NONE = ""

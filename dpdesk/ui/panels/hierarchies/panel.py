@@ -4,29 +4,129 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QTimer, Slot
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from dpdesk.app.types import HierarchyChoice
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies import presenter
-from dpdesk.ui.panels.hierarchies.actions import HierarchyActions
-from dpdesk.ui.panels.hierarchies.answers import AnswerStore
-from dpdesk.ui.panels.hierarchies.attribute_list import AttributeList
-from dpdesk.ui.panels.hierarchies.edits import Edit
-from dpdesk.ui.panels.hierarchies.effect import BeforeAfterPane, PicturePane
-from dpdesk.ui.panels.hierarchies.level_bar import LevelBar
+from dpdesk.ui.panels.hierarchies.actions import AnswerStore, HierarchyActions
+from dpdesk.ui.panels.hierarchies.effect import (
+    AttributeList,
+    BeforeAfterPane,
+    LevelBar,
+    PicturePane,
+)
 from dpdesk.ui.panels.hierarchies.making import Draft, MakingPane
-from dpdesk.ui.panels.hierarchies.tasks import Answer, HierarchyAnswer, Suggestion
+from dpdesk.ui.panels.hierarchies.tasks import Answer, Edit, HierarchyAnswer, Suggestion
 from dpdesk.ui.panels.hierarchies.tree_pane import TreePane
-from dpdesk.ui.panels.hierarchies.workplace import MAKING, PICTURE, TREE, VALUES, Workplace
 from dpdesk.ui.shell import Panel, PanelStatus
-from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import EmptyState, MessageBand, StepHeader, column
-from dpdesk.ui.widgets.pages import PageStack
-from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.widgets.layouts import PageStack
+from dpdesk.ui.widgets.turning import HeightKeeper, TurningSplitter
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
+
+TREE, PICTURE, VALUES, MAKING = "tree", "picture", "values", "making"
+WIDE_EMS = 96
+LEAST_LINES = 9
+
+
+class Workplace(QWidget):
+    """Shows one page of several at the right of the tree; where it is narrow the tree is a page."""
+
+    def __init__(
+        self,
+        theme: ThemeManager,
+        tree: QWidget,
+        pages: dict[str, QWidget],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._theme, self._tree, self._pages = theme, tree, pages
+        self._narrow: bool | None = None
+        self._wished = PICTURE
+        self.strip = ChoiceStrip(self.tr("What to show"))
+        self.strip.chosen.connect(self.show_page)
+        self._stack = PageStack()
+        for page in pages.values():
+            self._stack.addWidget(page)
+        self._left = QWidget()
+        self._left_layout: QVBoxLayout = column(self._left)
+        right = QWidget()
+        inner = column(right, gap=SPACE.s)
+        inner.addWidget(self.strip)
+        inner.addWidget(self._stack, 1)
+        self._parts = QSplitter(Qt.Orientation.Horizontal)
+        self._parts.setObjectName("hierarchies.parts")
+        self._parts.setChildrenCollapsible(False)
+        self._parts.addWidget(self._left)
+        self._parts.addWidget(right)
+        HeightKeeper(self, (self._left, right))
+        self._parts.setSizes([530, 470])
+        column(self).addWidget(self._parts)
+        theme.changed.connect(self._on_theme)
+        self._arrange(narrow=False)
+        self._on_theme(theme.theme)
+
+    @property
+    def page(self) -> str:
+        """The page in front."""
+        return self.strip.current
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the tree is a page like the others."""
+        return bool(self._narrow)
+
+    @Slot(str)
+    def show_page(self, identifier: str) -> None:
+        """Bring a page to the front; the tree is always in sight where there is room."""
+        self._wished = identifier
+        if identifier == TREE and not self._narrow:
+            return
+        self.strip.choose(identifier)
+        page = self._tree if identifier == TREE else self._pages[identifier]
+        self._stack.setCurrentWidget(page)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """One page at a time where two do not fit."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self._arrange(narrow=self.width() < self._theme.theme.ems(WIDE_EMS))
+
+    def _arrange(self, *, narrow: bool) -> None:
+        if narrow is self._narrow:
+            return
+        self._narrow = narrow
+        words = {
+            TREE: self.tr("Tree"),
+            PICTURE: self.tr("Picture"),
+            VALUES: self.tr("Before and after"),
+            MAKING: self.tr("How it is made"),
+        }
+        if narrow:
+            self._stack.addWidget(self._tree)
+        else:
+            self._stack.removeWidget(self._tree)
+            self._left_layout.addWidget(self._tree)
+            self._tree.show()
+        self._left.setVisible(not narrow)
+        offered = words if narrow else {key: words[key] for key in self._pages}
+        self.strip.set_choices(tuple(offered.items()))
+        wished = self._wished if self._wished in offered else PICTURE
+        self.show_page(TREE if narrow and self._wished == PICTURE else wished)
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._stack.setMinimumHeight(theme.target * LEAST_LINES)
+        self._fit()
+
 
 DEBOUNCE_MS = 250
 _MINE = {Aspect.DATA, Aspect.PROFILE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.SOURCE}

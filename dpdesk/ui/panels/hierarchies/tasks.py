@@ -6,30 +6,254 @@ Errors of a hierarchy are part of the answer, because the panel shows them besid
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app import hierarchies, recording
 from dpdesk.app.hierarchies import Examined
 from dpdesk.app.types import AppContext, DataStore, HierarchyChoice
-from dpdesk.core.charts import ChartTable
+from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable
 from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.hierarchy import Codes, Hierarchy
-from dpdesk.core.hierarchy_preview import LevelEffect
+from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelEffect, LevelSummary
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.schema import ColumnType
 from dpdesk.core.suggested import SuggestedHierarchy
 from dpdesk.ui.jobs import JobFailed
-from dpdesk.ui.jobs.outcomes import failure
-from dpdesk.ui.panels.hierarchies.edits import Edit
-from dpdesk.ui.panels.hierarchies.pictures import level_table
+from dpdesk.ui.jobs.hub import failure
+from dpdesk.ui.words.numbers import grouped, short_name, shortened
 from dpdesk.ui.words.spoken import said_line
+
+
+class EditKind(Enum):
+    """What can be done to a tree."""
+
+    GROUP = "group"
+    RENAME = "rename"
+    MOVE = "move"
+    INSERT_LEVEL = "insert level"
+    REMOVE_LEVEL = "remove level"
+    SORT = "sort"
+    REMOVE = "remove"
+    ADD = "add"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One edit: ``values`` of ``level``, and the new or target ``label`` where there is one."""
+
+    kind: EditKind
+    level: int = 0
+    values: tuple[str, ...] = ()
+    label: str = ""
+
+    @property
+    def words(self) -> str:
+        """The edit in a few words, for the list of changes."""
+        count = len(self.values)
+        first = shown(self.values[0]) if self.values else ""
+        what = (
+            first if count == 1 else translate("Hierarchies", "{n} values").format(n=grouped(count))
+        )
+        templates = {
+            EditKind.GROUP: translate("Hierarchies", "{what} grouped as {label}"),
+            EditKind.RENAME: translate("Hierarchies", "{what} renamed {label}"),
+            EditKind.MOVE: translate("Hierarchies", "{what} moved to {label}"),
+            EditKind.INSERT_LEVEL: translate("Hierarchies", "level added above level {level}"),
+            EditKind.REMOVE_LEVEL: translate("Hierarchies", "level {level} removed"),
+            EditKind.SORT: translate("Hierarchies", "sorted"),
+            EditKind.REMOVE: translate("Hierarchies", "{what} removed"),
+            EditKind.ADD: translate("Hierarchies", "{what} added"),
+        }
+        return templates[self.kind].format(what=what, label=self.label, level=self.level)
+
+    def on(self, examined: Examined) -> Hierarchy:
+        """The edited hierarchy; raises InputError as the edits of the facade do.
+
+        Values that lack a leaf become leaves only when the edit speaks of them, so that an edit
+        elsewhere does not silently accept them.
+        """
+        base = self._base(examined)
+        if self.kind is EditKind.GROUP:
+            return hierarchies.group(base, self.level, self.values, self.label)
+        if self.kind is EditKind.RENAME:
+            return hierarchies.rename(base, self.level, self.values[0], self.label)
+        if self.kind is EditKind.MOVE:
+            return hierarchies.move(base, self.level, self.values, self.label)
+        if self.kind is EditKind.INSERT_LEVEL:
+            return hierarchies.insert_level(base, self.level)
+        if self.kind is EditKind.REMOVE_LEVEL:
+            return hierarchies.remove_level(base, self.level)
+        if self.kind is EditKind.SORT:
+            return hierarchies.sort_values(base)
+        if self.kind is EditKind.REMOVE:
+            return hierarchies.remove_values(base, self.values)
+        return base
+
+    def _base(self, examined: Examined) -> Hierarchy:
+        needed = _leaves_below(examined, self.level, self.values)
+        if self.kind is EditKind.MOVE:
+            needed += _leaves_below(examined, self.level + 1, (self.label,))
+        return examined.hierarchy.with_untouched_leaves(needed)
+
+
+def _leaves_below(examined: Examined, level: int, values: Collection[str]) -> list[str]:
+    """Leaves that the preview shows below some values and that the hierarchy itself lacks."""
+    hierarchy = examined.preview.hierarchy
+    if level > hierarchy.height or len(hierarchy.leaves) == len(examined.hierarchy.leaves):
+        return []
+    wanted = set(values)
+    marked = np.array([label in wanted for label in hierarchy.labels[level]], dtype=np.bool_)
+    below = np.flatnonzero(marked[hierarchy.ancestors(level)])
+    return [
+        hierarchy.leaves[leaf]
+        for leaf in below
+        if hierarchy.leaves[leaf] not in examined.hierarchy.leaf_codes
+    ]
+
+
+def shown(value: str) -> str:
+    """A value as the window writes it: no empty text looks like nothing, a long one is cut."""
+    return shortened(value) if value.strip() else short_name(value)
+
+
+FEWEST_BARS, MOST_BARS = 4, 24
+TABLE_AT_MOST = 2_000
+AIR = 1.12
+
+translate = QCoreApplication.translate
+
+
+def level_chart(
+    preview: HierarchyPreview, level: int, table: ChartTable, bars: int = 12
+) -> BarChart:
+    """Rows per value at a level, in the order of the hierarchy.
+
+    With more than ``bars`` values in the data, the most frequent and the rarest ones are shown, by
+    frequency, with a line for those between. ``table`` is the twin, from
+    :func:`level_table`.
+    """
+    rows, labels = preview.rows[level], preview.hierarchy.labels[level]
+    barred = barred_codes(preview, level, bars)
+    between = preview.levels[level].values - barred.size
+    values = [float(rows[code]) for code in barred]
+    attribute = preview.hierarchy.attribute
+    question = translate("Hierarchies", "How many rows share a value of {name}?")
+    return BarChart(
+        id=f"hierarchy-{attribute}-level-{level}",
+        question=question.format(name=short_name(attribute)),
+        answer=_answer(preview, level, between),
+        category_axis=Axis(short_name(attribute)),
+        value_axis=_rows_axis(values),
+        categories=tuple(shown(labels[code]) for code in barred),
+        series=(BarSeries(translate("Hierarchies", "Rows"), tuple(values)),),
+        table=table,
+        horizontal=True,
+        threshold_before=_frequent(bars) if between else None,
+    )
+
+
+def _frequent(bars: int) -> int:
+    """How many of the bars show the most frequent values, when not all values have one."""
+    return (bars + 1) // 2
+
+
+def _rows_axis(values: Sequence[float]) -> Axis:
+    """From 0, with room for the number at the end of the longest bar."""
+    words = translate("Hierarchies", "Rows"), translate("Hierarchies", "count")
+    return Axis(*words, minimum=0, maximum=max(values, default=1.0) * AIR)
+
+
+def barred_codes(preview: HierarchyPreview, level: int, bars: int) -> NDArray[np.int64]:
+    """The values that have a bar, from top to bottom."""
+    rows = preview.rows[level]
+    used = np.flatnonzero(rows)
+    if used.size <= bars:
+        return used
+    ranked = used[np.argsort(-rows[used], kind="stable")]
+    first = _frequent(bars)
+    return np.concatenate((ranked[:first], ranked[ranked.size - (bars - first) :]))
+
+
+def _answer(preview: HierarchyPreview, level: int, between: int) -> str:
+    """From the rarest to the most frequent value, and how many have no bar."""
+    rows, labels = preview.rows[level], preview.hierarchy.labels[level]
+    summary, most = preview.levels[level], int(np.argmax(rows))
+    if summary.values < 2:
+        return level_sentence(summary)
+    template = translate(
+        "Hierarchies", "From {small} ({rarest}) to {large} ({most}) of {total} rows."
+    )
+    if between:
+        template = translate(
+            "Hierarchies",
+            "From {small} ({rarest}) to {large} ({most}) of {total} rows. The line stands for "
+            "{n} more values.",
+        )
+    return template.format(
+        n=grouped(between),
+        small=grouped(summary.smallest),
+        rarest=short_name(summary.rarest),
+        large=grouped(int(rows[most])),
+        most=short_name(labels[most]),
+        total=grouped(int(rows.sum())),
+    )
+
+
+def level_table(preview: HierarchyPreview, level: int) -> ChartTable:
+    """The twin of the chart: up to TABLE_AT_MOST values with rows, share and values below."""
+    columns = (
+        translate("Hierarchies", "Value"),
+        translate("Hierarchies", "Rows"),
+        translate("Hierarchies", "Share"),
+        translate("Hierarchies", "Values below"),
+    )
+    total = max(int(preview.rows[level].sum()), 1)
+    values = preview.values(level, TABLE_AT_MOST)
+    rows = tuple(
+        (shown(entry.value), entry.rows, share_text(entry.rows, total), entry.leaves)
+        for entry in values
+    )
+    return ChartTable(columns, rows)
+
+
+def share_text(rows: int, total: int) -> str:
+    """A share of the rows in percent, with one digit; never a false zero."""
+    if rows and rows * 1000 < total:
+        return "<0.1 %"
+    return f"{rows / max(total, 1):.1%}".replace("%", " %")
+
+
+def level_sentence(summary: LevelSummary) -> str:
+    """What a level is, in one sentence."""
+    if summary.values == 0:
+        return translate("Hierarchies", "At this level no value occurs in the data.")
+    if summary.values == 1:
+        return translate(
+            "Hierarchies", "At this level all {rows} rows have the same value, {value}."
+        ).format(rows=grouped(summary.smallest), value=short_name(summary.rarest))
+    if summary.smallest == 1:
+        sentence = translate(
+            "Hierarchies", "At this level: {values} values, smallest group 1 row ({rarest})."
+        )
+    else:
+        sentence = translate(
+            "Hierarchies", "At this level: {values} values, smallest group {rows} rows ({rarest})."
+        )
+    return sentence.format(
+        values=grouped(summary.values),
+        rows=grouped(summary.smallest),
+        rarest=short_name(summary.rarest),
+    )
+
 
 Flags = NDArray[np.bool_]
 

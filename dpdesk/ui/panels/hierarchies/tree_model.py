@@ -16,9 +16,8 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QFont
 
-from dpdesk.ui.models.guard import guarded
-from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind, shown
-from dpdesk.ui.panels.hierarchies.tasks import HierarchyAnswer
+from dpdesk.ui.models.table import guarded
+from dpdesk.ui.panels.hierarchies.tasks import Edit, EditKind, HierarchyAnswer, shown
 from dpdesk.ui.theme import Theme, ThemeManager
 from dpdesk.ui.words.numbers import grouped
 

@@ -15,9 +15,8 @@ from dpdesk.ui.charts.lattice_view import LatticeView
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, column, row
-from dpdesk.ui.widgets.choices import ChoiceStrip
-from dpdesk.ui.widgets.folding import FoldingStrip
-from dpdesk.ui.widgets.stack import PageStack
+from dpdesk.ui.widgets.choices import ChoiceStrip, FoldingStrip
+from dpdesk.ui.widgets.layouts import FrontStack
 from dpdesk.ui.words.spoken import said
 
 
@@ -54,7 +53,7 @@ class DetailPage(QWidget):
         line.addWidget(self.strip, 1)
         line.addWidget(self.back, 0, Qt.AlignmentFlag.AlignTop)
         layout.addLayout(line)
-        self._pages = PageStack()
+        self._pages = FrontStack()
         self._chart, self._model = ChartView(theme), ListModel(parent=self)
         self.grid = DataGrid(theme, self.tr("What lies behind the bar"))
         self.grid.setModel(self._model)
@@ -144,7 +143,7 @@ class ChartDeck(QWidget):
         self._strip = FoldingStrip(self.tr("What to look at"))
         self._strip.chosen.connect(self._on_chosen)
         layout.addWidget(self._strip)
-        self._beside, self._stack = PageStack(), PageStack()
+        self._beside, self._stack = FrontStack(), FrontStack()
         self._split = QSplitter(Qt.Orientation.Horizontal)
         self._split.setObjectName("protect-charts")
         self._split.setChildrenCollapsible(False)

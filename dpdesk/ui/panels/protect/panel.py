@@ -3,37 +3,292 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QScrollArea, QStackedWidget, QWidget
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent
+from PySide6.QtWidgets import QPushButton, QScrollArea, QStackedWidget, QWidget
 
 from dpdesk.app.types import (
     COMPARE_AT_MOST,
+    DataStore,
+    Detail,
     ExplorationView,
     Explored,
+    Method,
     SetParameters,
     WorkState,
 )
+from dpdesk.core.cube_parameters import ACCURACY
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.protect import presenter
-from dpdesk.ui.panels.protect.details import Details
-from dpdesk.ui.panels.protect.explaining import explanation
-from dpdesk.ui.panels.protect.growing import GrowingViews
-from dpdesk.ui.panels.protect.header import ProtectHeader
-from dpdesk.ui.panels.protect.live import LiveAnswer, LiveViews, ViewRequest
-from dpdesk.ui.panels.protect.picking import Picking
+from dpdesk.ui.panels.protect.deck import ChartDeck
+from dpdesk.ui.panels.protect.live import GrowingViews, LiveAnswer, LiveViews, ViewRequest
 from dpdesk.ui.panels.protect.private_side import PrivateSide
 from dpdesk.ui.panels.protect.result_pane import EXAMPLE, ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.shell.actions import ActionSet, ActionSpec
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager
-from dpdesk.ui.widgets import EmptyState, column
-from dpdesk.ui.widgets.sides import Side, Sides
-from dpdesk.ui.words import lacking
-from dpdesk.ui.words.lacking import Missing, Situation
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
+from dpdesk.ui.widgets import EmptyState, StepHeader, column
+from dpdesk.ui.widgets.turning import Side, Sides
+from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.settings import (
+    COMPARE,
+    REVIEW,
+    Missing,
+    Situation,
+    levels_words,
+    place_words,
+    problem_place,
+    what_is_missing,
+)
+from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
+
+_CHANNEL = "protect.detail"
+
+
+@dataclass(frozen=True)
+class Behind:
+    """A detail and the bar that it is behind; None: nothing is."""
+
+    chart: str
+    explored: Explored = field(repr=False)
+    parameters: Mapping[str, object]
+    detail: Detail | None = field(repr=False)
+
+
+@dataclass(frozen=True)
+class DetailRequest:
+    """Work for a background thread: look behind a bar."""
+
+    explored: Explored = field(repr=False)
+    parameters: Mapping[str, object]
+    chart: str
+    place: int
+
+    def __call__(self, token: CancelToken, report: Report) -> Behind:
+        """What is there."""
+        found = self.explored.detail(self.parameters, self.chart, self.place)
+        return Behind(self.chart, self.explored, self.parameters, found)
+
+
+class Details(QObject):
+    """Joins a deck whose bars are clicked with the search that knows what is behind them."""
+
+    def __init__(
+        self, workbench: Workbench, deck: ChartDeck, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._bench, self._deck = workbench, deck
+        deck.barPicked.connect(self._on_bar)
+
+    @Slot(str, int)
+    def _on_bar(self, chart: str, place: int) -> None:
+        explored = self._bench.explored
+        if explored is None or self._bench.stale:
+            return
+        look = DetailRequest(explored, dict(self._bench.work.parameters), chart, place)
+        self._bench.hub.latest(_CHANNEL).query(
+            self.tr("Looking behind a bar"), look, done=self._on_found, failed=self._on_failed
+        )
+
+    def _on_found(self, outcome: JobDone) -> None:
+        found = outcome.value
+        if not isinstance(found, Behind) or found.detail is None:
+            return
+        now = (self._bench.explored, dict(self._bench.work.parameters))
+        if (found.explored, dict(found.parameters)) == now:
+            self._deck.show_detail(found.chart, found.detail)
+
+    def _on_failed(self, outcome: object) -> None:
+        self._bench.failed.emit(outcome)
+
+
+translate = QCoreApplication.translate
+
+
+def explanation(method: Method | None) -> str:
+    """The promise of the method, then how to work here."""
+    promise = () if method is None else (said(method.promise),)
+    if method is not None and method.capabilities.spends:
+        return "\n\n".join((*promise, *_private()))
+    return "\n\n".join((*promise, *_searched()))
+
+
+def _searched() -> tuple[str, ...]:
+    return (
+        translate(
+            "ProtectPanel",
+            "Choose what shall be reached, then move the sliders. All settings have been "
+            "searched in advance, so the charts follow at once.",
+        ),
+        translate(
+            "ProtectPanel",
+            "Each point of the chart of all combinations is a possible release: further left "
+            "keeps more detail, further down suppresses fewer rows. Arrow keys walk from point "
+            "to point, Enter or a click takes one by hand. A click on a bar, or Enter, shows "
+            "the rows or values behind it. The dashed lines at k and at the limit of "
+            "suppression can be dragged, or moved by Shift and arrow keys.",
+        ),
+        translate(
+            "ProtectPanel",
+            "Keep what looks good as a candidate (Ctrl+B) and compare candidates in the next "
+            "step. Nothing is written before you make a release.",
+        ),
+    )
+
+
+def _private() -> tuple[str, ...]:
+    return (
+        translate(
+            "ProtectPanel",
+            "Check the columns that span the tables and declare their categories. Categories come "
+            "from you or from a hierarchy file: what only the data know would give people away.",
+        ),
+        translate(
+            "ProtectPanel",
+            "All errors are worked out from the settings alone. Nothing is counted, nothing is "
+            "spent, and no chart here depends on the data. A click on a table's point, or Enter, "
+            "shows its error and where it is computed from.",
+        ),
+        translate(
+            "ProtectPanel",
+            "The lattice has a mark for each table that is possible, darker for larger errors (in "
+            "the dark: lighter). Click one or walk there by arrow keys: Space publishes it or not, "
+            "Delete forbids it, so that it gets no noise either, plus and minus weigh its error "
+            "for planners that look at weights. The settings at the left say the same.",
+        ),
+        translate(
+            "ProtectPanel",
+            "The noise is drawn once, when you make the release; that spends the budget for good. "
+            "Another release of the same data spends it again.",
+        ),
+    )
+
+
+_HERE = "ProtectHeader"
+
+
+class ProtectHeader(StepHeader):
+    """``keepAsked()`` and ``placeAsked(str)``, with the panel to go to, are the buttons.
+
+    What is said of keeping stands in the line below the title, where it takes no room from the
+    picture, until :meth:`forget`.
+    """
+
+    keepAsked = Signal()
+    placeAsked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(4, QCoreApplication.translate(_HERE, "How much protection?"), "", parent)
+        self._said = ""
+        self._keep = QPushButton(self.tr("&Keep as candidate"))
+        self._keep.setAccessibleName(self.tr("Keep as candidate"))
+        self._keep.setToolTip(self.tr("Keep these settings for comparison (Ctrl+B)"))
+        set_look(self._keep, "primary")
+        self._keep.clicked.connect(self.keepAsked)
+        self._compare = QPushButton()
+        self._compare.setToolTip(self.tr("Put the candidates that are kept side by side"))
+        self._compare.clicked.connect(self._on_compare)
+        self._release = QPushButton(self.tr("Re&lease…"))
+        self._release.setAccessibleName(self.tr("Go to Review and export to make the release"))
+        self._release.setToolTip(self.tr("Make the release of these settings in the last step"))
+        self._release.clicked.connect(self._on_release)
+
+    def add_buttons(self) -> None:
+        """Put the buttons at the right, behind what is there already."""
+        for button in (self._release, self._compare, self._keep):
+            self.add(button)
+
+    @property
+    def said(self) -> str:
+        """What is said of keeping; empty when nothing."""
+        return self._said
+
+    def say(self, text: str) -> None:
+        """Tell what became of keeping."""
+        self._said = text
+        self.set_line(text)
+        self.setAccessibleName(text)
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def forget(self) -> None:
+        """What was said is of other settings."""
+        self._said = ""
+
+    def show_data(self, data: DataStore | None, *, possible: bool) -> None:
+        """Name the data, unless there is something to say; ``possible``: a release can be made."""
+        if self._said:
+            self.set_line(self._said)
+        elif data is None:
+            self.set_line(self.tr("Choose what to reach, then try the settings."))
+        else:
+            line = self.tr("{file}, {rows} rows. Nothing is written yet.")
+            self.set_line(line.format(file=data.name, rows=grouped(data.rows)))
+        self._release.setEnabled(data is not None and possible)
+
+    def show_keeping(self, *, possible: bool, kept: int) -> None:
+        """Whether the settings can be kept, and how many candidates there are."""
+        self._keep.setEnabled(possible)
+        self._compare.setVisible(kept > 0)
+        self._compare.setText(self.tr("C&ompare {n}").format(n=kept))
+        self._compare.setAccessibleName(self.tr("Go to Compare, candidates: {n}").format(n=kept))
+
+    @Slot()
+    def _on_compare(self) -> None:
+        self.placeAsked.emit(COMPARE)
+
+    @Slot()
+    def _on_release(self) -> None:
+        self.placeAsked.emit(REVIEW)
+
+
+class Picking(QObject):
+    """Joins the charts with the work: points that choose levels, lines that are parameters."""
+
+    def __init__(
+        self, workbench: Workbench, result: ResultPane, private: PrivateSide, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._bench, self._result, self._private = workbench, result, private
+        result.deck.pointPicked.connect(self._on_point)
+        result.deck.pointMarked.connect(self._on_marked)
+        result.deck.limitMoved.connect(self._on_limit)
+
+    @Slot(int)
+    def _on_point(self, point: int) -> None:
+        picked = self._picked(point)
+        if picked:
+            self._bench.apply(SetParameters(dict(picked)))
+
+    @Slot(str, float)
+    def _on_limit(self, key: str, value: float) -> None:
+        method = self._bench.method
+        if key == ACCURACY:
+            self._private.solve(value)
+        if method is None or not presenter.moves(method, key) or self._bench.stale:
+            return
+        plain = presenter.nearest_value(method, key, value)
+        if plain is not None and plain != self._bench.work.parameters.get(key):
+            self._bench.apply(SetParameters({key: plain}), merge=True)
+
+    @Slot(int)
+    def _on_marked(self, point: int) -> None:
+        self._result.show_marked(levels_words(self._picked(point)))
+
+    def _picked(self, point: int) -> Mapping[str, object]:
+        explored = self._bench.explored
+        if explored is None or self._bench.stale:
+            return {}
+        try:
+            return explored.pick(point)
+        except InputError:
+            return {}
+
 
 DIM_AFTER_MS = 200
 COMPACT_EMS = 108
@@ -199,7 +454,7 @@ class ProtectPanel(Panel):
         layout.addWidget(self.sides, 1)
 
     def _made_empty(self, place: str) -> EmptyState:
-        made = EmptyState(self._theme, place, "", "", ((place, lacking.place_words(place)),))
+        made = EmptyState(self._theme, place, "", "", ((place, place_words(place)),))
         made.triggered.connect(self.wantsPanel)
         self._right.addWidget(made)
         return made
@@ -214,7 +469,7 @@ class ProtectPanel(Panel):
         if known is None or any(a is not b for a, b in zip(known[0], now, strict=True)):
             columns = () if bench.data is None else bench.data.columns
             found = Situation(bool(columns), bench.loading, columns, bench.work, bench.method)
-            known = self._known_missing = (now, lacking.what_is_missing(found))
+            known = self._known_missing = (now, what_is_missing(found))
         return known[1]
 
     def _can_search(self) -> bool:
@@ -338,11 +593,11 @@ class ProtectPanel(Panel):
         method, work = self._bench.method, self._bench.work
         sentence = f"{problem.sentence} {problem.hint}".strip()
         actions: tuple[tuple[str, str], ...] = (("search", self.tr("Search now")),)
-        place = lacking.problem_place(problem, method)
+        place = problem_place(problem, method)
         if presenter.by_hand(method, work):
             actions = (("again", self.tr("Search again")),)
         elif place:
-            actions = ((f"go:{place}", lacking.place_words(place)),)
+            actions = ((f"go:{place}", place_words(place)),)
         self._dim.stop()
         self.result.deck.set_stale(True, self.tr("not for these settings"))
         self.result.show_band("fail", sentence, actions)

@@ -19,12 +19,12 @@ from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.charts.lattice_board import AVOID, EXACTLY, PUBLISH
 from dpdesk.ui.charts.lattice_view import LatticeChange
 from dpdesk.ui.forms.cubes import CubeForm
-from dpdesk.ui.forms.cubes.domains import DATA
+from dpdesk.ui.forms.cubes.dimensions import DATA
 from dpdesk.ui.jobs import JobDone, JobFailed
 from dpdesk.ui.panels.protect.deck import ChartDeck
 from dpdesk.ui.panels.protect.result_pane import ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
-from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.spoken import said_error
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 

@@ -22,7 +22,7 @@ from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import Note
 from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
-from dpdesk.ui.forms.combo import NarrowCombo
+from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobHub, JobState
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.panels.protect.deck import ChartDeck
@@ -30,11 +30,11 @@ from dpdesk.ui.panels.protect.presenter import headline_figures
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
 from dpdesk.ui.widgets.activity import state_text
-from dpdesk.ui.widgets.flow import FlowBox
-from dpdesk.ui.widgets.wheel import leave_wheel
-from dpdesk.ui.widgets.wording import in_window
-from dpdesk.ui.words.lacking import HIERARCHIES, place_of, place_words
+from dpdesk.ui.widgets.focusing import leave_wheel
+from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.numbers import figure_words, typed_exact
+from dpdesk.ui.words.settings import HIERARCHIES, place_of, place_words
 from dpdesk.ui.words.spoken import said, spoken_figures, spoken_guarantee
 
 REST_MS = 250

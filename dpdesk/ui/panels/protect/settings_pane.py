@@ -24,20 +24,19 @@ from dpdesk.app.private.trial import Trial
 from dpdesk.app.types import Method, Outlook, WorkState
 from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.forms import ParameterForm
-from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.cubes import CubeForm
-from dpdesk.ui.forms.cubes.context import FormContext
+from dpdesk.ui.forms.cubes.dimensions import FormContext
 from dpdesk.ui.forms.graphs import GraphForm
+from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Badge, Mnemonics, column, row
-from dpdesk.ui.widgets.wheel import leave_wheel
-from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.widgets.focusing import leave_wheel
+from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.budget import outlook_words
 from dpdesk.ui.words.numbers import marked, typed_exact
-from dpdesk.ui.words.settings import levels_words
+from dpdesk.ui.words.settings import levels_words, trial_lines
 from dpdesk.ui.words.spoken import said
-from dpdesk.ui.words.trial import trial_lines
 
 SIGNS = {"epsilon": "ε", "rho": "ρ"}
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QButtonGroup,
     QFrame,
     QHBoxLayout,
@@ -19,12 +20,39 @@ from PySide6.QtWidgets import (
 from dpdesk.app.review.values import Decision
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.panels.review.deciding import Choice, Draft, Point, choice_words
-from dpdesk.ui.panels.review.point_grid import PointGrid
 from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
-from dpdesk.ui.widgets.flow import FlowBox
-from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.states import in_window
+
+_PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier)
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+class PointGrid(DataGrid):
+    """``letterTyped(str)`` with one of ``letters`` (capitals), ``commentAsked()`` by Enter."""
+
+    letterTyped = Signal(str)
+    commentAsked = Signal()
+
+    def __init__(self, theme: ThemeManager, name: str) -> None:
+        super().__init__(theme, name)
+        self.letters = ""
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.verticalHeader().hide()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Letters decide, Enter goes to the comment."""
+        plain, letter = event.modifiers() in _PLAIN, event.text().upper()
+        if plain and len(letter) == 1 and letter in self.letters:
+            self.letterTyped.emit(letter)
+        elif plain and event.key() in _ENTER:
+            self.commentAsked.emit()
+        else:
+            super().keyPressEvent(event)
+
 
 LEAST_LINES = (5, 6)
 NARROW, ROOMY = 50, 80

@@ -5,33 +5,144 @@ Checking never uses what the window knows: it reads the folder again, as ``dpdes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QUrl, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from dpdesk.core.capabilities import Protection, Use
+from dpdesk.core.export_formats import DESCRIPTIONS, suffix_of
 from dpdesk.ui.files import FileAsker
-from dpdesk.ui.jobs import JobDone, JobOutcome
-from dpdesk.ui.panels.review import checks, presenter
-from dpdesk.ui.panels.review.checked_review import CheckedReview
-from dpdesk.ui.panels.review.export_jobs import ExportJobs
-from dpdesk.ui.panels.review.files import FileLists, ListFiles
-from dpdesk.ui.panels.review.prepare_page import PreparePage
-from dpdesk.ui.panels.review.preparing import KEEP, SPEND, Preparing
+from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
+from dpdesk.ui.panels.review import presenter
+from dpdesk.ui.panels.review.preparing import KEEP, SPEND, PreparePage, Preparing
+from dpdesk.ui.panels.review.presenter import FileLists, ListFiles
 from dpdesk.ui.panels.review.release_page import SOURCE, VERIFY, ReleasePage
-from dpdesk.ui.panels.review.review_status import signed_words
+from dpdesk.ui.panels.review.review_status import CheckedReview, signed_words
 from dpdesk.ui.panels.review.scrolling import scrolled
 from dpdesk.ui.panels.review.sign_page import SignPage
-from dpdesk.ui.panels.review.tables import Tables
+from dpdesk.ui.panels.review.tables_page import Tables
+from dpdesk.ui.projects import DATA_ENDINGS
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import EmptyState, StepHeader, column, row
 from dpdesk.ui.widgets.choices import ChoiceStrip
-from dpdesk.ui.words.endings import DATA_ENDINGS
 from dpdesk.ui.words.numbers import legible
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
+
+PACK = "evidence pack"
+PACK_ENDINGS = (".pdf", ".html")
+_PARTS = {
+    "ddi": "-codebook",
+    "csvw": "-metadata",
+    "sdmx-csv": "-sdmx",
+    "sdmx-structure": "-sdmx-structure",
+}
+translate = QCoreApplication.translate
+
+
+class ExportJobs(QObject):
+    """``changed()`` when a job began or ended, ``told(str, str)`` kind and sentence of a success.
+
+    ``allowed`` says whether the release may be exported now.
+    """
+
+    changed = Signal()
+    told = Signal(str, str)
+
+    def __init__(
+        self,
+        workbench: Workbench,
+        page: ReleasePage,
+        asker: FileAsker,
+        allowed: Callable[[], bool],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._bench, self._page, self._asker, self._allowed = workbench, page, asker, allowed
+        self._jobs: dict[int, str] = {}
+        workbench.hub.finished.connect(self._on_finished)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being written."""
+        return bool(self._jobs)
+
+    def export(self, form: str) -> None:
+        """Ask for a file and write the public part there."""
+        folder = self._bench.release_path
+        if folder is None or not self._allowed():
+            return
+        suffix = suffix_of(form)
+        suggestion = folder.parent / f"{folder.name}{_part(form)}{suffix}"
+        title = self.tr("Export the public table")
+        path = self._asker.save_file(title, str(suggestion), _filters()[form], (suffix,))
+        if path is None:
+            return
+        self._follow(self._bench.export(form, path), form, path)
+
+    def save_pack(self) -> None:
+        """Ask for a file and write the evidence pack there, as a PDF or a web page by its name."""
+        folder = self._bench.release_path
+        if folder is None or self.busy:
+            return
+        suggestion = folder.parent / f"{folder.name}-evidence{PACK_ENDINGS[0]}"
+        filters = self.tr("PDF (*.pdf);;Web page (*.html)")
+        path = self._asker.new_file(self.tr("Save the evidence pack"), str(suggestion), filters)
+        if path is None:
+            return
+        if path.suffix.lower() not in PACK_ENDINGS:
+            path = path.with_name(f"{path.name}{PACK_ENDINGS[0]}")
+        self._follow(self._bench.save_pack(path), PACK, path)
+
+    def _follow(self, job: int, what: str, path: Path) -> None:
+        if not job:
+            return
+        self._jobs[job] = what
+        self._page.give_band.clear()
+        self._page.job_line.follow(job, self.tr("Writing {name}").format(name=path.name))
+        self.changed.emit()
+
+    @Slot(object)
+    def _on_finished(self, outcome: JobOutcome) -> None:
+        what = self._jobs.pop(outcome.job, "")
+        if not what:
+            return
+        if isinstance(outcome, JobFailed):
+            self._page.give_band.show_error(outcome)
+        elif isinstance(outcome, JobDone):
+            said = self.tr("The public table is in {file}.")
+            if what in DESCRIPTIONS:
+                said = self.tr("The description of the release is in {file}.")
+            elif what == PACK:
+                said = self.tr("The evidence pack is in {file}; it is confidential.")
+            if outcome.notes:
+                self._page.give_band.show_message("info", "\n".join(outcome.notes))
+            self.told.emit("ok", said.format(file=outcome.value))
+        self.changed.emit()
+
+
+def _part(form: str) -> str:
+    """What the suggested name says beside the release, where formats share an ending."""
+    return _PARTS.get(form, "")
+
+
+def _filters() -> dict[str, str]:
+    return {
+        "csv": translate("Review", "CSV (*.csv)"),
+        "parquet": translate("Review", "Parquet (*.parquet)"),
+        "xlsx": translate("Review", "Excel workbook (*.xlsx)"),
+        "sav": translate("Review", "SPSS (*.sav)"),
+        "dta": translate("Review", "Stata (*.dta)"),
+        "xpt": translate("Review", "SAS transport (*.xpt)"),
+        "csvw": translate("Review", "CSV on the Web (*.json)"),
+        "ddi": translate("Review", "DDI Codebook (*.xml)"),
+        "sdmx-csv": translate("Review", "SDMX-CSV (*.csv)"),
+        "sdmx-structure": translate("Review", "SDMX-ML structure (*.xml)"),
+    }
+
 
 PREPARE, RELEASE, SIGN = "prepare", "release", "sign"
 OPEN_RELEASE, AGAIN = "open-release", "again"
@@ -286,9 +397,9 @@ class ReviewPanel(Panel):
         if (facts, report) == self._shown_release:
             return
         self._shown_release = (facts, report)
-        rows = checks.check_rows(facts, report, bench.verified_with)
-        more = checks.needs_source(rows) and facts.internal is not None and report.ok
-        self.release.show_verdict(checks.verdict(report, rows), source=more)
+        rows = presenter.check_rows(facts, report, bench.verified_with)
+        more = presenter.needs_source(rows) and facts.internal is not None and report.ok
+        self.release.show_verdict(presenter.verdict(report, rows), source=more)
         self.release.show_checks(rows)
         self.release.show_guarantee(presenter.guarantee_of(facts))
         tables = self.tables.show_release(facts)

@@ -2,22 +2,490 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QStandardPaths, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QWidget,
+)
 
-from dpdesk.app.types import SetLanguage, SetTitle, WorkState
+from dpdesk.app.types import Candidate, SetLanguage, SetTitle, WorkState
+from dpdesk.core.errors import DpdeskError
 from dpdesk.core.home import expanded
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.language import languages
+from dpdesk.core.messages import msg
+from dpdesk.core.resources import resource
+from dpdesk.ui.charts import ChartView
 from dpdesk.ui.files import FileAsker
-from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
+from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub, JobOutcome
+from dpdesk.ui.language import own_name
 from dpdesk.ui.panels.review import presenter
-from dpdesk.ui.panels.review.prepare_page import PreparePage
-from dpdesk.ui.panels.review.preview import Preview
-from dpdesk.ui.panels.review.target import Target
+from dpdesk.ui.panels.review.presenter import (
+    Treatments,
+    figures_words,
+    folder_problem,
+    free_folder,
+    known_candidate,
+    may_write,
+    same_release,
+    suggested_name,
+)
+from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, row
+from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.words.budget import confirm_words, cost_words, outlook_words
-from dpdesk.ui.words.lacking import Missing, Situation, place_words, what_is_missing
-from dpdesk.ui.words.trial import trial_verdict, untried_words
-from dpdesk.ui.workbench import Workbench
+from dpdesk.ui.words.numbers import legible
+from dpdesk.ui.words.settings import (
+    Missing,
+    Situation,
+    place_words,
+    trial_verdict,
+    untried_words,
+    what_is_missing,
+)
+from dpdesk.ui.workbench import Workbench, tasks
+
+_CHANNEL = "review.preview"
+
+
+class Preview(QObject):
+    """``changed()`` when :attr:`candidate`, :attr:`problem` or :attr:`current` is new."""
+
+    changed = Signal()
+
+    def __init__(self, workbench: Workbench, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bench = workbench
+        self._of: WorkState | None = None
+        self._candidate: Candidate | None = None
+        self._problem: JobFailed | None = None
+
+    @property
+    def candidate(self) -> Candidate | None:
+        """What would be released; look at :attr:`current` before trusting it."""
+        return self._candidate
+
+    @property
+    def problem(self) -> JobFailed | None:
+        """Why the present settings cannot be released; None when they can, or are not tried."""
+        return self._problem if same_release(self._of, self._bench.work) else None
+
+    @property
+    def current(self) -> bool:
+        """Whether the candidate is that of the present settings."""
+        work = self._bench.work
+        return self._candidate is not None and same_release(self._candidate.work, work)
+
+    def forget(self) -> None:
+        """Other data: nothing that was worked out holds."""
+        self._bench.hub.latest(_CHANNEL).cancel()
+        self._of = self._candidate = self._problem = None
+
+    def work_out(self) -> None:
+        """Run the settings without writing anything, unless that has been done or is under way."""
+        bench = self._bench
+        if bench.data is None or same_release(self._of, bench.work):
+            return
+        self._of, self._problem = bench.work, None
+        kept = known_candidate(bench.work, bench.candidates)
+        if kept is not None:
+            bench.hub.latest(_CHANNEL).cancel()
+            self._candidate = kept
+            return
+        bench.hub.latest(_CHANNEL).query(
+            self.tr("Working out what would be released"),
+            tasks.MakeCandidate(bench.context, bench.data, bench.work, ""),
+            done=self._on_done,
+            failed=self._on_failed,
+            cancelled=self._on_cancelled,
+        )
+
+    def _on_done(self, outcome: JobDone) -> None:
+        if isinstance(outcome.value, Candidate):
+            self._candidate = outcome.value
+            self.changed.emit()
+
+    def _on_failed(self, outcome: JobFailed) -> None:
+        self._problem = outcome
+        self.changed.emit()
+
+    def _on_cancelled(self, outcome: JobCancelled) -> None:
+        self._of = None
+        self.changed.emit()
+
+
+_TARGET_CHANNEL = "review.folder"
+
+
+@dataclass(frozen=True)
+class FolderFound:
+    """A folder, and what stands against writing a release there (empty: nothing)."""
+
+    text: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class InspectFolder:
+    """Work for a background thread: look at ``text``, or find a free name below one of ``parents``.
+
+    The first parent that exists and may be written to is taken; when there is none, the first.
+    """
+
+    text: str
+    parents: tuple[Path, ...] = ()
+
+    def __call__(self, token: CancelToken, report: Report) -> FolderFound:
+        """What was found."""
+        if self.parents:
+            place = next((one for one in self.parents if may_write(one)), self.parents[0])
+            folder = str(free_folder(place, self.text))
+            return FolderFound(folder, folder_problem(folder))
+        return FolderFound(self.text, folder_problem(self.text))
+
+
+class Target(QObject):
+    """``suggested(str)`` proposes a folder; ``checked()`` says that :attr:`problem` is new."""
+
+    suggested = Signal(str)
+    checked = Signal()
+
+    def __init__(self, workbench: Workbench, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bench = workbench
+        self._typed = False
+        self._text = ""
+        self._problem = ""
+
+    @property
+    def problem(self) -> str:
+        """What stands against the folder, in one sentence; empty when nothing does."""
+        return self._problem
+
+    @property
+    def typed(self) -> bool:
+        """Whether a person chose the folder; a suggestion is never put over it."""
+        return self._typed
+
+    @property
+    def start(self) -> Path:
+        """Where a file chooser begins: beside the release, the plan or the data."""
+        bench = self._bench
+        if bench.release_path is not None:
+            return bench.release_path.parent
+        base = bench.plan_path.parent if bench.plan_path is not None else bench.work.base
+        if bench.work.source is None or _is_bundled(base):
+            return _own_places()[0]
+        return base.absolute()
+
+    def forget(self) -> None:
+        """Suggest again from now on."""
+        self._typed = False
+
+    def suggest(self, parent: Path | None = None) -> None:
+        """Suggest a new folder, below ``parent`` when a person chose that."""
+        if self._typed and parent is None:
+            return
+        self._typed = parent is not None
+        places = (self.start, *_own_places()) if parent is None else (parent,)
+        self._ask(InspectFolder(suggested_name(self._bench.work), places))
+
+    def type(self, text: str) -> None:
+        """A person wrote this folder."""
+        self._typed, self._text = True, text
+        self._ask(InspectFolder(text))
+
+    def check(self) -> None:
+        """Look at the folder again."""
+        if self._text:
+            self._ask(InspectFolder(self._text))
+
+    def _ask(self, look: InspectFolder) -> None:
+        title = self.tr("Looking at the folder")
+        channel = self._bench.hub.latest(_TARGET_CHANNEL)
+        channel.query(title, look, done=self._on_looked, quiet=True)
+
+    def _on_looked(self, outcome: JobDone) -> None:
+        found = outcome.value
+        if isinstance(found, FolderFound):
+            if found.text != self._text:
+                self._text = found.text
+                self.suggested.emit(found.text)
+            self._problem = found.problem
+            self.checked.emit()
+
+
+def _own_places() -> tuple[Path, ...]:
+    """Folders of the person at work: documents, then home."""
+    place = QStandardPaths.StandardLocation.DocumentsLocation
+    documents = Path(QStandardPaths.writableLocation(place) or Path.home())
+    return (documents, Path.home()) if documents.is_dir() else (Path.home(),)
+
+
+def _is_bundled(folder: Path) -> bool:
+    try:
+        return folder.absolute().is_relative_to(Path(str(resource("sample"))).absolute())
+    except DpdeskError:
+        return False
+
+
+_MOST_LINES = 4  # left out, generalised, as they are, as pseudonyms
+
+
+class TreatmentCard(QFrame):
+    """Columns that are left out, generalised, released as they are."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        layout = column(self, margin=SPACE.l, gap=SPACE.xs)
+        head = QLabel(self.tr("What becomes of the columns"))
+        head.setWordWrap(True)
+        set_look(head, "section")
+        layout.addWidget(head)
+        self._lines: list[tuple[QLabel, QLabel]] = []
+        for _ in range(_MOST_LINES):
+            name, text = QLabel(), QLabel()
+            set_look(name, "note")
+            text.setWordWrap(True)
+            text.setMinimumWidth(1)  # lists of names break wherever they must
+            text.setTextFormat(Qt.TextFormat.PlainText)
+            text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            layout.addWidget(name)
+            layout.addWidget(text)
+            self._lines.append((name, text))
+        layout.addStretch(1)
+
+    def set_fates(self, fates: Treatments) -> None:
+        """Show them."""
+        lines = [(head, legible(words)) for head, words in fates.lines()]
+        for place, (name, text) in enumerate(self._lines):
+            head, words = lines[place] if place < len(lines) else ("", "")
+            name.setText(head)
+            text.setText(words)
+            name.setVisible(bool(head))
+            text.setVisible(bool(head))
+        self.setAccessibleName(
+            ". ".join(msg("{file}: {note}", file=head, note=words) for head, words in lines)
+        )
+
+
+LEAST_LINES = (11, 7)
+
+
+class PreparePage(Page):
+    """Preview at the top, the form that writes the release below.
+
+    ``titleEdited(str)`` and ``folderEdited(str)`` follow the keys; ``languageChosen(str)`` gives a
+    code such as ``de``; ``browseAsked()``, ``writeAsked()`` and ``bandTriggered(str)`` are wishes.
+    """
+
+    titleEdited = Signal(str)
+    languageChosen = Signal(str)
+    folderEdited = Signal(str)
+    browseAsked = Signal()
+    writeAsked = Signal()
+    bandTriggered = Signal(str)
+
+    def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = column(self, gap=SPACE.m)
+        self.band = MessageBand(theme)
+        self.band.triggered.connect(self.bandTriggered)
+        layout.addWidget(self.band)
+        self._figures = QLabel()
+        self._figures.setWordWrap(True)
+        set_look(self._figures, "answer")
+        layout.addWidget(self._figures)
+        self._chart = ChartView(theme)
+        parts = (self._chart, self._build_words(theme))
+        layout.addWidget(SideBySide(theme, "review-prepare", parts, LEAST_LINES), 1)
+        layout.addWidget(self._build_form(hub))
+
+    # -- what is shown
+
+    def show_candidate(self, candidate: Candidate | None, fates: Treatments | None) -> None:
+        """Show what would be released; None while it is being worked out."""
+        if candidate is None or fates is None:
+            return
+        self._words.show()
+        self._guarantee.set_guarantee(candidate.guarantee)
+        self._fates.set_fates(fates)
+        chart = candidate.charts[0] if candidate.charts else None
+        self._chart.set_chart(chart)
+        self._chart.setVisible(chart is not None)
+        self._figures.setText(figures_words(candidate.figures))
+        self._figures.show()
+
+    def show_waiting(self, text: str) -> None:
+        """Say why there is no preview (yet); takes an old one away."""
+        self._words.hide()
+        self._chart.setVisible(True)
+        self._chart.set_chart(None)
+        self._chart.set_placeholder(text)
+        self._figures.hide()
+
+    def set_stale(self, stale: bool, reason: str = "") -> None:
+        """Dim the picture while newer numbers are being worked out."""
+        self._chart.set_stale(stale, reason)
+
+    def show_title(self, title: str) -> None:
+        """Write the title into its field, unless it says so already."""
+        if self._title.text() != title:
+            self._title.setText(title)
+
+    def show_language(self, code: str) -> None:
+        """Show the language of the pages."""
+        self._language.setCurrentIndex(max(self._language.findData(code), 0))
+
+    def show_folder(self, folder: str) -> None:
+        """Write the folder into its field."""
+        if self._folder.text() != folder:
+            self._folder.setText(folder)
+
+    @property
+    def folder(self) -> str:
+        """The folder as typed."""
+        return self._folder.text()
+
+    def show_folder_problem(self, sentence: str) -> None:
+        """Say below the field what is wrong with the folder; empty: nothing."""
+        self._folder_error.setText(f"✕ {sentence}" if sentence else "")
+        self._folder_error.setVisible(bool(sentence))
+        self._folder.setProperty("invalid", bool(sentence))
+        self._folder.setAccessibleDescription(sentence)
+        style = self._folder.style()
+        style.unpolish(self._folder)
+        style.polish(self._folder)
+
+    def set_can_write(self, can: bool, reason: str = "") -> None:
+        """Enable the button, or say why it is not."""
+        self._write.setEnabled(can)
+        tip = self.tr("Write public/ and internal/ into a new folder, and check them (Ctrl+Enter)")
+        self._write.setToolTip(tip if can or not reason else reason)
+
+    def show_cost(self, words: str) -> None:
+        """Name what writing costs on the button; empty: it costs nothing."""
+        text = words.replace("&", "&&") or self.tr("&Write the release")
+        self._write.setText(text)
+        self._write.setAccessibleName(words or self.tr("Write the release"))
+
+    # -- building
+
+    def _build_words(self, theme: ThemeManager) -> QScrollArea:
+        inner = QWidget()
+        layout = column(inner, gap=SPACE.m)
+        layout.setContentsMargins(0, 0, SPACE.s, 0)
+        self._guarantee = GuaranteeCard(theme)
+        self._fates = TreatmentCard()
+        layout.addWidget(self._guarantee)
+        layout.addWidget(self._fates)
+        layout.addStretch(1)
+        self._words = scrolled(inner, self.tr("What would be released, in words"))
+        return self._words
+
+    def _build_form(self, hub: JobHub) -> QFrame:
+        frame = QFrame()
+        set_look(frame, "card")
+        layout = column(frame, margin=SPACE.m, gap=SPACE.s)
+        fields = QGridLayout()
+        fields.setHorizontalSpacing(SPACE.m)
+        fields.setVerticalSpacing(SPACE.s)
+        self._add_title(fields)
+        self._add_folder(fields)
+        layout.addLayout(fields)
+        self._folder_error = QLabel()
+        self._folder_error.setWordWrap(True)
+        set_look(self._folder_error, "fail")
+        self._folder_error.hide()
+        layout.addWidget(self._folder_error)
+        self.job_line = JobLine(hub)
+        layout.addWidget(self.job_line)
+        layout.addLayout(self._build_last_line())
+        return frame
+
+    def _add_title(self, fields: QGridLayout) -> None:
+        label = QLabel(self.tr("&Title"))
+        self._title = QLineEdit()
+        self._title.setAccessibleName(self.tr("Title of the release"))
+        self._title.setPlaceholderText(self.tr("Published with the data, for instance its name"))
+        self._title.setToolTip(self.tr("Published in the manifest and on the page for users"))
+        self._title.textEdited.connect(self.titleEdited)
+        label.setBuddy(self._title)
+        fields.addWidget(label, 0, 0)
+        fields.addWidget(self._title, 0, 1)
+        fields.addWidget(self._build_language(), 0, 2)
+
+    def _build_language(self) -> QComboBox:
+        self._language = QComboBox()
+        for code in languages():
+            words = self.tr("Pages: {language}").format(language=own_name(code))
+            self._language.addItem(words, code)
+        self._language.setAccessibleName(self.tr("Language of the pages"))
+        self._language.setToolTip(
+            self.tr("Language of about.html and of the report; what is signed stays English")
+        )
+        self._language.activated.connect(self._on_language)
+        return self._language
+
+    def _add_folder(self, fields: QGridLayout) -> None:
+        label = QLabel(self.tr("F&older"))
+        self._folder = QLineEdit()
+        self._folder.setAccessibleName(self.tr("Folder of the release"))
+        self._folder.setToolTip(self.tr("A new or empty folder; it is made when it is missing"))
+        self._folder.textEdited.connect(self.folderEdited)
+        label.setBuddy(self._folder)
+        browse = QPushButton(self.tr("&Browse…"))
+        browse.setAccessibleName(self.tr("Choose where the release folder is made"))
+        browse.setToolTip(self.tr("Choose where the release folder is made"))
+        browse.clicked.connect(self._on_browse)
+        fields.addWidget(label, 1, 0)
+        fields.addWidget(self._folder, 1, 1)
+        fields.addWidget(browse, 1, 2)
+        fields.setColumnStretch(1, 1)
+
+    def _build_last_line(self) -> QHBoxLayout:
+        line = row(gap=SPACE.m)
+        self._note = QLabel(
+            self.tr(
+                "The folder gets two parts: public/ is what leaves, internal/ stays with you. "
+                "It appears whole or not at all."
+            )
+        )
+        self._note.setWordWrap(True)
+        set_look(self._note, "note")
+        self._write = QPushButton(self.tr("&Write the release"))
+        self._write.setAccessibleName(self.tr("Write the release"))
+        set_look(self._write, "primary")
+        self._write.clicked.connect(self._on_write)
+        line.addWidget(self._note, 1)
+        line.addWidget(self._write)
+        self.set_can_write(False)
+        return line
+
+    @Slot(int)
+    def _on_language(self, place: int) -> None:
+        self.languageChosen.emit(str(self._language.itemData(place)))
+
+    @Slot()
+    def _on_browse(self) -> None:
+        self.browseAsked.emit()
+
+    @Slot()
+    def _on_write(self) -> None:
+        self.writeAsked.emit()
+
 
 PROTECT, SPEND, KEEP = "protect", "spend", "keep"
 

@@ -25,16 +25,22 @@ from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid, ListModel
-from dpdesk.ui.models.guard import guarded
-from dpdesk.ui.panels.review.checks import CheckRow, State, Verdict
-from dpdesk.ui.panels.review.files import FileLine, FileLists, size_text
-from dpdesk.ui.panels.review.job_line import JobLine
+from dpdesk.ui.models.table import guarded
+from dpdesk.ui.panels.review.presenter import (
+    CheckRow,
+    FileLine,
+    FileLists,
+    State,
+    Verdict,
+    size_text,
+)
 from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
 from dpdesk.ui.panels.review.tables_page import TablesPage
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, GuaranteeCard, MessageBand, column, row, splitter
+from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.choices import ChoiceStrip
-from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.words.numbers import grouped
 
 Index = QModelIndex | QPersistentModelIndex

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeAlias
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
 
+from dpdesk.app.review.drafts import keep_draft
 from dpdesk.app.review.values import (
     BallotState,
+    Card,
     Difference,
     Event,
     EventType,
     Fault,
+    KeptDraft,
     Outcome,
     Release,
     ReviewPicture,
@@ -23,10 +30,19 @@ from dpdesk.app.review.values import (
     Supersede,
     Withdraw,
     fingerprint_text,
+    proposed_vote,
+    why_not_lock,
 )
+from dpdesk.app.types import AppContext
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
-from dpdesk.ui.words.counts import quoted
+from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobOutcome
+from dpdesk.ui.jobs.hub import failure
+from dpdesk.ui.panels.review.deciding import Choice, Draft, begin
+from dpdesk.ui.words.numbers import quoted
 from dpdesk.ui.words.spoken import said
+from dpdesk.ui.workbench import Workbench
+from dpdesk.ui.workbench.tasks import CheckedRelease
 
 translate = QCoreApplication.translate
 _UNKNOWN = "signer.unknown"
@@ -269,3 +285,336 @@ def _round_words(current: Round) -> str:
     text = translate("Review", "Round {n}: {cast} of {needed} votes are cast, {open} revealed.")
     revealed = sum(one.vote is not None for one in current.ballots if not one.late)
     return text.format(n=current.number, cast=cast, needed=needed, open=revealed)
+
+
+class CheckedReview(QObject):
+    """``changed()`` when :attr:`picture`, :attr:`problem` or :attr:`busy` is new.
+
+    Nothing is read here: a release and its review are read in one go, by the workbench.
+    """
+
+    changed = Signal()
+
+    def __init__(self, workbench: Workbench, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bench = workbench
+        self._seen: CheckedRelease | None = None
+        self._job = 0
+        workbench.hub.finished.connect(self._on_finished)
+
+    @property
+    def picture(self) -> ReviewPicture | None:
+        """The release with its review; None while it has not been looked at."""
+        return None if self._seen is None else self._seen.picture
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """The keys of this computer that can sign."""
+        return () if self._seen is None else self._seen.cards
+
+    def kept(self, card: Card) -> KeptDraft | None:
+        """What the holder of a key had decided when the review was looked at."""
+        return None if self._seen is None else self._seen.drafts.get(card.fingerprint)
+
+    @property
+    def places(self) -> Mapping[str, Path]:
+        """Folders of other releases that the review names, by the hash of their manifest."""
+        return {} if self._seen is None else self._seen.places
+
+    @property
+    def problem(self) -> JobFailed | None:
+        """Why the review could not be looked at."""
+        if self._seen is None or self._seen.unseen is None:
+            return None
+        return failure(0, self.tr("Looking at the review"), self._seen.unseen)
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is being looked at."""
+        return self._job != 0
+
+    @property
+    def job(self) -> int:
+        """Number of the job that looks, 0 when there is none."""
+        return self._job
+
+    def follow(self) -> None:
+        """Take over what the workbench knows of the release at hand."""
+        seen, job = self._bench.checked, self._bench.verify_job
+        if seen is not self._seen or job != self._job:
+            self._seen, self._job = seen, job
+            self.changed.emit()
+
+    @property
+    def beside(self) -> Path | None:
+        """The file into which the review is written, as its folder is read-only; else None."""
+        files = () if self._seen is None else self._seen.beside
+        return files[-1] if files else None
+
+    @Slot()
+    def look(self) -> None:
+        """Check the release and look at its review again; what was seen stays until then."""
+        self.look_with(())
+
+    def look_with(self, beside: tuple[Path, ...]) -> None:
+        """The same, with more files into which some of the review was written."""
+        bench = self._bench
+        if bench.release is not None:
+            bench.verify_again(bench.verified_with, beside)
+            self.follow()
+
+    @Slot(object)
+    def _on_finished(self, outcome: JobOutcome) -> None:
+        if self._job and outcome.job == self._job:
+            self.follow()
+
+
+class Beside(StrEnum):
+    """What is signed beside the review, not in it."""
+
+    LOCK = "lock"
+
+
+Action: TypeAlias = EventType | Beside
+ORDER: tuple[Action, ...] = (
+    EventType.SUBMIT,
+    EventType.START,
+    EventType.BALLOT,
+    EventType.REVEAL,
+    EventType.RELEASE,
+    EventType.MERGE,
+    EventType.WITHDRAW,
+    EventType.SUPERSEDE,
+    Beside.LOCK,
+)
+# The steps of every review show always; what else there is, only while it can be done.
+STEPS = ORDER[:5]
+# What leads on comes first; joining copies and withdrawing are never the one thing to do.
+_LEADING = (EventType.RELEASE, EventType.REVEAL, EventType.BALLOT, EventType.START)
+
+
+@dataclass(frozen=True)
+class Doable:
+    """For each action why it is off (empty: it is not), and the one that leads on."""
+
+    reasons: Mapping[Action, str]
+    primary: Action | None
+
+    def lines(self) -> tuple[str, ...]:
+        """The reasons as lines, each once; it stands alone where it is against everything."""
+        against: dict[str, list[str]] = {}
+        for one, reason in self.reasons.items():
+            against.setdefault(reason, []).append(action_words(one))
+        if len(against) == 1:
+            return tuple(reason for reason in against if reason)
+        return tuple(
+            msg("{file}: {note}", file=", ".join(names), note=reason)
+            for reason, names in against.items()
+            if reason
+        )
+
+
+def doable(picture: ReviewPicture, card: Card | None, draft: Draft | None) -> Doable:
+    """What the holder of a key may do now."""
+    rights = picture.rights(card)
+    reasons: dict[Action, str] = {
+        action: said(rights[action].reason) for action in ORDER if isinstance(action, EventType)
+    }
+    reasons[Beside.LOCK] = _why_not_lock(picture, card)
+    found = standing_of(picture)
+    for action in ORDER:
+        settles = action in (EventType.MERGE, EventType.WITHDRAW)
+        if found.spoiled and not reasons[action] and not settles:
+            reasons[action] = found.faults[0]
+    if not reasons[EventType.BALLOT] and draft is not None and not draft.complete:
+        text = translate("Review", "Decide every check and every file first: {n}.")
+        reasons[EventType.BALLOT] = text.format(n=draft.words())
+    leading: list[Action] = [one for one in _LEADING if not reasons[one]]
+    if not reasons[EventType.SUBMIT] and picture.state.current is None:
+        leading.append(EventType.SUBMIT)
+    return Doable(reasons, leading[0] if leading else None)
+
+
+def _why_not_lock(picture: ReviewPicture, card: Card | None) -> str:
+    if card is None:
+        return said(picture.rights(None)[EventType.MERGE].reason)
+    return said(why_not_lock(picture.state))
+
+
+def action_words(action: Action) -> str:
+    """The name of an action."""
+    texts: dict[Action, str] = {
+        EventType.SUBMIT: translate("Review", "Submit for review"),
+        EventType.START: translate("Review", "Begin the review"),
+        EventType.BALLOT: translate("Review", "Sign the vote"),
+        EventType.REVEAL: translate("Review", "Reveal the vote"),
+        EventType.RELEASE: translate("Review", "Release"),
+        EventType.MERGE: translate("Review", "Join copies"),
+        EventType.WITHDRAW: translate("Review", "Withdraw"),
+        EventType.SUPERSEDE: translate("Review", "Supersede"),
+        Beside.LOCK: translate("Review", "Lock the protocol"),
+    }
+    return texts[action]
+
+
+def meaning(action: Action) -> str:
+    """What signing this means, in a sentence or two."""
+    texts: dict[Action, str] = {
+        EventType.SUBMIT: translate(
+            "Review",
+            "You sign every file, the plan and the checklist as the author. Any change of a file "
+            "afterwards breaks the submission.",
+        ),
+        EventType.START: translate("Review", "Others see that you have begun to review."),
+        EventType.BALLOT: translate(
+            "Review",
+            "Your vote is sealed until all votes are in, and cannot be changed any more.",
+        ),
+        EventType.REVEAL: translate("Review", "Everybody reads your vote from now on."),
+        EventType.RELEASE: translate(
+            "Review",
+            "This is final: it can never be taken back, only be superseded by another release.",
+        ),
+        EventType.MERGE: translate(
+            "Review",
+            "What reviewers signed in their own copies comes into this folder, and you sign that "
+            "all of it is here. What this computer has seen before is put back, too.",
+        ),
+        EventType.WITHDRAW: translate(
+            "Review", "You take your submission back; you can submit again later."
+        ),
+        EventType.SUPERSEDE: translate(
+            "Review",
+            "You say for good that another release takes the place of this one. That one must be "
+            "reviewed and released itself.",
+        ),
+        Beside.LOCK: translate(
+            "Review",
+            "You sign the way in which this release was made: roles, hierarchies, method, rules. "
+            "Others apply it to later data, and only source and title may differ then.",
+        ),
+    }
+    return texts[action]
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Work for a background thread: keep a draft."""
+
+    context: AppContext
+    draft: KeptDraft = field(repr=False)
+
+    def __call__(self, token: CancelToken, report: Report) -> None:
+        """It is on the disk when this returns."""
+        keep_draft(self.context, self.draft)
+
+
+class Drafts(QObject):
+    """``problemChanged()`` when :attr:`problem` is new.
+
+    One draft is written at a time, and always the newest.
+    """
+
+    problemChanged = Signal()
+
+    def __init__(
+        self, workbench: Workbench, looker: CheckedReview, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._bench, self._looker = workbench, looker
+        self._drafts: dict[tuple[str, str], Draft] = {}
+        self._seen_by: dict[tuple[str, str], ReviewPicture] = {}
+        self._waiting: dict[tuple[str, str], KeptDraft] = {}
+        self._under_way: KeptDraft | None = None
+        self._problem = ""
+
+    @property
+    def problem(self) -> str:
+        """Why what was decided last could not be kept, as a sentence; empty when it was."""
+        return self._problem
+
+    @property
+    def kept(self) -> bool:
+        """Whether all that was decided is on the disk."""
+        return not self._waiting
+
+    def of(self, card: Card | None) -> Draft | None:
+        """What the holder of a key has decided so far; None when there is nothing to decide."""
+        picture = self._looker.picture
+        current = None if picture is None else picture.state.current
+        if picture is None or current is None or card is None:
+            return None
+        if not picture.rights(card)[EventType.BALLOT].allowed:
+            return None
+        place = (current.submission.id, card.fingerprint)
+        known = self._drafts.get(place)
+        if known is None or self._seen_by.get(place) is not picture:
+            made = proposed_vote(picture.state, card)
+            items, kept = picture.checked.checklist.items, self._looker.kept(card)
+            fresh = begin(current.submission.id, current.payload, made, items, kept)
+            if known is not None:
+                fresh = replace(fresh, choices=known.choices, void=known.void)
+            known = self._drafts[place] = fresh
+            self._seen_by[place] = picture
+        return known
+
+    def decide(self, draft: Draft, key: str, choice: Choice) -> Draft:
+        """Take a decision and keep it; returns the draft with it."""
+        changed = draft.decided(key, choice)
+        self._drafts[(draft.submission, draft.reviewer)] = changed
+        self._keep(changed.kept)
+        return changed
+
+    def signed(self, submission: str, reviewer: str) -> None:
+        """The vote is signed: nothing is to be kept any more."""
+        for book in (self._drafts, self._seen_by, self._waiting):
+            book.pop((submission, reviewer), None)
+
+    def flush(self) -> None:
+        """Keep at once what has not been kept; only when the window has closed.
+
+        Raises StorageError.
+        """
+        for draft in tuple(self._waiting.values()):
+            keep_draft(self._bench.context, draft)
+        self._waiting.clear()
+
+    def _keep(self, draft: KeptDraft) -> None:
+        self._waiting[(draft.submission, draft.reviewer)] = draft
+        self._write_next()
+
+    def _write_next(self) -> None:
+        """What waits stays in the book until it is known to be on the disk."""
+        if self._under_way is not None or not self._waiting:
+            return
+        draft = next(iter(self._waiting.values()))
+        started = self._bench.hub.query(
+            self.tr("Keeping what is decided"),
+            Keep(self._bench.context, draft),
+            done=self._on_kept,
+            failed=self._on_failed,
+            cancelled=self._on_cancelled,
+            quiet=True,
+        )
+        self._under_way = draft if started else None
+
+    def _on_kept(self, outcome: JobDone) -> None:
+        draft, self._under_way = self._under_way, None
+        if draft is not None:
+            place = (draft.submission, draft.reviewer)
+            if self._waiting.get(place) is draft:
+                del self._waiting[place]
+        self._tell("")
+        self._write_next()
+
+    def _on_failed(self, outcome: JobFailed) -> None:
+        self._under_way = None  # it waits for the next decision, or for the end
+        self._tell(outcome.sentence)
+
+    def _on_cancelled(self, outcome: JobCancelled) -> None:
+        self._under_way = None
+
+    def _tell(self, problem: str) -> None:
+        if problem != self._problem:
+            self._problem = problem
+            self.problemChanged.emit()

@@ -10,7 +10,7 @@ from dpdesk.app.review import acting, locking, protocols
 from dpdesk.app.review.values import ActionRequest, EventType, Signed, Signer, Vote
 from dpdesk.app.types import AppContext
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.ui.panels.review.actions import Action, Beside
+from dpdesk.ui.panels.review.review_status import Action, Beside
 
 
 @dataclass(frozen=True)
