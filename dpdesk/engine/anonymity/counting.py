@@ -9,11 +9,10 @@ import numpy as np
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.anonymity import kernels
 from dpdesk.engine.anonymity.lattice import Ints, LatticeProblem, Node
 from dpdesk.engine.anonymity.packing import PackedLattice
-from dpdesk.engine.anonymity.statistics import FIELDS, LONGEST_BINS, EvaluatedNodes, level_array
-from dpdesk.engine.anonymity.worker import Roller, Stopped, TablePool
+from dpdesk.engine.anonymity.statistics import FIELDS, EvaluatedNodes, level_array
+from dpdesk.engine.anonymity.worker import Roller, Stopped, TablePool, Tally
 
 
 class NodeCounter:
@@ -33,9 +32,7 @@ class NodeCounter:
         self._packed = PackedLattice.of(problem, token)
         maker = TablePool if pooled else Roller
         self._tables: Roller | TablePool = maker(self._packed, self.stop)
-        self._ks = np.unique(np.array([1, k], np.int64))
-        self._bins = np.zeros(1, np.int64)
-        self._sums = np.zeros((len(self._ks) + 1, FIELDS), np.int64)
+        self._tally = self._tally_at(np.unique(np.array([1, k], np.int64)))
         self._known: dict[Node, Ints] = {}
 
     @property
@@ -68,20 +65,34 @@ class NodeCounter:
         """The FIELDS numbers of a node at k (see the kernel ``tally``); raises Cancelled."""
         known = self._known.get(node)
         if known is None:
-            known = np.zeros((len(self._ks), FIELDS), np.int64)
-            self.tally(node, self._bins, self._ks, self._sums, known)
+            known = self._counted(node, self._tally)
             self._known[node] = known
         at_k: Ints = known[-1]
         return at_k
 
-    def tally(self, node: Node, bins: Ints, ks: Ints, sums: Ints, answer: Ints) -> None:
-        """Count a node at ``ks`` into ``answer`` (see the kernel ``tally``); raises Cancelled."""
+    def count_at(self, nodes: Sequence[Node], ks: Ints) -> EvaluatedNodes:
+        """Some nodes at all of ``ks`` (ascending), each table made once; raises Cancelled."""
+        tally = self._tally_at(ks)
+        found = {node: self._counted(node, tally) for node in sorted(nodes, key=self.walk_order)}
+        levels = level_array(self.problem, np.array(nodes, np.int64))
+        return EvaluatedNodes(self.problem, ks, np.stack([found[node] for node in nodes]), levels)
+
+    def _tally_at(self, ks: Ints) -> Tally:
+        tables = self._tables
+        roller = tables if isinstance(tables, Roller) else tables.roller
+        return Tally(self._packed, roller.room, ks)
+
+    def _counted(self, node: Node, tally: Tally) -> Ints:
         self._token.check()
+        levels = self.walk_order(node)
         try:
-            table = self._tables.table(self.walk_order(node))
+            table = self._tables.table(levels)
         except Stopped:
             raise Cancelled from None
-        kernels.tally(table, 0, len(table), bins, ks, sums, answer)
+        answer = np.zeros((1, len(tally.ks), FIELDS), np.int64)
+        tally.count(table, levels[-1], levels[-1], answer, 0, 0)
+        found: Ints = answer[0]
+        return found
 
     def evaluated(self, nodes: Sequence[Node]) -> EvaluatedNodes:
         """The nodes at 1 and k, counting those that were not yet; raises Cancelled."""
@@ -89,22 +100,15 @@ class NodeCounter:
             self.count(node)
         data = np.stack([self._known[node] for node in nodes])
         levels = level_array(self.problem, np.array(nodes, np.int64))
-        return EvaluatedNodes(self.problem, self._ks, data, levels)
+        return EvaluatedNodes(self.problem, self._tally.ks, data, levels)
 
 
 def counted_at(
     problem: LatticeProblem, nodes: Sequence[Node], ks: Ints, token: CancelToken
 ) -> EvaluatedNodes:
     """Some nodes at all of ``ks`` (ascending), each table made once; raises Cancelled."""
-    data = np.zeros((len(nodes), len(ks), FIELDS), np.int64)
-    bins = np.searchsorted(ks, np.arange(min(int(ks[-1]) + 1, LONGEST_BINS)), side="right")
-    sums = np.zeros((len(ks) + 1, FIELDS), np.int64)
-    places = {node: place for place, node in enumerate(nodes)}
     with node_counter(problem, 1, token, pooled=True) as counter:
-        for node in sorted(places, key=counter.walk_order):
-            counter.tally(node, bins.astype(np.int64), ks, sums, data[places[node]])
-    levels = level_array(problem, np.array(nodes, np.int64))
-    return EvaluatedNodes(problem, ks, data, levels)
+        return counter.count_at(nodes, ks)
 
 
 @contextmanager

@@ -1,13 +1,17 @@
 """Compiled loops over group tables.
 
-A group table is an int64 array of shape (groups, words + 3), sorted by key: the packed key of the
-group in ``words`` columns, then its rows, and for each of its rows the loss cost and the logarithm
-cost, both summed over the attributes (see :class:`~dpdesk.engine.anonymity.packing.PackedLattice`).
+A group table keeps one attribute, the inner one, apart from the rest. Row r of ``rests`` (int64,
+shape (rests, words + 3)) is one combination of the values of all other attributes: its packed key
+in ``words`` columns, the loss cost and the logarithm cost of its values for each row, and where its
+entries end. Its entries follow those of the row before: for each value of the inner attribute that
+occurs with it, in ascending order of codes, one int64 ``code << 32 | rows``. So a group takes 8
+bytes, and what its combination of other values costs is kept once.
 
-A roll-up raises one attribute by replacing its bits in the keys and merging groups that became
-equal. Codes are numbered so that siblings are neighbours at every level. So raising keeps the order
-of everything up to the raised attribute, and what follows it is a few sorted lists to be merged:
-memory is only ever read and written in sequence, and no hash table is needed.
+Raising another attribute replaces its bits in the keys; rests whose keys became equal are found by
+a small hash table and their entries added up, value by value. Codes of the inner attribute are
+numbered so that siblings are neighbours at every level: raising it adds up neighbours, and one pass
+over the entries counts the groups of all its levels. So a walk makes tables for one level of the
+inner attribute alone. Sums are integers, so no order of work changes them.
 
 Loops poll ``stop[0]``, so they end soon after a cancel.
 """
@@ -29,170 +33,219 @@ FULL = 2
 DEPTH = 0
 FINISHED = 1
 
-_POLL = 0xFFFF
+_POLL = 0xFFF
+_ROWS = 0xFFFFFFFF
+_SPREAD = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed word
+_LOWEST_BIT = 0x077CB531  # a de Bruijn sequence: its product with a bit names the bit
 
 
 @kernel
-def roll_up(
-    source: Array, first: int, size: int, target: Array, begin: int, step: Array, maps: Array,
-    scratch: Array, cuts: Array, stop: Array,
+def raise_rests(
+    rests: Array, first: int, size: int, entries: Array, at: int, to_rests: Array, to_first: int,
+    to_entries: Array, to_at: int, step: Array, maps: Array, slots: Array, links: Array,
+    dense: Array, marks: Array, bits: Array, stop: Array,
 ) -> int:  # fmt: skip
-    """Raise one attribute of ``size`` groups from row ``first`` of ``source``.
+    """Raise one of the other attributes of ``size`` rests; how many there are then, −1 if stopped.
 
-    Writes the merged groups, sorted, from row ``begin`` of ``target`` and returns how many there
-    are, or −1 when stopped. ``step`` holds (word, shift, mask, offset); row ``offset + code`` of
-    ``maps`` holds the new code and the changes of the loss and logarithm cost. ``scratch`` is a
-    table and ``cuts`` an array of at least ``size`` rows that are overwritten.
+    The rests begin at row ``first`` and their entries at ``at``; results go to ``to_rests`` from
+    row ``to_first`` and ``to_entries`` from ``to_at``, which must have as much room as was read.
+    ``step`` holds (word, shift, mask, offset); row ``offset + code`` of ``maps`` holds the new code
+    and the changes of the loss and logarithm cost. Overwritten: ``slots``, of a power of two and at
+    least twice ``size``, and ``links``, three columns for each rest. ``dense`` has a place for each
+    inner code, ``marks`` for each 32 of these in its first row and for each 1,024 in its second;
+    both are zero before and after. ``bits`` names a bit, see :func:`bit_table`.
+    """
+    groups = _join(
+        rests, first, size, to_rests, to_first, step, maps, slots, links, rests.shape[1] - 3
+    )
+    end_column = rests.shape[1] - 1
+    out = to_at
+    for group in range(groups):
+        if group & _POLL == 0 and stop[0] != 0:
+            return -1
+        source = links[group, 0]
+        if links[source, 2] < 0:
+            begin = at + (rests[first + source - 1, end_column] if source > 0 else 0)
+            for place in range(begin, at + rests[first + source, end_column]):
+                to_entries[out] = entries[place]
+                out += 1
+        else:
+            out = _add_up(
+                rests, first, entries, at, source, links, to_entries, out, dense, marks, bits
+            )
+        to_rests[to_first + group, end_column] = out - to_at
+    return groups if stop[0] == 0 else -1
+
+
+@kernel
+def _join(
+    rests: Array, first: int, size: int, to_rests: Array, to_first: int, step: Array, maps: Array,
+    slots: Array, links: Array, words: int,
+) -> int:  # fmt: skip
+    """Raise the keys and list, for each key that is new, the rests that have it; how many keys.
+
+    ``links`` holds the first rest of key g in row g, column 0, and the last in column 1; column 2
+    of row r the rest that follows r, or −1.
     """
     word, shift, mask, offset = step[0], step[1], step[2], step[3]
-    words = source.shape[1] - 3
-    out = start = begin
-    lists, region, part = 0, -1, -1
-    if stop[0] != 0:
-        return -1
-    for row in range(first, first + size):
-        if row & _POLL == 0 and stop[0] != 0:
-            return -1
-        key = source[row, word]
+    room, shifted = 8, 61
+    while room < 2 * size:
+        room *= 2
+        shifted -= 1
+    for slot in range(room):
+        slots[slot] = -1
+    groups = 0
+    for rest in range(size):
+        row = first + rest
+        key = rests[row, word]
         at = offset + ((key >> shift) & mask)
         raised = key ^ ((at - offset ^ maps[at, 0]) << shift)
-        if raised >> shift != region or not _same_before(source, row, first, word):
-            if lists > 1:
-                merging = out - start
-                out = start + _merge_lists(target, start, merging, scratch, cuts, lists, word, stop)
-            start, lists, region, part = out, 0, raised >> shift, -1
-        elif shift == 0 and word == words - 1:
-            # Nothing follows this attribute: the whole region is one group.
-            target[out - 1, words] += source[row, words]
-            continue
-        if key >> shift != part:
-            part = key >> shift
-            cuts[lists] = out - start
-            lists += 1
-        _copy(source, row, target, out)
-        target[out, word] = raised
-        target[out, words + 1] += maps[at, 1]
-        target[out, words + 2] += maps[at, 2]
-        out += 1
-    if lists > 1:
-        out = start + _merge_lists(target, start, out - start, scratch, cuts, lists, word, stop)
-    return out - begin if stop[0] == 0 else -1
+        hashed = raised
+        for other in range(words):
+            if other != word:
+                hashed = hashed * _SPREAD + rests[row, other]
+        hashed *= _SPREAD
+        slot = (hashed >> shifted) & (room - 1)
+        links[rest, 2] = -1
+        while True:
+            group = slots[slot]
+            if group < 0:
+                slots[slot] = groups
+                for column in range(words):
+                    to_rests[to_first + groups, column] = rests[row, column]
+                to_rests[to_first + groups, word] = raised
+                to_rests[to_first + groups, words] = rests[row, words] + maps[at, 1]
+                to_rests[to_first + groups, words + 1] = rests[row, words + 1] + maps[at, 2]
+                links[groups, 0] = rest
+                links[groups, 1] = rest
+                groups += 1
+                break
+            same = to_rests[to_first + group, word] == raised
+            for other in range(words):
+                if other != word and to_rests[to_first + group, other] != rests[row, other]:
+                    same = False
+            if same:
+                links[links[group, 1], 2] = rest
+                links[group, 1] = rest
+                break
+            slot = (slot + 1) & (room - 1)
+    return groups
 
 
 @kernel
-def _same_before(table: Array, row: int, first: int, word: int) -> bool:
-    """Whether a row agrees with the one before it in all words before ``word``."""
-    if row == first:
-        return False
-    for before in range(word):  # noqa: SIM110 - kernels compile no generators
-        if table[row, before] != table[row - 1, before]:
-            return False
-    return True
-
-
-@kernel
-def _merge_lists(
-    table: Array, start: int, size: int, scratch: Array, cuts: Array, lists: int, word: int,
-    stop: Array,
+def _add_up(
+    rests: Array, first: int, entries: Array, at: int, source: int, links: Array,
+    to_entries: Array, out: int, dense: Array, marks: Array, bits: Array,
 ) -> int:  # fmt: skip
-    """Merge ``lists`` sorted lists that begin at ``start + cuts[i]`` pairwise; the new size.
-
-    When stopped, the table is left in disorder.
-    """
-    read, read_at, write, write_at = table, start, scratch, 0
-    in_scratch = False
-    while lists > 1:
-        merged, out, place = 0, 0, 0
-        while place < lists:
-            if stop[0] != 0:
-                return size
-            first = cuts[place]
-            second = cuts[place + 1] if place + 1 < lists else size
-            end = cuts[place + 2] if place + 2 < lists else size
-            cuts[merged] = out
-            out = _merge(read, read_at, first, second, end, write, write_at, out, word)
-            merged += 1
-            place += 2
-        lists, size = merged, out
-        in_scratch = not in_scratch
-        read, write = write, read
-        read_at, write_at = write_at, read_at
-    if in_scratch:
-        for row in range(size):
-            _copy(read, read_at + row, table, start + row)
-    return size
-
-
-@kernel
-def _merge(
-    read: Array, read_at: int, first: int, second: int, end: int, write: Array, write_at: int,
-    out: int, word: int,
-) -> int:  # fmt: skip
-    """Merge rows [first, second) and [second, end), adding up rows of equal keys."""
-    words = read.shape[1] - 3
-    left, right = first, second
-    while left < second and right < end:
-        order = _compare(read, read_at + left, read_at + right, word, words)
-        if order <= 0:
-            _copy(read, read_at + left, write, write_at + out)
-            left += 1
-            if order == 0:
-                write[write_at + out, words] += read[read_at + right, words]
-                right += 1
-        else:
-            _copy(read, read_at + right, write, write_at + out)
-            right += 1
-        out += 1
-    if left == second:
-        left, second = right, end
-    for row in range(left, second):
-        _copy(read, read_at + row, write, write_at + out)
-        out += 1
+    """Add up the entries of the rests that are linked from ``source`` on; the place after them."""
+    end_column = rests.shape[1] - 1
+    while source >= 0:
+        begin = at + (rests[first + source - 1, end_column] if source > 0 else 0)
+        for place in range(begin, at + rests[first + source, end_column]):
+            code = entries[place] >> 32
+            if dense[code] == 0:
+                marks[0, code >> 5] |= 1 << (code & 31)
+                marks[1, code >> 10] |= 1 << ((code >> 5) & 31)
+            dense[code] += entries[place] & _ROWS
+        source = links[source, 2]
+    for high in range((len(dense) + 1023) >> 10):
+        upper = marks[1, high]
+        marks[1, high] = 0
+        while upper != 0:
+            middle = (high << 5) + bits[(((upper & -upper) * _LOWEST_BIT) & _ROWS) >> 27]
+            upper &= upper - 1
+            lower = marks[0, middle]
+            marks[0, middle] = 0
+            while lower != 0:
+                code = (middle << 5) + bits[(((lower & -lower) * _LOWEST_BIT) & _ROWS) >> 27]
+                lower &= lower - 1
+                to_entries[out] = (code << 32) | dense[code]
+                dense[code] = 0
+                out += 1
     return out
 
 
 @kernel
-def _compare(table: Array, left: int, right: int, word: int, words: int) -> int:
-    for place in range(word, words):
-        if table[left, place] < table[right, place]:
-            return -1
-        if table[left, place] > table[right, place]:
-            return 1
-    return 0
+def raise_inner(
+    rests: Array, entries: Array, ups: Array, to_rests: Array, to_entries: Array
+) -> int:
+    """Raise the inner attribute of a whole table to the codes ``ups``; the number of entries."""
+    end_column = rests.shape[1] - 1
+    out = begin = 0
+    for rest in range(len(rests)):
+        before = -1
+        for place in range(begin, rests[rest, end_column]):
+            code = ups[entries[place] >> 32]
+            if code == before:
+                to_entries[out - 1] += entries[place] & _ROWS
+            else:
+                to_entries[out] = (code << 32) | (entries[place] & _ROWS)
+                before = code
+                out += 1
+        begin = rests[rest, end_column]
+        for column in range(end_column):
+            to_rests[rest, column] = rests[rest, column]
+        to_rests[rest, end_column] = out
+    return out
 
 
 @kernel
-def _copy(source: Array, row: int, target: Array, place: int) -> None:
-    for column in range(source.shape[1]):
-        target[place, column] = source[row, column]
+def tally_levels(
+    rests: Array, first: int, size: int, entries: Array, at: int, low: int, high: int,
+    inner: Array, line: Array, bins: Array, ks: Array, sums: Array, answers: Array, node: int,
+    stride: int,
+) -> None:  # fmt: skip
+    """Count the groups of a table with the inner attribute at each level from low to high.
 
-
-@kernel
-def tally(
-    table: Array, first: int, size: int, bins: Array, ks: Array, sums: Array, answer: Array
-) -> None:
-    """For each k: rows suppressed, classes kept, and Σ size², Σ size·loss, Σ size·log over them.
-
-    ``bins[s]`` is the number of ks ≤ s for sizes below its length; ``ks`` ascends. ``sums`` is a
-    scratch array of shape (len(ks) + 1, 5), ``answer`` the result, shape (len(ks), 5).
+    The entries are at level ``low``. For each k the answer is: rows suppressed, classes kept, and
+    Σ size², Σ size·loss, Σ size·log over them; it goes to row ``node`` of ``answers`` for the
+    lowest level and ``stride`` rows further for each next one. ``inner[level]`` holds for each code
+    the code one level up, and the loss and logarithm cost. ``bins[s]`` is the number of ks ≤ s for
+    sizes below its length; ``ks`` ascends. ``line`` (an entry for each inner code) and ``sums``, of
+    shape (levels, len(ks) + 1, 5), are overwritten.
     """
-    words = table.shape[1] - 3
-    sums[:, :] = 0
+    words = rests.shape[1] - 3
+    sums[: high - low + 1] = 0
+    begin = at
     for row in range(first, first + size):
-        rows = table[row, words]
-        place = bins[rows] if rows < len(bins) else _bin(ks, rows)
-        sums[place, 0] += rows
-        sums[place, 1] += 1
-        sums[place, 2] += rows * rows
-        sums[place, 3] += rows * table[row, words + 1]
-        sums[place, 4] += rows * table[row, words + 2]
+        loss, log = rests[row, words], rests[row, words + 1]
+        end = at + rests[row, words + 2]
+        left = end - begin
+        for place in range(left):
+            line[place] = entries[begin + place]
+        begin = end
+        for level in range(low, high + 1):
+            out, before = 0, -1
+            for place in range(left):
+                code, rows = line[place] >> 32, line[place] & _ROWS
+                where = bins[rows] if rows < len(bins) else _bin(ks, rows)
+                sums[level - low, where, 0] += rows
+                if where > 0:
+                    sums[level - low, where, 1] += 1
+                    sums[level - low, where, 2] += rows * rows
+                    sums[level - low, where, 3] += rows * (loss + inner[level, code, 1])
+                    sums[level - low, where, 4] += rows * (log + inner[level, code, 2])
+                up = inner[level, code, 0]
+                if up == before:
+                    line[out - 1] += rows
+                else:
+                    line[out] = (up << 32) | rows
+                    before = up
+                    out += 1
+            left = out
+    for level in range(high - low + 1):
+        _settle(sums[level], len(ks), answers[node + level * stride])
+
+
+@kernel
+def _settle(sums: Array, ks: int, answer: Array) -> None:
     small = 0
-    for place in range(len(ks)):
+    for place in range(ks):
         small += sums[place, 0]
         answer[place, 0] = small
-    for field in range(1, 5):
+    for field in range(1, sums.shape[1]):
         large = 0
-        for place in range(len(ks) - 1, -1, -1):
+        for place in range(ks - 1, -1, -1):
             large += sums[place + 1, field]
             answer[place, field] = large
 
@@ -211,53 +264,55 @@ def _bin(ks: Array, rows: int) -> int:
 
 @kernel
 def walk_subtree(
-    arena: Array, state: Array, path: Array, levels: Array, heights: Array, strides: Array,
-    steps: Array, maps: Array, scratch: Array, cuts: Array, bins: Array, ks: Array, sums: Array,
+    rests: Array, entries: Array, state: Array, path: Array, levels: Array, heights: Array,
+    strides: Array, steps: Array, maps: Array, slots: Array, links: Array, dense: Array,
+    marks: Array, bits: Array, inner: Array, line: Array, bins: Array, ks: Array, sums: Array,
     answers: Array, stop: Array,
 ) -> int:  # fmt: skip
-    """Visit all nodes below the root that lies in ``arena``, depth first; resumable.
+    """Visit all nodes below the root that lies in the arena, depth first; resumable.
 
-    Children of a node raise, by one level, the attribute that was raised last or a later one, so
-    each node has one parent. Row d of ``path`` holds (first row in the arena, groups, attribute
-    raised last, attribute to raise next) at depth d; the root's are set by the caller, as is
+    ``rests`` and ``entries`` are the arena; the inner attribute is the last one of ``heights``.
+    Children of a table raise, by one level, the attribute that was raised last or a later one, so
+    each has one parent. Row d of ``path`` holds (first rest, rests, first entry, attribute raised
+    last, attribute to raise next) at depth d; the root's are set by the caller, as is
     ``state[DEPTH]`` = 0. Returns DONE, CANCELLED, or FULL when the arena must grow first.
     ``state[FINISHED]`` counts the nodes visited.
     """
+    last, end_column = len(heights) - 1, rests.shape[1] - 1
     depth = state[DEPTH]
     while depth >= 0:
-        position = path[depth, 3]
-        if position >= len(heights):
+        position = path[depth, 4]
+        if position >= last:
             if depth > 0:
-                levels[path[depth, 2]] -= 1
+                levels[path[depth, 3]] -= 1
             depth -= 1
             continue
         level = levels[position]
         if level == heights[position]:
-            path[depth, 3] += 1
+            path[depth, 4] += 1
             continue
         state[DEPTH] = depth
-        first, size = path[depth, 0], path[depth, 1]
-        begin = first + size
-        if begin + size > len(arena):
+        first, size, at = path[depth, 0], path[depth, 1], path[depth, 2]
+        begin, begin_entry = first + size, at + rests[first + size - 1, end_column]
+        if begin + size > len(rests) or 2 * begin_entry - at > len(entries):
             return FULL
-        groups = roll_up(
-            arena, first, size, arena, begin, steps[position, level], maps, scratch, cuts, stop
-        )
+        groups = raise_rests(
+            rests, first, size, entries, at, rests, begin, entries, begin_entry,
+            steps[position, level], maps, slots, links, dense, marks, bits, stop,
+        )  # fmt: skip
         if groups < 0:
             return CANCELLED
-        path[depth, 3] += 1
+        path[depth, 4] += 1
         levels[position] += 1
         depth += 1
-        path[depth, 0], path[depth, 1] = begin, groups
-        path[depth, 2], path[depth, 3] = position, position
-        tally(arena, begin, groups, bins, ks, sums, answers[_node(levels, strides)])
-        state[FINISHED] += 1
+        path[depth, 0], path[depth, 1], path[depth, 2] = begin, groups, begin_entry
+        path[depth, 3], path[depth, 4] = position, position
+        node = 0
+        for place in range(last):
+            node += levels[place] * strides[place]
+        tally_levels(
+            rests, begin, groups, entries, begin_entry, 0, heights[last], inner, line, bins, ks,
+            sums, answers, node, strides[last],
+        )  # fmt: skip
+        state[FINISHED] += heights[last] + 1
     return DONE
-
-
-@kernel
-def _node(levels: Array, strides: Array) -> int:
-    number = 0
-    for position in range(len(levels)):
-        number += levels[position] * strides[position]
-    return number

@@ -21,25 +21,44 @@ _PIECE = 500_000
 
 
 @dataclass(frozen=True, eq=False)
+class GroupTable:
+    """The groups of one node, as the kernels read them: see there."""
+
+    rests: Ints
+    entries: Ints
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes."""
+        return self.rests.nbytes + self.entries.nbytes
+
+
+@dataclass(frozen=True, eq=False)
 class PackedLattice:
     """A problem with its attributes in walk order (``order[i]`` is the attribute at position i).
 
-    ``base`` is the group table of the raw node (see the kernels), sorted by key. Each attribute has
-    its own bits in the ``words`` words of a key, 63 used bits each, so any number of attributes
-    fits. ``codes[j][l]`` gives the packed code of each value of level l of attribute j; packed
-    codes number siblings next to each other at every level. ``steps[i, l]`` is (word, shift, mask,
-    offset into ``maps``) for raising position i from level l; rows of ``maps`` are (new code,
-    change of the loss cost, change of the log cost).
+    The last position is the inner attribute (see the kernels); a walk makes tables for its level 0
+    alone. ``base`` is the group table of the raw node. Each other attribute has its own bits in the
+    ``words`` words of a key, 63 used bits each, so any number of attributes fits. ``codes[j][l]``
+    gives the packed code of each value of level l of attribute j; packed codes number siblings next
+    to each other at every level. ``steps[i, l]`` is (word, shift, mask, offset into ``maps``) for
+    raising position i from level l; rows of ``maps`` are (new code, change of the loss cost, change
+    of the log cost). ``inner[l]`` holds for each packed code of the inner attribute at level l the
+    code one level up, the loss cost and the log cost.
     """
 
     problem: LatticeProblem
     order: Node
     words: int
-    base: Ints
+    base: GroupTable
     heights: Ints
     fields: Ints
     steps: Ints
     maps: Ints
+    inner: Ints
     codes: tuple[Renumbering, ...]
 
     @classmethod
@@ -52,9 +71,9 @@ class PackedLattice:
             problem.prepare(token)
         order = _walk_order(problem)
         token.check()
-        fields, words = _fields(problem, order)
+        fields, words = _fields(problem, order[:-1])
         codes = tuple(_sibling_order(problem, attribute) for attribute in range(len(order)))
-        steps, maps = _step_tables(problem, order, fields, codes)
+        steps, maps = _step_tables(problem, order[:-1], fields, codes)
         return cls(
             problem=problem,
             order=order,
@@ -64,6 +83,7 @@ class PackedLattice:
             fields=fields,
             steps=steps,
             maps=maps,
+            inner=_inner_levels(problem, order[-1], codes[order[-1]]),
             codes=codes,
         )
 
@@ -84,11 +104,13 @@ class PackedLattice:
 
 
 def _walk_order(problem: LatticeProblem) -> Node:
-    """Attributes in walk order: those that shrink the table most come first.
+    """Attributes in walk order: those that shrink the table most come first, the inner one last.
 
-    Each node is rolled up from its parent by the last attribute in this order that is above level
-    0, so a table that an early attribute has shrunk serves many nodes. Ranked by the number of
-    classes of a sample when the attribute alone is at its top; attributes of height 0 come first.
+    Each table is made from its parent by the last attribute in this order that is above level 0, so
+    one that an early attribute has shrunk serves many nodes. Ranked by the number of classes of a
+    sample when the attribute alone is at its top; attributes of height 0 come first. Inner is the
+    attribute that saves most tables: the number of its levels times the share of groups that it
+    joins in the sample.
     """
     sample = problem
     if len(problem.counts) > _SAMPLE:
@@ -101,7 +123,13 @@ def _walk_order(problem: LatticeProblem) -> Node:
         levels = [0] * len(problem.heights)
         levels[position] = height
         classes.append(len(generalised_classes(sample, levels)[1]) if height else 0)
-    return tuple(sorted(range(len(classes)), key=lambda position: (classes[position], position)))
+    ranked = sorted(range(len(classes)), key=lambda position: (classes[position], position))
+    joined = [
+        height * (len(sample.counts) - left)
+        for height, left in zip(problem.heights, classes, strict=True)
+    ]
+    inner = max(ranked, key=joined.__getitem__)
+    return (*(position for position in ranked if position != inner), inner)
 
 
 def _fields(problem: LatticeProblem, order: Node) -> tuple[Ints, int]:
@@ -114,9 +142,6 @@ def _fields(problem: LatticeProblem, order: Node) -> tuple[Ints, int]:
             word, left = word + 1, _WORD_BITS
         left -= bits
         fields[position] = word, left, (1 << bits) - 1
-    for used in range(word + 1):
-        # Down to bit 0: the kernels' hash spreads low bits upwards, never high bits downwards.
-        fields[fields[:, 0] == used, 1] -= fields[fields[:, 0] == used, 1].min()
     return fields, word + 1
 
 
@@ -126,24 +151,53 @@ def _base(
     fields: Ints,
     renumbered: tuple[Renumbering, ...],
     token: CancelToken,
-) -> Ints:
-    words = int(fields[-1, 0]) + 1
+) -> GroupTable:
+    words = int(fields[-1, 0]) + 1 if len(fields) else 1
     table = np.zeros((len(problem.counts), words + 3), np.int64)
-    for position, attribute in enumerate(order):
+    for (word, shift, _), attribute in zip(fields, order, strict=False):
         token.check()
-        word, shift, _ = fields[position]
         codes = problem.codes[:, attribute]
         table[:, word] |= renumbered[attribute][0][codes] << shift
-        table[:, words + 1] += problem.loss_cost(attribute, 0)[codes]
-        table[:, words + 2] += problem.log_cost(attribute, 0)[codes]
-    table[:, words] = problem.counts
-    ranks = _sorted_ranks([table[:, word] for word in range(words)], token)
-    sorted_table = np.empty_like(table)
+        table[:, words] += problem.loss_cost(attribute, 0)[codes]
+        table[:, words + 1] += problem.log_cost(attribute, 0)[codes]
+    table[:, words + 2] = renumbered[order[-1]][0][problem.codes[:, order[-1]]]
+    keys = [*(table[:, word] for word in range(words)), table[:, words + 2]]
+    ranks = _sorted_ranks(keys, token)
+    ordered = np.empty_like(table)
     for first in range(0, len(table), _PIECE):
         token.check()
-        sorted_table[first : first + _PIECE] = table[ranks[first : first + _PIECE]]
+        ordered[first : first + _PIECE] = table[ranks[first : first + _PIECE]]
     token.check()
-    return _merged(sorted_table, words)
+    return _grouped(ordered, problem.counts[ranks], words)
+
+
+def _grouped(table: Ints, counts: Ints, words: int) -> GroupTable:
+    """Rests and entries of sorted tuples (keys, loss, log, inner code), equal ones added up."""
+    if not len(table):
+        return GroupTable(np.zeros((1, words + 3), np.int64), np.empty(0, np.int64))
+    fresh = np.ones((2, len(table)), np.bool_)
+    fresh[0, 1:] = (table[1:, :words] != table[:-1, :words]).any(axis=1)
+    fresh[1, 1:] = fresh[0, 1:] | (table[1:, words + 2] != table[:-1, words + 2])
+    starts = np.flatnonzero(fresh[1])
+    entries = table[starts, words + 2] << 32 | np.add.reduceat(counts, starts)
+    rests = table[fresh[0]]
+    ends = np.cumsum(fresh[1])[np.append(np.flatnonzero(fresh[0])[1:] - 1, len(table) - 1)]
+    rests[:, words + 2] = ends
+    return GroupTable(rests, entries)
+
+
+def _inner_levels(problem: LatticeProblem, attribute: int, codes: Renumbering) -> Ints:
+    """(code one level up, loss cost, log cost) of each packed code of each level; 0 at the top."""
+    heights, leaves = problem.heights[attribute], len(codes[0])
+    levels = np.zeros((heights + 1, leaves, 3), np.int64)
+    for level, renumbered in enumerate(codes):
+        rows = np.zeros((len(renumbered), 3), np.int64)
+        if level < heights:
+            rows[:, 0] = codes[level + 1][problem.hierarchies[attribute].parents[level]]
+        rows[:, 1] = problem.loss_cost(attribute, level)
+        rows[:, 2] = problem.log_cost(attribute, level)
+        levels[level, renumbered] = rows
+    return levels
 
 
 def _sorted_ranks(keys: list[Ints], token: CancelToken) -> NDArray[np.intp]:
@@ -171,18 +225,6 @@ def _sorted_ranks(keys: list[Ints], token: CancelToken) -> NDArray[np.intp]:
     return ranks
 
 
-def _merged(table: Ints, words: int) -> Ints:
-    """The sorted table with equal keys added up: an aligned table has none, others might."""
-    fresh = np.ones(len(table), dtype=bool)
-    fresh[1:] = (table[1:, :words] != table[:-1, :words]).any(axis=1)
-    if fresh.all():
-        return table
-    starts = np.flatnonzero(fresh)
-    merged = table[starts]
-    merged[:, words] = np.add.reduceat(table[:, words], starts)
-    return merged
-
-
 def _sibling_order(problem: LatticeProblem, attribute: int) -> Renumbering:
     """New codes of the values of each level, in the order of a walk down the tree."""
     ancestors = problem.ancestors[attribute]
@@ -199,8 +241,7 @@ def _sibling_order(problem: LatticeProblem, attribute: int) -> Renumbering:
 def _step_tables(
     problem: LatticeProblem, order: Node, fields: Ints, codes: tuple[Renumbering, ...]
 ) -> tuple[Ints, Ints]:
-    most = max(problem.heights)
-    steps = np.zeros((len(order), max(most, 1), 4), np.int64)
+    steps = np.zeros((len(order), max(*problem.heights, 1), 4), np.int64)
     maps = []
     offset = 0
     for position, attribute in enumerate(order):

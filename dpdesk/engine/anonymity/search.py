@@ -15,7 +15,7 @@ from dpdesk.engine.anonymity.effort import most_held
 from dpdesk.engine.anonymity.lattice import MAX_WALK_NODES, Ints, LatticeProblem, Node
 from dpdesk.engine.anonymity.metrics import NodeStatistics, evaluate_node
 from dpdesk.engine.anonymity.packing import Flag, PackedLattice
-from dpdesk.engine.anonymity.statistics import FIELDS, LONGEST_BINS, LatticeStatistics
+from dpdesk.engine.anonymity.statistics import FIELDS, LatticeStatistics
 
 STEP = "Checking every generalisation"
 
@@ -118,9 +118,13 @@ def walk_lattice(
 
 def _threads(packed: PackedLattice) -> int:
     """Threads for a walk: as many as there is memory for the tables along a path of each."""
-    a_group = packed.base.itemsize * packed.base.shape[1]
-    worst = a_group * most_held(packed.problem, packed.order)
+    worst = bytes_of_a_group(packed) * most_held(packed.problem, packed.order)
     return max(1, min(os.cpu_count() or 1, int(_THREAD_MEMORY // max(worst, 1))))
+
+
+def bytes_of_a_group(packed: PackedLattice) -> int:
+    """Most memory that a group takes: its entry, and a rest if no two groups share one."""
+    return 8 * (packed.words + 4)
 
 
 class _Walk:
@@ -133,12 +137,9 @@ class _Walk:
         self.report = report
         self.stop: Flag = np.zeros(1, np.uint8)
         self.answers = np.zeros((packed.problem.node_count, len(ks), FIELDS), np.int64)
-        self.bins = np.searchsorted(
-            ks, np.arange(min(int(ks[-1]) + 1, LONGEST_BINS)), side="right"
-        ).astype(np.int64)
         self.fixed = 0
         self.tasks = 1
-        while self.fixed < len(packed.heights) and self.tasks < _TASKS:
+        while self.fixed < len(packed.heights) - 1 and self.tasks < _TASKS:
             self.tasks *= int(packed.heights[self.fixed]) + 1
             self.fixed += 1
 
@@ -148,9 +149,7 @@ class _Walk:
 
         threads = min(threads, self.tasks)
         ranges = TaskRanges(self.tasks, threads)
-        workers = [
-            SubtreeWorker(self.packed, self.ks, self.bins, self.stop) for _ in range(threads)
-        ]
+        workers = [SubtreeWorker(self.packed, self.ks, self.stop) for _ in range(threads)]
         with ThreadPoolExecutor(threads, thread_name_prefix="lattice") as pool:
             futures = [
                 pool.submit(worker.run, ranges, place, self.fixed, self.answers)

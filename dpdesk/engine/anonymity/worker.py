@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import le
 from typing import Protocol
 
@@ -12,8 +11,8 @@ import numpy as np
 
 from dpdesk.engine.anonymity import kernels
 from dpdesk.engine.anonymity.lattice import Ints
-from dpdesk.engine.anonymity.packing import Flag, PackedLattice
-from dpdesk.engine.anonymity.statistics import FIELDS
+from dpdesk.engine.anonymity.packing import Flag, GroupTable, PackedLattice
+from dpdesk.engine.anonymity.statistics import FIELDS, LONGEST_BINS
 
 _SMALLEST_ARENA = 1024
 _SMALLEST_POOL = 32_000_000
@@ -33,12 +32,25 @@ class Stopped(Exception):  # noqa: N818 - a signal between worker and driver, no
     """The stop flag was set."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Rung:
-    """The table with one more position fixed, and that position's level."""
+class Room:
+    """What the kernels overwrite; for one thread."""
 
-    level: int
-    table: Ints
+    def __init__(self, packed: PackedLattice) -> None:
+        rests, leaves = len(packed.base.rests), packed.inner.shape[1]
+        self.slots = np.empty(max(8, 1 << (2 * rests - 1).bit_length()), np.int64)
+        self.links = np.empty((rests, 3), np.int64)
+        self.dense = np.zeros(leaves, np.int64)
+        self.marks = np.zeros((2, leaves // 32 + 1), np.int64)
+        self.bits = bit_table()
+        self.line = np.empty(leaves, np.int64)
+
+
+def bit_table() -> Ints:
+    """The number of a bit by the upper five bits of its product with the kernels' sequence."""
+    bits = np.arange(32, dtype=np.int64)
+    table = np.empty(32, np.int64)
+    table[(((1 << bits) * 0x077CB531) & 0xFFFFFFFF) >> 27] = bits
+    return table
 
 
 class Roller:
@@ -50,45 +62,52 @@ class Roller:
     def __init__(self, packed: PackedLattice, stop: Flag) -> None:
         self.packed = packed
         self.stop = stop
-        self.scratch = np.empty_like(packed.base)
-        self.cuts = np.empty(len(packed.base), np.int64)
-        self._rungs: list[_Rung] = []
+        self.room = Room(packed)
+        self._rungs: list[tuple[int, GroupTable]] = []
         self._maps: dict[tuple[int, int, int], Ints] = {}
 
-    def table(self, levels: Sequence[int]) -> Ints:
+    def table(self, levels: Sequence[int]) -> GroupTable:
         """The group table at ``levels``, given by position (a prefix: the rest stays raw).
 
         Raises :class:`Stopped`.
         """
         same = 0
         while same < min(len(levels), len(self._rungs)):
-            if self._rungs[same].level != levels[same]:
+            if self._rungs[same][0] != levels[same]:
                 break
             same += 1
         reusable = self._rungs[same] if same < min(len(levels), len(self._rungs)) else None
         del self._rungs[same:]
         for position in range(same, len(levels)):
-            below = self._rungs[-1].table if self._rungs else self.packed.base
+            below = self._rungs[-1][1] if self._rungs else self.packed.base
             lower = 0
-            if position == same and reusable and reusable.level < levels[position]:
-                below, lower = reusable.table, reusable.level
+            if position == same and reusable and reusable[0] < levels[position]:
+                lower, below = reusable
             table = self.raised(below, position, lower, levels[position])
-            self._rungs.append(_Rung(levels[position], table))
-        return self._rungs[-1].table if self._rungs else self.packed.base
+            self._rungs.append((levels[position], table))
+        return self._rungs[-1][1] if self._rungs else self.packed.base
 
-    def raised(self, table: Ints, position: int, lower: int, upper: int) -> Ints:
+    def raised(self, table: GroupTable, position: int, lower: int, upper: int) -> GroupTable:
         """``table`` with one position raised from ``lower`` to ``upper``; raises Stopped."""
         if lower == upper:
             return table
-        target = np.empty_like(table)
+        rests, entries = np.empty_like(table.rests), np.empty_like(table.entries)
+        if position == len(self.packed.order) - 1:
+            if self.stop[0]:
+                raise Stopped
+            ups = self._map(position, lower, upper)[:, 0].copy()
+            end = kernels.raise_inner(table.rests, table.entries, ups, rests, entries)
+            return GroupTable(rests, entries[:end].copy())
         step = np.append(self.packed.fields[position], 0)
-        groups = kernels.roll_up(
-            table, 0, len(table), target, 0, step, self._map(position, lower, upper),
-            self.scratch, self.cuts, self.stop,
+        room = self.room
+        groups = kernels.raise_rests(
+            table.rests, 0, len(table.rests), table.entries, 0, rests, 0, entries, 0, step,
+            self._map(position, lower, upper), room.slots, room.links, room.dense, room.marks,
+            room.bits, self.stop,
         )  # fmt: skip
         if groups < 0:
             raise Stopped
-        return target[:groups].copy() if groups < len(target) else target
+        return GroupTable(rests[:groups].copy(), entries[: rests[groups - 1, -1]].copy())
 
     def _map(self, position: int, lower: int, upper: int) -> Ints:
         key = (position, lower, upper)
@@ -106,17 +125,17 @@ class TablePool:
     """
 
     def __init__(self, packed: PackedLattice, stop: Flag) -> None:
-        self._roller = Roller(packed, stop)
+        self.roller = Roller(packed, stop)
         self._room = 2 * max(packed.base.nbytes, _SMALLEST_POOL)
-        self._kept: OrderedDict[tuple[int, ...], Ints] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, ...], GroupTable] = OrderedDict()
         self.work = 0
 
-    def table(self, levels: Sequence[int]) -> Ints:
+    def table(self, levels: Sequence[int]) -> GroupTable:
         """The group table at ``levels``, given by position; raises :class:`Stopped`."""
         goal = tuple(levels)
         below = [at for at in self._kept if all(map(le, at, goal))]
         at = min(below, key=lambda node: len(self._kept[node]), default=(0,) * len(goal))
-        table = self._kept.get(at, self._roller.packed.base)
+        table = self._kept.get(at, self.roller.packed.base)
         if at in self._kept:
             self._kept.move_to_end(at)
         small = len(table)
@@ -124,7 +143,7 @@ class TablePool:
             if at[position] == level:
                 continue
             self.work += len(table)
-            table = self._roller.raised(table, position, at[position], level)
+            table = self.roller.raised(table, position, at[position], level)
             at = (*at[:position], level, *at[position + 1 :])
             if len(table) <= _CLEARLY * small:
                 small = len(table)
@@ -132,7 +151,7 @@ class TablePool:
         self.work += len(table)
         return table
 
-    def _keep(self, at: tuple[int, ...], table: Ints) -> None:
+    def _keep(self, at: tuple[int, ...], table: GroupTable) -> None:
         self._kept[at] = table
         self._room -= table.nbytes
         while self._kept and (self._room < 0 or len(self._kept) > _MOST_POOLED):
@@ -140,19 +159,39 @@ class TablePool:
             self._room += forgotten.nbytes
 
 
+class Tally:
+    """Counts the groups of tables at ascending ``ks``; for one thread."""
+
+    def __init__(self, packed: PackedLattice, room: Room, ks: Ints) -> None:
+        self.ks = ks
+        longest = np.arange(min(int(ks[-1]) + 1, LONGEST_BINS))
+        self.bins = np.searchsorted(ks, longest, side="right").astype(np.int64)
+        self.sums = np.zeros((len(packed.inner), len(ks) + 1, FIELDS), np.int64)
+        self._inner = packed.inner
+        self._line = room.line
+
+    def count(
+        self, table: GroupTable, low: int, high: int, answers: Ints, node: int, stride: int
+    ) -> None:
+        """See the kernel ``tally_levels``; ``table`` has the inner attribute at ``low``."""
+        kernels.tally_levels(
+            table.rests, 0, len(table.rests), table.entries, 0, low, high, self._inner, self._line,
+            self.bins, self.ks, self.sums, answers, node, stride,
+        )  # fmt: skip
+
+
 class SubtreeWorker:
     """Walks sub-lattices: the first positions fixed per task, all others at every level."""
 
-    def __init__(self, packed: PackedLattice, ks: Ints, bins: Ints, stop: Flag) -> None:
+    def __init__(self, packed: PackedLattice, ks: Ints, stop: Flag) -> None:
         self.packed = packed
-        self.ks = ks
-        self.bins = bins
         self.stop = stop
         self.roller = Roller(packed, stop)
+        self.tally = Tally(packed, self.roller.room, ks)
         self.state = np.zeros(2, np.int64)
-        self.path = np.zeros((packed.depth + 1, 4), np.int64)
-        self.sums = np.zeros((len(ks) + 1, FIELDS), np.int64)
-        self.arena = np.empty((_SMALLEST_ARENA, packed.words + 3), np.int64)
+        self.path = np.zeros((packed.depth + 1, 5), np.int64)
+        self.rests = np.empty((_SMALLEST_ARENA, packed.words + 3), np.int64)
+        self.entries = np.empty(_SMALLEST_ARENA, np.int64)
 
     @property
     def finished(self) -> int:
@@ -161,8 +200,7 @@ class SubtreeWorker:
 
     def run(self, tasks: Tasks, place: int, fixed: int, answers: Ints) -> None:
         """Take tasks until there are none or the flag is set."""
-        heights = self.packed.heights[:fixed]
-        shape = tuple(int(height) + 1 for height in heights)
+        shape = tuple(int(height) + 1 for height in self.packed.heights[:fixed])
         try:
             while (task := tasks.take(place)) is not None:
                 prefix = [int(level) for level in np.unravel_index(task, shape)] if shape else []
@@ -171,31 +209,38 @@ class SubtreeWorker:
             return
 
     def _walk(self, prefix: list[int], answers: Ints) -> None:
+        packed, room, tally = self.packed, self.roller.room, self.tally
         root = self.roller.table(prefix)
-        self._ensure(2 * len(root))
-        self.arena[: len(root)] = root
-        levels = np.zeros(len(self.packed.heights), np.int64)
+        self._ensure(2 * len(root.rests), 2 * len(root.entries))
+        self.rests[: len(root.rests)] = root.rests
+        self.entries[: len(root.entries)] = root.entries
+        levels = np.zeros(len(packed.heights), np.int64)
         levels[: len(prefix)] = prefix
-        node = int((levels * self.packed.strides).sum())
-        kernels.tally(self.arena, 0, len(root), self.bins, self.ks, self.sums, answers[node])
-        self.state[kernels.FINISHED] += 1
+        node, top = int((levels * packed.strides).sum()), int(packed.heights[-1])
+        tally.count(root, 0, top, answers, node, int(packed.strides[-1]))
+        self.state[kernels.FINISHED] += top + 1
         self.state[kernels.DEPTH] = 0
-        self.path[0] = 0, len(root), len(prefix), len(prefix)
+        self.path[0] = 0, len(root.rests), 0, len(prefix), len(prefix)
         while True:
             outcome = kernels.walk_subtree(
-                self.arena, self.state, self.path, levels, self.packed.heights,
-                self.packed.strides, self.packed.steps, self.packed.maps, self.roller.scratch,
-                self.roller.cuts, self.bins, self.ks, self.sums, answers, self.stop,
+                self.rests, self.entries, self.state, self.path, levels, packed.heights,
+                packed.strides, packed.steps, packed.maps, room.slots, room.links, room.dense,
+                room.marks, room.bits, packed.inner, room.line, tally.bins, tally.ks, tally.sums,
+                answers, self.stop,
             )  # fmt: skip
             if outcome == kernels.CANCELLED:
                 raise Stopped
             if outcome == kernels.DONE:
                 return
-            self._ensure(2 * len(self.arena))
+            self._ensure(2 * len(self.rests), 2 * len(self.entries))
 
-    def _ensure(self, rows: int) -> None:
-        """Grow the arena to at least ``rows`` rows, keeping what lies in it."""
-        if rows > len(self.arena):
-            grown = np.empty((rows, self.arena.shape[1]), np.int64)
-            grown[: len(self.arena)] = self.arena
-            self.arena = grown
+    def _ensure(self, rests: int, entries: int) -> None:
+        """Grow the arena to at least so many rows, keeping what lies in it."""
+        if rests > len(self.rests):
+            grown = np.empty((rests, self.rests.shape[1]), np.int64)
+            grown[: len(self.rests)] = self.rests
+            self.rests = grown
+        if entries > len(self.entries):
+            self.entries = np.concatenate(
+                [self.entries, np.empty(entries - len(self.entries), np.int64)]
+            )

@@ -165,6 +165,21 @@ def test_keys_of_several_words_count_as_one(monkeypatch: pytest.MonkeyPatch) -> 
         assert statistics.sum_of_squares(4)[index] == single.sum_of_squares
 
 
+def test_an_attribute_of_thousands_of_values_is_added_up_value_by_value() -> None:
+    rng = np.random.default_rng(5)
+    wide = Hierarchy.from_rows("wide", [[f"{v}", f"g{v // 7}", "*"] for v in range(5000)])
+    others = [Hierarchy.from_rows(n, [[f"{v}", "*"] for v in range(6)]) for n in "ab"]
+    rows = [(str(w), str(a), str(b)) for w, a, b in rng.integers(0, (5000, 6, 6), (4000, 3))]
+    problem = LatticeProblem.from_aligned(aligned(rows, [wide, *others]))
+    assert problem.attributes[PackedLattice.of(problem, CancelToken()).order[-1]] == "wide"
+    statistics = walk_lattice(problem, [2], CancelToken(), silent)
+    for index in range(problem.node_count):
+        single = evaluate_node(problem, problem.levels(index), 2)
+        assert statistics.suppressed(2)[index] == single.suppressed
+        assert statistics.sum_of_squares(2)[index] == single.sum_of_squares
+        assert statistics.objective("loss", 2)[index] == pytest.approx(float(single.loss))
+
+
 def test_a_lattice_too_large_to_walk_is_searched_all_the_same() -> None:
     problem = wide_problem(attributes=80, leaves=2)
     assert problem.node_count == 2**80
@@ -420,7 +435,7 @@ def test_a_walk_takes_as_many_threads_as_there_is_memory_for_their_tables(
     course: LatticeProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packed = PackedLattice.of(course, CancelToken())
-    a_thread = most_held(course, packed.order) * packed.base.itemsize * packed.base.shape[1]
+    a_thread = most_held(course, packed.order) * search.bytes_of_a_group(packed)
     monkeypatch.setattr(search.os, "cpu_count", lambda: 4)
     for share, threads in ((0.5, 1), (1.0, 1), (2.5, 2), (100.0, 4)):
         monkeypatch.setattr(search, "_THREAD_MEMORY", share * a_thread)
