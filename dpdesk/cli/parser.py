@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.home import local_path
 from dpdesk.core.messages import msg
 
 
@@ -19,6 +21,10 @@ class Parser(argparse.ArgumentParser):
 
     more_help: Callable[[], str] | None = None
     mixed = False
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.register("type", Path, local_path)
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+
+_ADDRESS = re.compile(r"\s*(file:|[a-z][a-z0-9+.-]+://)", re.IGNORECASE)
 
 
 def default_home() -> Path:
@@ -14,6 +17,25 @@ def default_home() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_data_dir("dpdesk", appauthor=False))
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an address (URL), which taken as a path would name a folder `file:`."""
+    return _ADDRESS.match(text) is not None
+
+
+def local_path(text: str) -> Path:
+    """The path that is written; InputError ``path.address`` for an address."""
+    if is_address(text):
+        from dpdesk.core.errors import InputError
+        from dpdesk.core.messages import msg
+
+        raise InputError(
+            "path.address",
+            msg("{path}: is an address, expected the path of a file or folder.", path=text.strip()),
+            hint="Write the path alone, without the part up to the two slashes.",
+        )
+    return Path(text)
 
 
 def expanded(text: str | Path) -> Path:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from dpdesk.core.column_names import check_one_each, spelling, with_names
 from dpdesk.core.errors import InputError
+from dpdesk.core.home import is_address
 from dpdesk.core.language import ENGLISH, languages
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import MAX_DIGITS, freeze_table, odd_numbers, show, thaw
@@ -258,7 +259,7 @@ def _budget(raw: Mapping[str, object], where: str) -> Mapping[str, object]:
         if key in budget:
             text_of(budget, key, place, None)
     ledger = str(budget.get("ledger", ""))
-    if "://" in ledger or ledger.lower().startswith("file:"):  # taken as a path, it would be new
+    if is_address(ledger):  # taken as a path, it would be new
         raise invalid("ledger", ledger, "the path of a file, not an address", place)
     limit = budget.get("limit", 0)
     if isinstance(limit, bool) or not isinstance(limit, int | float | Decimal) or limit < 0:

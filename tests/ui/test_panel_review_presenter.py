@@ -88,6 +88,7 @@ def test_a_folder_is_refused_when_something_is_in_the_way(tmp_path: Path) -> Non
     assert "holds files already" in presenter.folder_problem(str(full))
     assert "is a file" in presenter.folder_problem(str(file))
     assert "is a file" in presenter.folder_problem(str(file / "below" / "it"))
+    assert "not an address" in presenter.folder_problem(f"file://{empty}")
     assert "whole path" in presenter.folder_problem("relative/folder")
     assert "Name a folder" in presenter.folder_problem("  ")
     assert presenter.folder_problem(str(empty)) == ""

@@ -22,6 +22,13 @@ from dpdesk.core.errors import InputError
         (["verify"], "DIR"),
         (["run", "p", "--out", "o", "--seed", "1"], "--seed"),
         (["run", "p", "--ou", "o"], "--out"),
+        (["run", "p", "--out", "file:///tmp/x"], "file:///tmp/x: is an address, expected the path"),
+        (["demo", "--out", "FILE:x"], "is an address"),
+        (["buy", "p", "--table", "a", "--epsilon", "1", "--out", "smb://host/x"], "is an address"),
+        (["export", "d", "--format", "csv", "--out", "https://host/x"], "is an address"),
+        (["ledger", "export", "--out", "file:/tmp/l.csv"], "is an address"),
+        (["review", "pack", "d", "--out", "file:///p.pdf"], "is an address"),
+        (["verify", "file:///tmp/x"], "is an address"),
     ],
 )
 def test_bad_usage_is_one_sentence(arguments: list[str], sentence: str) -> None:
@@ -85,3 +92,8 @@ def test_merging_without_a_folder_asks_for_it_alone() -> None:
     with pytest.raises(InputError, match=r"required: DIR\.$"):
         parse(["review", "merge"])
     assert parse(["review", "merge", "D"]).copies == []
+
+
+@pytest.mark.parametrize("path", ["file", "./file:/x", "C:/x", "c:\\x", "a:b/c", "/x/file:///y"])
+def test_a_path_that_only_looks_like_an_address_is_taken(path: str) -> None:
+    assert parse(["run", "p", "--out", path]).out == Path(path)

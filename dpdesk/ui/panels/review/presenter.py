@@ -24,7 +24,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.home import expanded
+from dpdesk.core.home import expanded, is_address
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.messages import msg
@@ -165,6 +165,8 @@ def folder_problem(text: str) -> str:
     """
     if not text.strip():
         return translate("Review", "Name a folder for the release; it is made for you.")
+    if is_address(text):
+        return translate("Review", "Give the path of a folder, not an address.")
     place = expanded(text.strip())
     if not place.is_absolute():
         return translate("Review", "Give the whole path of the folder, from the root.")
