@@ -65,7 +65,7 @@ def evidence_faults(
         yield f"`format` is not {FORMAT}"
     if not _plain_notes(evidence.get("notes")):
         yield "`notes` are not sentences"
-    yield from _parameters_fault(evidence, method)
+    yield from _parameters_fault(evidence, method, complete=complete)
     yield from _reading_faults(evidence)
     yield from _version_faults(manifest, evidence, complete=complete)
     if spends:
@@ -104,9 +104,13 @@ def _plain_notes(notes: object) -> bool:
     return isinstance(notes, list) and all(isinstance(note, str) for note in notes)
 
 
-def _parameters_fault(evidence: Mapping[str, object], method: Method) -> Iterator[str]:
+def _parameters_fault(
+    evidence: Mapping[str, object], method: Method, *, complete: bool
+) -> Iterator[str]:
     """The whole parameters, public or not, are those of the plan."""
-    plan = evidence.get("plan")
+    from dpdesk.app.page_checks import stated_settings
+
+    plan, stated = evidence.get("plan"), evidence.get("parameters")
     if not isinstance(plan, Mapping):
         return  # said elsewhere
     try:
@@ -115,7 +119,7 @@ def _parameters_fault(evidence: Mapping[str, object], method: Method) -> Iterato
     except InputError:
         return  # said elsewhere
     whole = effective_parameters(method.parameters, values, method.parameters)
-    if not same_values(evidence.get("parameters"), whole):
+    if not same_values(stated, stated_settings(whole, stated, given, complete=complete)):
         yield "`parameters` are not those of its plan"
 
 

@@ -254,19 +254,35 @@ def plan_fault(
         return "gives no plan and source"
     try:
         plan = Plan.from_plain(raw, "the plan")
-        values = parse_parameters(method.parameters, plan.protection.parameters, "the plan")
+        given = plan.protection.parameters
+        values = parse_parameters(method.parameters, given, "the plan")
     except InputError as error:
         return f"its plan cannot be read: {error.sentence}"
     public = [parameter for parameter in method.parameters if parameter.public]
+    whole = effective_parameters(method.parameters, values, public)
     said = {
         "title": plan.title,
         "method": plan.protection.method,
-        "parameters": effective_parameters(method.parameters, values, public),
+        "parameters": stated_settings(
+            whole, manifest["parameters"], given, complete=same_texts(manifest)
+        ),
     }
     for key, value in said.items():
         if manifest[key] != value:
             return f"`{key}` of its plan is not the one of the manifest"
     return _role_fault(manifest, evidence, plan, method, values, source.get("columns"))
+
+
+def stated_settings(
+    whole: Mapping[str, object], stated: object, given: Mapping[str, object], *, complete: bool
+) -> dict[str, object]:
+    """The settings of a plan as its release must state them, of all that this program has.
+
+    Unless it is ``complete``, another program made the release, which may not have known a setting
+    that has its default: one that is neither ``given`` by the plan nor ``stated`` is not missed.
+    """
+    known = {*given, *(stated if isinstance(stated, Mapping) else ())}
+    return {key: value for key, value in whole.items() if complete or key in known}
 
 
 def _role_fault(

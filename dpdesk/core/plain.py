@@ -15,8 +15,23 @@ MAX_DIGITS = 1000
 EMPTY = "(empty)"
 _MAX_BITS = 3321
 _SHOWN = 60
+BLANKS = (
+    *((0x9, 0xD), (0x20, 0x20), (0x85, 0x85), (0xA0, 0xA0), (0xAD, 0xAD), (0x34F, 0x34F)),
+    *((0x61C, 0x61C), (0x115F, 0x1160), (0x1680, 0x1680), (0x17B4, 0x17B5), (0x180B, 0x180F)),
+    *((0x2000, 0x200F), (0x2028, 0x202F), (0x205F, 0x206F), (0x2800, 0x2800), (0x3000, 0x3000)),
+    *((0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8)),
+    *((0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)),
+)
+"""Code points, first and last, that show nothing: Unicode's ``White_Space``, what it lets programs
+ignore (``Default_Ignorable_Code_Point``), and the empty sign of Braille."""
+_BLANK = re.compile("[" + "".join(f"{chr(one)}-{chr(last)}" for one, last in BLANKS) + "]*")
 _ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Control characters but for tabs and line ends, and those that turn the direction of reading."""
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text holds nothing but what shows nothing (:data:`BLANKS`)."""
+    return _BLANK.fullmatch(text) is not None
 
 
 def freeze(value: object) -> object:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.plain import BLANKS, is_blank
 from dpdesk.core.source_spec import KEEP, SourceSpec
 from dpdesk.io.csvload import RAW, Loaded
 from dpdesk.io.database import query
@@ -20,11 +21,17 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 500
 _EMPTY, _FULL = "empty_rows", "rows_with_values"
+_BLANKS = "[" + "".join(f"\\x{{{one:x}}}-\\x{{{last:x}}}" for one, last in BLANKS) + "]*"
 
 
 def is_empty(row: Iterable[str]) -> bool:
     """Whether no field of a row holds more than blanks."""
-    return not any(text.strip(" \t") for text in row)
+    return all(map(is_blank, row))
+
+
+def blank_sql(text: str) -> str:
+    """The condition in SQL that a text holds nothing but blanks, as :func:`is_empty` takes them."""
+    return f"regexp_full_match({text}, '{_BLANKS}')"
 
 
 def without_empty_rows(
@@ -90,7 +97,7 @@ def _listed(con: DuckDBPyConnection, width: int, path: Path, token: CancelToken)
 
 def _blank(start: int, width: int) -> str:
     columns = range(start, min(width, start + _AT_ONCE))
-    return " AND ".join(f"trim(c{j}, ' \t') = ''" for j in columns)
+    return " AND ".join(blank_sql(f"c{j}") for j in columns)
 
 
 def _left_out(found: int, first: int) -> str:

@@ -20,6 +20,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.messages import msg
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import query
+from dpdesk.io.emptyrows import blank_sql
 from dpdesk.io.failures import storage_error
 from dpdesk.io.missing import condition as condition_of
 from dpdesk.io.missing import missing_sql
@@ -35,7 +36,7 @@ _BLOCK, _DIGEST = 64, 32
 _CHECKED = 200
 _ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", np.uint8)
 _TEXT = "trim(nfc_normalize(v), ' ')"
-_BLANK = r"regexp_full_match(v, '[\s\p{Z}]*')"
+_BLANK = blank_sql("v")
 """Blanks of any kind, or nothing: no identifier."""
 _WHOLE = r"[+-]?[0-9]+([.]0?)?"
 _DIGITS = f"ltrim(regexp_extract({_TEXT}, '[0-9]+'), '0')"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.plain import is_blank
 from dpdesk.io.csvload import RAW, Loaded
 from dpdesk.io.database import query
 from dpdesk.io.looks import MISSING_CODES, datum
@@ -100,7 +101,7 @@ def _single(last: Rows, rows: int, width: int) -> list[str]:
     """The values of the last rows that have one value each, from the last row on."""
     if width < _WIDE:
         return []
-    filled = [[text for text in row if text.strip(" \t")] for row in last]
+    filled = [[text for text in row if not is_blank(text)] for row in last]
     count = next((n for n, row in enumerate(filled) if len(row) != 1), len(filled))
     return [] if count > _MOST_BELOW or count == rows else [row[0] for row in filled[:count]]
 

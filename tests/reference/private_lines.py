@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 UNREADABLE = "\U0010ffff"
 
@@ -19,14 +20,21 @@ def rows_of(
             found.append((UNREADABLE,) * width)
             continue
         text = text.removeprefix("\ufeff")
-        if text in ("", "\x1a"):
+        if text in ("", "\x1a") or (width > 1 and _is_blank(text)):
             continue
         fields = None if "\0" in text else _fields(text, delimiter, quote)
         if fields is None or len(fields) < width or any(fields[width:]):
             found.append((UNREADABLE,) * width)
-        elif any(field.strip(" \t") for field in fields):
+        elif not all(map(_is_blank, fields)):
             found.append(tuple(fields[:width]))
     return found
+
+
+def _is_blank(text: str) -> bool:
+    return all(
+        sign in "\t\x0b\x0c\x85" or unicodedata.category(sign) in ("Zs", "Zl", "Zp", "Cf")
+        for sign in text
+    )
 
 
 def _lines(data: bytes, codec: str) -> list[bytes]:

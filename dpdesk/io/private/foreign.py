@@ -12,6 +12,7 @@ from dpdesk.core.labels import Codebook
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import parquet_source, query
+from dpdesk.io.emptyrows import blank_sql
 from dpdesk.io.formats.loading import request_for, scratch
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.process import read_in_process
@@ -99,7 +100,7 @@ def _take_over(
         texts = [_text(place, kinds) for place in wanted.places]
         inner = ", ".join(f"{text} AS f{j}" for j, text in enumerate(texts))
         listed = typed_sql([f"f{j}" for j in range(len(texts))], wanted.kinds, spec)
-        filled = " OR ".join(f"trim({_text(j, kinds)}, ' \t') <> ''" for j in range(len(names)))
+        filled = " OR ".join(f"NOT {blank_sql(_text(j, kinds))}" for j in range(len(names)))
         cursor.execute(
             f"CREATE TABLE {RAW} AS SELECT {listed} FROM (SELECT {inner} FROM {source} "
             f"WHERE {counted(spec, filled)})"

@@ -7,19 +7,46 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dpdesk.core.compiled import kernel
+from dpdesk.core.plain import BLANKS
 
 Array = Any
 """A numpy array; inside compiled code element types come from the caller."""
 _LF, _CR, _END, _HIGH = 0x0A, 0x0D, 0x1A, 0x80
+_FIRSTS = np.array([first for first, _ in BLANKS], np.int64)
+_LASTS = np.array([last for _, last in BLANKS], np.int64)
 
 
 @kernel
-def find_lines(data: Array, size: int, starts: Array, stops: Array) -> int:
+def blanks_end(data: Array, start: int, stop: int) -> int:
+    """Behind the blanks (:data:`~dpdesk.core.plain.BLANKS`) at the beginning of bytes in UTF-8."""
+    at = start
+    while at < stop:
+        first = int(data[at])
+        more = 0 if first < _HIGH else 1 if first < 0xE0 else 2 if first < 0xF0 else 3
+        if at + more >= stop:
+            return at
+        point = first if more == 0 else first & (0x3F >> more)
+        for j in range(more):
+            point = point << 6 | int(data[at + 1 + j]) & 0x3F
+        blank = False
+        for k in range(len(_FIRSTS)):
+            blank = blank or _FIRSTS[k] <= point <= _LASTS[k]
+        if not blank:
+            return at
+        at += 1 + more
+    return at
+
+
+@kernel
+def find_lines(data: Array, size: int, starts: Array, stops: Array, blanks: bool) -> int:
     """Where the lines of ``data[:size]`` begin and end; how many there are.
 
     LF, CR and CR LF end a line. A line of nothing (or of a byte order mark, or the end-of-file byte
-    0x1A alone) is none; a mark at the beginning of a line is no part of it.
+    0x1A alone) is none, and with ``blanks`` one of blanks alone; a mark at the beginning of a line
+    is no part of it.
     """
     found = begin = 0
     for at in range(size + 1):
@@ -33,7 +60,10 @@ def find_lines(data: Array, size: int, starts: Array, stops: Array) -> int:
             and data[first + 2] == 0xBF
         ):
             first += 3
-        if at > first and not (at == first + 1 and data[first] == _END):
+        empty = at == first or (at == first + 1 and data[first] == _END)
+        if not empty and blanks and blanks_end(data, first, at) == at:
+            empty = is_text(data, first, at)
+        if not empty:
             starts[found] = first
             stops[found] = at
             found += 1
@@ -130,10 +160,8 @@ def split_line(
             while end < stop and data[end] != delimiter:
                 end += 1
             size, first, last = end - at, 2 * at, end
-        for j in range(first // 2, last):
-            if data[j] != 0x20 and data[j] != 0x09:
-                found = 2
-                break
+        if found == 1 and blanks_end(data, first // 2, last) < last:
+            found = 2
         if k < len(places):
             if places[k] >= 0:
                 firsts[places[k], line] = first

@@ -202,7 +202,8 @@ def _table(
     data = np.frombuffer(block, np.uint8)
     most = block.count(b"\n") + block.count(b"\r") + 1
     starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
-    count = find_lines(data, len(data), starts, stops)
+    # Of a single column a line of blanks is a value, as it is for the readers of other methods.
+    count = find_lines(data, len(data), starts, stops, len(places) > 1)
     marks = grammar.marks()
     firsts, sizes = np.zeros((columns, count), np.int64), np.zeros((columns, count), np.int64)
     filled = np.ones(count, np.bool_)

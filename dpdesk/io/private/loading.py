@@ -20,6 +20,7 @@ from dpdesk.core.source_spec import KEEP, REPEATED
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded, distinct_names
 from dpdesk.io.database import literal, query
 from dpdesk.io.declared import unknown_type
+from dpdesk.io.emptyrows import blank_sql
 from dpdesk.io.formats.argus import ArgusColumn
 from dpdesk.io.formats.columns import check_names
 from dpdesk.io.formats.fixedwidth import described_columns
@@ -314,7 +315,7 @@ def load_fixed(
 def _filled(columns: Sequence[ArgusColumn]) -> str:
     """The condition in SQL that one of the columns of a line holds more than blanks."""
     texts = (f"substr({_LINE}, {one.start}, {one.width})" for one in columns)
-    return " OR ".join(f"trim({text}, ' \t') <> ''" for text in texts)
+    return " OR ".join(f"NOT {blank_sql(text)}" for text in texts)
 
 
 def _cut(start: int, width: int, decimals: int | None) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,13 +15,14 @@ from dpdesk.app import exporting
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.querying import open_release
+from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.query import Grouping, Query
 from dpdesk.project.review.state import Status
 from tests.helpers import cubes
-from tests.helpers.forging import manifest_of, seal_again
+from tests.helpers.forging import canonical, manifest_of, seal_again
 
 TEXTS = {"language": "en", "sha256": "0" * 64}
 
@@ -125,3 +128,27 @@ def test_an_answer_says_what_was_not_compared(
     assert [text for text in warnings(other) if text not in warnings(genuine)] == [
         next(text for text in warnings(other) if "were not compared" in text)
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "texts", "ok"),
+    [
+        ("labels", TEXTS, True),
+        ("neighbours", TEXTS, False),
+        ("labels", None, False),
+        ("levels", TEXTS, False),
+        ("epsilon", TEXTS, False),
+    ],
+)
+def test_a_setting_that_came_after_a_release_was_made_is_not_missed(
+    genuine: Path, context: AppContext, tmp_path: Path, key: str, texts: object, ok: bool
+) -> None:
+    release = Path(shutil.copytree(genuine, tmp_path / "old"))
+    place = release / "internal/evidence.json"
+    evidence: Any = json.loads(place.read_text("utf-8"))
+    manifest: Any = manifest_of(release)
+    del evidence["parameters"][key], manifest["parameters"][key]
+    place.write_bytes(canonical(evidence))
+    seal_again(release, manifest | ({} if texts is None else {"texts": texts}))
+    found = verify_release(release, context.registry, CancelToken(), silent)
+    assert found.ok is ok, found.failures

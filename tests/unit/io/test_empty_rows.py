@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -144,6 +146,30 @@ def test_a_table_of_empty_rows_alone_is_no_table(
     with pytest.raises(InputError) as caught:
         read(tmp_path, workspace, spec(ending))
     assert caught.value.code == "read.no-rows"
+
+
+BLANK_ROWS: Rows = [("\u00a0", "a"), ("\u00a0\u2003", ""), ("\u200b", "\ufeff"), (" \u3000", "")]
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "sqlite", "duckdb", "parquet"])
+def test_blanks_of_every_kind_are_no_values(
+    tmp_path: Path, workspace: Workspace, ending: str
+) -> None:
+    WRITERS[ending](tmp_path / f"t.{ending}", [*BLANK_ROWS, ("b", "c")])
+    rows, notes = read(tmp_path, workspace, spec(ending))
+    assert rows == [("\u00a0", "a"), ("b", "c")]
+    assert any(note.startswith("3 rows hold no value and were left out") for note in notes)
+    assert list(preview_source(spec(ending), tmp_path).rows) == rows
+    types = (("x", "text"), ("y", "text"))
+    marks = {"encoding": "utf-8", "delimiter": ",", "decimal": ".", "quote": '"'}
+    private = replace(spec(ending), types=types)
+    if ending in ("csv", "xlsx"):
+        private = replace(private, header=True)
+    if ending == "csv":
+        private = replace(private, **marks)  # type: ignore[arg-type]
+    opened = DataStore.open(private, tmp_path, workspace, CancelToken(), silent, private=True)
+    with closing(opened) as store:
+        assert store.rows == 2
 
 
 def test_blanks_are_no_values_and_one_value_is_enough(tmp_path: Path, workspace: Workspace) -> None:

@@ -37,6 +37,11 @@ _BYTES = (
     b"\xed\xa0\x80",
     b"\xf0\x9f\x98\x80",
     b"\xe4",
+    b"\xc2\xa0",
+    b"\xe2\x80\x83",
+    b"\xe2\x80\x8b",
+    b"\x82\xa0",
+    b"\x0b",
 )
 PIECES = st.sampled_from(_SIGNS + _BYTES)
 
