@@ -20,7 +20,7 @@ from dpdesk.app.recording import enter
 from dpdesk.app.witnessing import (
     LIMITED,
     PEOPLE,
-    audit_note,
+    audit_gap,
     check_not_lost,
     check_witnessed,
     debits_elsewhere,
@@ -120,10 +120,7 @@ def look_at_ledger(
     with closing(Ledger.open(path, create=False, token=token, witness=witness)) as ledger:
         ledger.require(known_entries(context, ledger.identity))
         book, entries = ledger.book, ledger.entries()
-        doubts, gaps = (
-            unwitnessed_reason(context, ledger),
-            audit_note(context, ledger),
-        )
+        doubts = unwitnessed_reason(context, ledger)
         identity, unwitnessed = ledger.identity, ledger.tell_witness()
     keys = book.accounts() if population is None else (find_account(book, population, path),)
     accounts: list[AccountPicture] = []
@@ -134,7 +131,7 @@ def look_at_ledger(
     notes = [*_doubts(book, keys), *([elsewhere_note(tuple(found)).sentence] if found else [])]
     if unwitnessed:
         notes.append(unwitnessed_note(unwitnessed).sentence)
-    notes += [note.sentence for note in (*gaps, *witness_notes(context))]
+    notes += [note.sentence for note in witness_notes(context)]
     return LedgerPicture(
         path, identity, tuple(accounts), len(entries), entries[-1].hash, tuple(notes), doubts
     )
@@ -293,9 +290,11 @@ def check_ledger(context: AppContext, path: Path) -> LedgerCheck:
     if found.ok:
         with closing(Ledger.open(path, create=False, witness=Witness.here())) as ledger:
             lost, doubts = ledger.lost(), unwitnessed_reason(context, ledger)
-            gaps = audit_note(context, ledger)
-        gap = "".join(note.sentence for note in gaps)
-        found = replace(found, notes=(*found.notes, *doubts), audit=gap or _audit_fault(context))
+            gap = audit_gap(context, ledger)
+        told = "" if gap is None else gap.sentence
+        doubts = () if told in doubts else doubts
+        audit = told or _audit_fault(context)
+        found = replace(found, notes=(*found.notes, *doubts), audit=audit)
         if lost:
             reason = msg(
                 "entry {number:,}, which this computer knows, is missing or is another",

@@ -30,9 +30,9 @@ from dpdesk.app.witnessing import (
     DEBITED,
     LIMITED,
     audit_end,
-    audit_note,
     check_not_lost,
     check_witnessed,
+    debit_facts,
     debits_elsewhere,
     elsewhere_note,
     is_gone,
@@ -225,17 +225,17 @@ class LedgerDesk:
                 report(note)
             ledger.require(known_entries(self.context, ledger.identity))
             check_witnessed(self.context, ledger)
-            gaps = audit_note(self.context, ledger)
             known, end = (
                 known_entries(self.context, ledger.identity),
                 audit_end(self.context, ledger.path),
             )
             debit = ledger.debit(request, self.limit, known, end)
             limits = ledger.book.history(AccountKey.of(request))
-            facts = _facts(debit, ledger)
+            (entry,) = (one for one in ledger.entries() if one.hash == debit.entry)
+            facts = debit_facts(ledger, entry)
             if ledger.unwitnessed:
                 report(unwitnessed_note(ledger.unwitnessed))
-            for note in (*gaps, *witness_notes(self.context)):
+            for note in witness_notes(self.context):
                 report(note)
         mention(self.context, DEBITED, self.path, report, facts)
         if limits and limits[-1].n == debit.row + 1:
@@ -319,20 +319,6 @@ def limit_facts(key: AccountKey, limit: Budget | None, reason: str) -> dict[str,
     """What the audit log keeps of a limit."""
     told = "none" if limit is None else str(limit)
     return {"account": str(key), "limit": told, "reason": reason}
-
-
-def _facts(debit: Debit, ledger: Ledger) -> dict[str, object]:
-    """What the audit log keeps of a debit: enough to enter it in the ledger again."""
-    (record,) = (entry for entry in ledger.entries() if entry.hash == debit.entry)
-    return {
-        "ledger": debit.ledger,
-        "row": debit.row,
-        "entry": debit.entry,
-        "cost": str(debit.cost),
-        "population": debit.population,
-        "source": debit.source,
-        "record": record.as_plain(),
-    }
 
 
 def _reason(error: BaseException) -> str:

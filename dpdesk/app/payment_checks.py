@@ -18,10 +18,14 @@ from dpdesk.core.budget import (
     columns_fingerprint,
 )
 from dpdesk.core.errors import StorageError
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number
+from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.engine.private.method import Charge
+from dpdesk.io.release_folder import EVIDENCE, INTERNAL
 from dpdesk.project.ledger.records import Debited, LedgerEntry, one_line
 
+PAYMENT_CLAIM = "what was paid is the entry of the debit in the ledger"
 _PAID = frozenset({"debit", "entry", "cost", "time", "population", "ledger"})
 _SINCE = frozenset({"record", "head", "elsewhere"})
 _RECORD = frozenset({"n", "time", "who", "kind", "body", "previous", "hash"})
@@ -44,7 +48,8 @@ def payment_faults(
     if not isinstance(budget, Mapping):
         yield "gives no `budget`: it does not say that the release was paid for"
         return
-    wanted = _PAID | _SINCE if complete else _PAID
+    # Earlier versions kept none of what came with the entry of the debit; none kept a part of it.
+    wanted = _PAID | _SINCE if complete or _SINCE & set(budget) else _PAID
     yield from (f"`budget, {key}` is missing" for key in sorted(wanted - set(budget)))
     promised = promised_budget(manifest)
     if promised is None:
@@ -55,8 +60,28 @@ def payment_faults(
         yield f"`budget` says that {paid} was paid, and the manifest promises {promised}"
     if "record" in budget:
         yield from _record_faults(manifest, evidence, budget, promised, charge)
+    else:
+        yield from _unrecorded_faults(budget)
     if not isinstance(budget.get("elsewhere", []), list):
         yield "`budget, elsewhere` is not a list of other ledgers"
+
+
+def payment_claims(
+    manifest: Mapping[str, object], evidence: Mapping[str, object]
+) -> list[ClaimCheck]:
+    """A claim that is not checked where the evidence does not hold the entry of the debit.
+
+    Earlier versions kept none; whoever took it away from a later one could name other texts.
+    """
+    budget = evidence.get("budget")
+    if isinstance(budget, Mapping) and "record" in budget:
+        return []
+    found = msg(
+        "made by version {version} without the entry of its debit in the ledger: what was paid, "
+        "and when, is compared with nothing",
+        version=str(manifest.get("dpdesk"))[:60],
+    )
+    return [ClaimCheck(PAYMENT_CLAIM, CheckStatus.NOT_CHECKED, found, f"{INTERNAL}/{EVIDENCE}")]
 
 
 def draws_faults(evidence: Mapping[str, object], draws: tuple[Draws, ...]) -> list[str]:
@@ -151,6 +176,19 @@ def _witnessed_faults(entry: LedgerEntry, ending: Mapping[str, object]) -> Itera
     end = ending.get("entries")
     if isinstance(end, int) and known.get(end, ending.get("hash")) != ending.get("hash"):
         yield "`budget, head` is not the end that the witness of this computer knows"
+
+
+def _unrecorded_faults(budget: Mapping[str, object]) -> Iterator[str]:
+    """What the witness of this computer knows otherwise of a debit whose entry is not there."""
+    from dpdesk.project.ledger import Witness
+
+    ledger, _, row = str(budget.get("debit")).partition(":")
+    try:
+        known = {str(one.n): one.hash for one in Witness.here().entries(ledger)}
+    except StorageError:
+        return
+    if known.get(row, budget.get("entry")) != budget.get("entry"):
+        yield "`budget, entry` is not the entry that the witness of this computer knows"
 
 
 def _debit(record: object) -> tuple[LedgerEntry, Debited]:

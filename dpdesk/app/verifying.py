@@ -28,6 +28,7 @@ from dpdesk.app.page_checks import (
     recorded_hierarchies,
     setting_checks,
 )
+from dpdesk.app.payment_checks import payment_claims
 from dpdesk.app.planning import prepared_again
 from dpdesk.app.pseudonyms import linkage_risk
 from dpdesk.app.reports import report_checks
@@ -267,6 +268,7 @@ class _Checker:
             if _failed(checks) or self._found.failures:
                 return []
             more = [self._figures or needs_source(), as_recorded(evidence)]
+            more += payment_claims(manifest, evidence) if spends else []
             if source is not None:
                 more += hierarchy_files_check(evidence, source)
             more += report_checks(

@@ -47,13 +47,14 @@ class DebitElsewhere:
 class RestoredLedger:
     """A ledger that has everything again: how many entries were missing, how many of them debits.
 
-    ``id`` is the ledger's.
+    ``id`` is the ledger's, ``told`` how many debits the audit log was missing.
     """
 
     path: Path
     id: str
     entries: int
     debits: int
+    told: int = 0
 
 
 def _debits(context: AppContext) -> tuple[AuditEntry, ...]:
@@ -141,34 +142,57 @@ def audit_ties(context: AppContext, log: AuditLog, ledger: Ledger) -> AuditTies:
     return AuditTies(ends, {one: number for number, one in debits.items() if number in settled})
 
 
-def audit_note(context: AppContext, ledger: Ledger) -> tuple[Note, ...]:
-    """What to say where the audit log does not have what a ledger's debits name; else nothing.
+def audit_gap(context: AppContext, ledger: Ledger) -> StorageError | None:
+    """Why nothing is spent where the audit log does not have what a ledger's debits name.
 
-    Raises StorageError ``audit.*``.
+    None where nothing is missing. Raises StorageError ``audit.*``.
     """
-    from dpdesk.project.audit import FILE, AuditLog
+    from dpdesk.project.audit import FILE
+    from dpdesk.project.ledger import problems
 
-    place = context.home / FILE
+    gone = _gone(context, ledger)
+    return problems.audit_gap(context.home / FILE, min(gone)) if gone else None
+
+
+def _gone(context: AppContext, ledger: Ledger) -> set[int]:
+    """The debits that name what the audit log of this home folder does not have."""
+    from dpdesk.project.audit import AuditLog
+
     with AuditLog.open_home(context.home, looking=True) as log:
         ties = audit_ties(context, log, ledger)
         told = {one.facts.get("entry") for one in log.entries_of(DEBITED)}
-        gone = [ties.ends[one] for one in log.lacking(ties.ends)]
-    gone += [number for one, number in ties.told.items() if one not in told]
-    if not gone:
-        return ()
-    return (
-        Note(
-            "ledger.audit-gap",
-            msg(
-                "{place}: the audit log does not have what the ledger's debits name, the first "
-                "of them entry {n:,}: it was emptied, replaced or put back from an old copy, or "
-                "could not be written then. Put the newest copy of it back, or go on without "
-                "these entries (`dpdesk ledger accept --reason TEXT`).",
-                place=place,
-                n=min(gone),
-            ),
-        ),
-    )
+        gone = {ties.ends[one] for one in log.lacking(ties.ends)}
+    return gone | {number for one, number in ties.told.items() if one not in told}
+
+
+def debit_facts(ledger: Ledger, entry: LedgerEntry) -> dict[str, object]:
+    """What the audit log keeps of a debit: enough to enter it in the ledger again."""
+    from dpdesk.project.ledger.records import Debited
+
+    debited = entry.content
+    assert isinstance(debited, Debited)
+    return {
+        "ledger": ledger.identity,
+        "row": entry.n,
+        "entry": entry.hash,
+        "cost": str(debited.request.cost),
+        "population": debited.request.population,
+        "source": debited.request.source,
+        "record": entry.as_plain(),
+    }
+
+
+def _enter_debits(context: AppContext, ledger: Ledger) -> int:
+    """Enter in the audit log the debits of this home folder that it does not have; how many."""
+    from dpdesk.project.audit import AuditLog
+
+    with AuditLog.open_home(context.home, looking=True) as log:
+        asked = audit_ties(context, log, ledger).told
+        told = {one.facts.get("entry") for one in log.entries_of(DEBITED)}
+    missing = [one for one in ledger.entries() if one.hash in asked and one.hash not in told]
+    for entry in missing:
+        enter(context, DEBITED, ledger.path, debit_facts(ledger, entry))
+    return len(missing)
 
 
 def noise_paid(home: Path, population: str, source_sha256: str) -> tuple[str, ...]:
@@ -361,7 +385,8 @@ def check_witnessed(context: AppContext, ledger: Ledger) -> None:
     """Stop where it is not known whether a ledger has all that was ever entered.
 
     Raises StorageError ``ledger.another`` where another one with debits lay in its place,
-    ``witness.lost``, ``witness.damaged``.
+    ``ledger.audit-gap`` where the audit log has lost some of them, ``witness.lost``,
+    ``witness.damaged``.
     """
     from dpdesk.project.ledger import problems
 
@@ -369,6 +394,9 @@ def check_witnessed(context: AppContext, ledger: Ledger) -> None:
     debits, last = _made_here(context, ledger.path, ledger.identity)
     if debits:
         raise problems.another(ledger.path, debits, last)
+    gap = audit_gap(context, ledger)
+    if gap is not None:
+        raise gap
 
 
 def unwitnessed_reason(context: AppContext, ledger: Ledger) -> tuple[str, ...]:
@@ -416,7 +444,8 @@ def restore_ledger(
 ) -> RestoredLedger:
     """Enter again what a ledger has lost: from the witness, the audit log and these releases.
 
-    One that is gone is made again, as far as the witness knows it.
+    One that is gone is made again, as far as the witness knows it. Debits that the audit log has
+    lost are entered in it again from the ledger.
 
     It is entered in the audit log, with the reason. Raises InputError ``ledger.reason``,
     ``ledger.no-record`` for a release that cannot say what it paid to this ledger; StorageError
@@ -442,20 +471,21 @@ def restore_ledger(
     with closing(ledger):
         known = [*_records(context, ledger.identity)]
         known += [_release_record(folder, ledger.identity) for folder in releases]
-        lost = ledger.lost(known)
-        if lost:
+        lost, told = ledger.lost(known), 0
+        if lost or _gone(context, ledger):
             facts = {
                 "ledger": ledger.identity,
                 "entries": len(lost),
-                "first": lost[0].n,
                 "last": ledger.entries()[-1].n + len(lost),
                 "reason": reason,
             }
-            enter(context, RESTORED, path, facts)
-            ledger.restore(known)
+            told = _enter_debits(context, ledger)
+            enter(context, RESTORED, path, {**facts, **({"first": lost[0].n} if lost else {})})
+            if lost:
+                ledger.restore(known)
         ledger.require(known_entries(context, ledger.identity))
         debits = sum(entry.kind == "debit" for entry in lost)
-        return RestoredLedger(path, ledger.identity, len(lost), debits)
+        return RestoredLedger(path, ledger.identity, len(lost), debits, told)
 
 
 def _records(context: AppContext, ledger: str) -> Iterable[LedgerEntry]:

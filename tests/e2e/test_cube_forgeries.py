@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.payment_checks import PAYMENT_CLAIM
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
@@ -514,3 +515,41 @@ def test_the_entry_of_a_debit_is_compared_with_the_witness_of_its_computer(
     assert [one.reason.startswith(reason) for one in found.failures][:1] == [True]
     monkeypatch.setenv("DPDESK_WITNESS", str(tmp_path / "of-another-computer.jsonl"))
     assert verify_release(made, context.registry, CancelToken(), silent).ok
+
+
+@pytest.mark.parametrize(
+    ("taken", "changed", "reason"),
+    [
+        (("record", "head", "elsewhere"), {}, ""),
+        (("record",), {}, "`budget, record` is missing"),
+        (("head", "elsewhere"), {}, "`budget, head` is missing"),
+        (
+            ("record", "head", "elsewhere"),
+            {"entry": "0" * 64},
+            "`budget, entry` is not the entry that the witness of this computer knows",
+        ),
+    ],
+)
+def test_the_entry_of_a_debit_is_not_taken_away_unseen_whatever_texts_a_release_names(
+    context: AppContext,
+    genuine: Mapping[str, Path],
+    tmp_path: Path,
+    taken: tuple[str, ...],
+    changed: Said,
+    reason: str,
+) -> None:
+    made = Path(shutil.copytree(genuine["counts"], tmp_path / "release"))
+    said: Said = manifest_of(made) | {"texts": {"language": "en", "sha256": "0" * 64}}
+    place = made / "internal/evidence.json"
+    evidence = json.loads(place.read_text("utf-8"))
+    evidence["budget"] |= changed
+    for key in taken:
+        del evidence["budget"][key]
+    place.write_bytes(canonical(evidence))
+    seal_again(made, said)
+    found = verify_release(made, context.registry, CancelToken(), silent)
+    if reason:
+        assert reason in [one.reason for one in found.failures]
+        return
+    assert found.ok
+    assert PAYMENT_CLAIM in [check.claim for check in found.not_checked()]

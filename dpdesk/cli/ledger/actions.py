@@ -155,11 +155,14 @@ def restore(context: AppContext, options: Namespace, token: CancelToken, report:
     text = f"{path}: entries entered again: {found.entries:,}, debits among them: {found.debits:,}"
     if not found.entries:
         text = f"{path}: nothing is missing"
+    if found.told:
+        text += f"; debits entered again in the audit log: {found.told:,}"
     plain = {
         "ledger": str(path),
         "id": found.id,
         "entries": found.entries,
         "debits": found.debits,
+        "told": found.told,
     }
     return Outcome(f"{text}\n", plain, kept=True)
 

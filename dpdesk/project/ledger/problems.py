@@ -94,6 +94,23 @@ def unwitnessed(path: Path, witness: Path, last: str) -> StorageError:
     )
 
 
+def audit_gap(log: Path, first: int) -> StorageError:
+    """The audit log of the home folder does not have what the debits of a ledger name."""
+    return StorageError(
+        "ledger.audit-gap",
+        msg(
+            "{place}: the audit log does not have what the ledger's debits name, the first of "
+            "them entry {n:,}: it was emptied, replaced or put back from an old copy, or could not "
+            "be written then.",
+            place=log,
+            n=first,
+        ),
+        hint="Put the newest copy of it back, or have the debits entered in it again, with a reason "
+        "(`dpdesk ledger restore --reason TEXT`). Nothing is spent before.",
+        details={"path": str(log), "entry": first},
+    )
+
+
 def another(path: Path, debits: int, last: str) -> StorageError:
     """Another ledger lies where one with debits lay."""
     return StorageError(
