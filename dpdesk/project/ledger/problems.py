@@ -105,8 +105,8 @@ def audit_gap(log: Path, first: int) -> StorageError:
             place=log,
             n=first,
         ),
-        hint="Put the newest copy of it back, or have the debits entered in it again, with a reason "
-        "(`dpdesk ledger restore --reason TEXT`). Nothing is spent before.",
+        hint="Put the newest copy of it back, or have the debits entered in it again, with a "
+        "reason (`dpdesk ledger restore --reason TEXT`). Nothing is spent before.",
         details={"path": str(log), "entry": first},
     )
 

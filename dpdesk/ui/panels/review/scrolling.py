@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.core.home import expanded
+from dpdesk.core.home import expanded, is_address
 from dpdesk.core.messages import msg
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
@@ -189,9 +189,9 @@ class PathField(QWidget):
 
     @property
     def path(self) -> Path | None:
-        """What is written; None when nothing is."""
+        """What is written; None when nothing is, or an address."""
         text = self.line.text().strip()
-        return expanded(text) if text else None
+        return expanded(text) if text and not is_address(text) else None
 
     def _add_buttons(self, line: QHBoxLayout, tip: str) -> None:
         texts = {
