@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from operator import le
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.anonymity.anytime import anytime_search
 from dpdesk.engine.anonymity.bounded import bounded_search
-from dpdesk.engine.anonymity.bounds import Bounds
-from dpdesk.engine.anonymity.counting import node_counter
+from dpdesk.engine.anonymity.bounds import Bounds, highest
+from dpdesk.engine.anonymity.counting import counted_at
 from dpdesk.engine.anonymity.effort import most_held
 from dpdesk.engine.anonymity.lattice import LatticeProblem
 from dpdesk.engine.anonymity.metrics import OBJECTIVES, evaluate_node
@@ -250,14 +251,27 @@ def test_no_bound_exceeds_what_a_node_is_by_definition(
     learnt = data.draw(st.lists(st.sampled_from(nodes), min_size=1, max_size=5, unique=True))
     problem = table.problem
     bounds = Bounds(problem, objective, k, limit)
-    with node_counter(problem, k, CancelToken(), pooled=True) as counter:
-        bounds.learn(counter.evaluated(learnt))
+    bounds.learn(counted_at(problem, learnt, np.unique([1, k]), CancelToken()))
     found = bounds.of(np.arange(len(nodes)))
     for bound, node in zip(found.tolist(), nodes, strict=True):
         release = reference.Release(table.rows, table.paths, node, k)
         if node not in learnt and release.feasible(limit):
             value = release.entropy if objective == "entropy" else release.objective(objective)
             assert bound <= float(value) * (1 + 1e-9) + 1e-7
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.data())
+def test_the_highest_of_marked_nodes_have_none_above_them(
+    shape: list[int], data: st.DataObject
+) -> None:
+    flags = st.lists(st.booleans(), min_size=math.prod(shape), max_size=math.prod(shape))
+    marked = np.array(data.draw(flags)).reshape(shape)
+    nodes = [tuple(node) for node in np.argwhere(marked).tolist()]
+    expected = [
+        low for low in nodes if not any(low != high and all(map(le, low, high)) for high in nodes)
+    ]
+    assert [tuple(node) for node in np.argwhere(highest(marked)).tolist()] == expected
 
 
 @settings(deadline=None, max_examples=40)
@@ -276,17 +290,17 @@ def test_branch_and_bound_cut_short_finds_a_feasible_node_and_proves_nothing_fal
 
 @settings(deadline=None, max_examples=60)
 @given(lattice_tables(), st.lists(st.integers(0, 10**6), min_size=1, max_size=20))
-def test_pooled_tables_count_nodes_in_any_order_as_the_walk_does(
+def test_nodes_counted_together_are_counted_as_the_walk_does(
     table: LatticeTable, picks: list[int]
 ) -> None:
     problem = table.problem
     statistics = walked(problem)
-    with node_counter(problem, 3, CancelToken(), pooled=True) as counter:
-        for pick in picks:
-            place = pick % problem.node_count
-            found = counter.evaluated([problem.levels(place)])
-            for k in (1, 3):
-                assert found.suppressed(k)[0] == statistics.suppressed(k)[place]
-                assert found.sum_of_squares(k)[0] == statistics.sum_of_squares(k)[place]
-                assert found.objective("loss", k)[0] == statistics.objective("loss", k)[place]
-                assert found.objective("entropy", k)[0] == statistics.objective("entropy", k)[place]
+    places = list(dict.fromkeys(pick % problem.node_count for pick in picks))
+    nodes = [problem.levels(place) for place in places]
+    found = counted_at(problem, nodes, np.array([1, 3], np.int64), CancelToken())
+    assert [tuple(levels) for levels in found.levels.tolist()] == nodes
+    for k in (1, 3):
+        assert (found.suppressed(k) == statistics.suppressed(k)[places]).all()
+        assert (found.sum_of_squares(k) == statistics.sum_of_squares(k)[places]).all()
+        for name in ("loss", "entropy"):
+            assert (found.objective(name, k) == statistics.objective(name, k)[places]).all()

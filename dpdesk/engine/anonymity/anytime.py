@@ -196,6 +196,8 @@ class _BestFirst:
 
     def _hopes(self, found: EvaluatedNodes) -> Floats:
         """What nodes above may reach at best: exact bounds, see the module ``bounds``."""
+        if self._objective == "discernibility":
+            return found.objective(self._objective, 1)
         return plain_bounds(found, self._objective, self._counter.k, self._max_suppressed)
 
     def _choice(self) -> Node:

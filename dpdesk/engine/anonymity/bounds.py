@@ -8,22 +8,23 @@ Feasibility
     If v suppresses more than allowed, so does every u ≤ v; nothing there is feasible.
 
 Penalty of suppression
-    Write an objective as G + P, where G is its value if no row were suppressed (k = 1) and P what
-    suppression adds. P(u) ≥ P(v) for every u ≤ v:
+    Write an objective as G + P, where G is its value if no row were suppressed (k = 1; for
+    discernibility see below) and P what suppression adds. P(u) ≥ P(v) for every u ≤ v:
 
     * loss, precision, entropy: G is a mean (entropy: a sum) over cells of a cost that grows with
       the level and never exceeds the cost of a suppressed cell (1, or the bits of the whole table).
       P is the sum over suppressed rows of what their cells fall short of that cost. From v down to
       u no suppressed row is lost and every shortfall grows. It also holds for the rounded integer
       costs that are counted with, since rounding keeps their order.
-    * discernibility: G is Σ size² over all classes, P is Σ size·(N − size) over suppressed ones. A
-      suppressed class of v with s rows is a union of suppressed classes of u with sizes s₁ + s₂ + …
-      = s, and Σ sᵢ·(N − sᵢ) = s·N − Σ sᵢ² ≥ s·N − s².
+    * discernibility: G is Σ size·max(size, k) over all classes, and P = (N − k)·(rows suppressed):
+      a kept class costs size² = size·max(size, k), and a suppressed one size·N = size·k +
+      size·(N − k). Rows suppressed only grow on the way down, and N ≥ k where any node is feasible.
 
 Cost without suppression
     G(w) ≥ G(u) for every w ≥ u. For loss, precision and entropy G is a sum of one term for each
     attribute and its level, so it is known for all nodes before any is counted. For discernibility
-    G grows upwards because (a + b)² ≥ a² + b².
+    G grows upwards: classes of a and b rows cost a·max(a, k) + b·max(b, k) ≤ (a + b)·max(a + b, k)
+    once they are one.
 
     The average class size is not of this form. Let w ≥ u be feasible. Each kept class of w holds a
     kept class of u, or consists of rows that u suppresses, at least k of them; so w keeps at most
@@ -41,6 +42,7 @@ the bounds with suppression are our own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -80,14 +82,18 @@ class Bounds:
         if self.objective != "average-class-size":
             penalties = np.maximum(values - bases, 0)
         penalties[~feasible] = np.inf
-        for place, levels in enumerate(nodes.levels.tolist()):
-            below = tuple(slice(0, level + 1) for level in levels)
-            above = tuple(slice(level, None) for level in levels)
-            self._counted[tuple(levels)] = True
-            if penalties[place] > self._penalty[tuple(levels)]:
-                np.maximum(self._penalty[below], penalties[place], out=self._penalty[below])
-            if self.objective not in ADDITIVE and bases[place] > self._base[tuple(levels)]:
-                np.maximum(self._base[above], bases[place], out=self._base[above])
+        places = tuple(nodes.levels.astype(np.int64).T)
+        self._counted[places] = True
+        self._penalty[places] = np.maximum(self._penalty[places], penalties)
+        spread(self._penalty, downwards=True)
+        if self.objective not in ADDITIVE:
+            self._base[places] = np.maximum(self._base[places], bases)
+            spread(self._base, downwards=False)
+
+    @property
+    def counted(self) -> int:
+        """How many nodes were learnt."""
+        return int(np.count_nonzero(self._counted))
 
     def of(self, nodes: NDArray[np.int64]) -> Floats:
         """The bounds of nodes by number; infinite for counted ones, which need no bound."""
@@ -95,13 +101,44 @@ class Bounds:
         found[self._counted.reshape(-1)[nodes]] = np.inf
         return found
 
+    def open(self, most: float) -> NDArray[np.bool_]:
+        """Which nodes are neither counted nor ruled out by a bound above ``most``, by level."""
+        found: NDArray[np.bool_] = self._base + self._penalty <= most
+        found &= ~self._counted
+        return found
+
+
+def spread(grid: NDArray[np.generic], *, downwards: bool) -> None:
+    """Raise each entry to the greatest of those above it (or below it), in place."""
+    for axis, length in enumerate(grid.shape):
+        rows = grid.reshape(math.prod(grid.shape[:axis]), length, -1)
+        steps = range(length - 2, -1, -1) if downwards else range(1, length)
+        for level in steps:
+            near = rows[:, level + 1] if downwards else rows[:, level - 1]
+            np.maximum(rows[:, level], near, out=rows[:, level])
+
+
+def highest(marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Those of the marked nodes above which none is marked."""
+    below = marked.copy()
+    spread(below, downwards=True)
+    found = marked.copy()
+    for axis in range(marked.ndim):
+        lower, upper = [slice(None)] * marked.ndim, [slice(None)] * marked.ndim
+        lower[axis], upper[axis] = slice(None, -1), slice(1, None)
+        found[tuple(lower)] &= ~below[tuple(upper)]
+    return found
+
 
 def plain_bounds(nodes: EvaluatedNodes, objective: str, k: int, max_suppressed: int) -> Floats:
     """Per node, a lower bound of the objective of every feasible node at or above it.
 
-    ``nodes`` were counted at 1 and k. It is the value without suppression, save for the average
-    class size, see the module.
+    ``nodes`` were counted at 1 and k. It is what the module calls G, and for the average class size
+    the bound that is given there.
     """
+    if objective == "discernibility":
+        whole: Floats = (nodes.sum_of_squares(k) + nodes.suppressed(k) * k).astype(np.float64)
+        return whole
     if objective != "average-class-size":
         return nodes.objective(objective, 1)
     rows, suppressed = nodes.problem.rows, nodes.suppressed(k)

@@ -167,26 +167,30 @@ def _add_up(
 
 @kernel
 def raise_inner(
-    rests: Array, entries: Array, ups: Array, to_rests: Array, to_entries: Array
-) -> int:
-    """Raise the inner attribute of a whole table to the codes ``ups``; the number of entries."""
+    rests: Array, first: int, size: int, entries: Array, at: int, to_rests: Array, to_first: int,
+    to_entries: Array, to_at: int, level: int, inner: Array,
+) -> None:  # fmt: skip
+    """Raise the inner attribute of ``size`` rests by one level, from ``level``.
+
+    Where from and where to: as for :func:`raise_rests`; ``inner`` as for :func:`tally_levels`.
+    """
     end_column = rests.shape[1] - 1
-    out = begin = 0
-    for rest in range(len(rests)):
+    out, begin = to_at, at
+    for rest in range(size):
         before = -1
-        for place in range(begin, rests[rest, end_column]):
-            code = ups[entries[place] >> 32]
+        end = at + rests[first + rest, end_column]
+        for place in range(begin, end):
+            code = inner[level, entries[place] >> 32, 0]
             if code == before:
                 to_entries[out - 1] += entries[place] & _ROWS
             else:
                 to_entries[out] = (code << 32) | (entries[place] & _ROWS)
                 before = code
                 out += 1
-        begin = rests[rest, end_column]
+        begin = end
         for column in range(end_column):
-            to_rests[rest, column] = rests[rest, column]
-        to_rests[rest, end_column] = out
-    return out
+            to_rests[to_first + rest, column] = rests[first + rest, column]
+        to_rests[to_first + rest, end_column] = out - to_at
 
 
 @kernel
@@ -316,3 +320,129 @@ def walk_subtree(
         )  # fmt: skip
         state[FINISHED] += heights[last] + 1
     return DONE
+
+
+@kernel
+def count_goals(
+    goals: Array, done: int, rests: Array, entries: Array, frames: Array, levels: Array,
+    heights: Array, steps: Array, maps: Array, slots: Array, links: Array, dense: Array,
+    marks: Array, bits: Array, inner: Array, line: Array, bins: Array, ks: Array, sums: Array,
+    answers: Array, stop: Array,
+) -> int:  # fmt: skip
+    """Count single nodes, sharing the tables below them; how many are done then, −1 when stopped.
+
+    Rows of ``goals`` are distinct: levels by position, and the row of ``answers`` that takes what
+    :func:`tally_levels` counts. They are put in another order; those before ``done`` are done
+    already. Less than all are done when the arena must grow first. A set of goals is counted from
+    the table at the lowest level that any of them has of each attribute. It is split by the
+    attribute that has fewest of them at its lowest level, and both parts go on from that table:
+    so a fine table serves few nodes, and most begin with a smaller one. The raw table lies at the
+    beginning of the arena; row 0 of ``frames`` is (0, 0, 0, 0, rests, 0, entries) of it, which the
+    caller sets.
+    """
+    last = len(heights) - 1
+    frames[1, 0], frames[1, 1], frames[1, 2] = done, len(goals), -1
+    frames[1, 3:] = frames[0, 3:]
+    levels[1, :] = 0
+    depth = 1
+    while depth > 0:
+        begin, end = frames[depth, 0], frames[depth, 1]
+        if frames[depth, 2] >= 0:
+            # The first part is done: the second takes the place of the whole set.
+            begin = frames[depth, 2]
+            frames[depth, 0], frames[depth, 2] = begin, -1
+        if begin >= end:
+            depth -= 1
+            continue
+        if stop[0] != 0:
+            return -1
+        if not _raise_to_lowest(
+            goals, rests, entries, frames, depth, levels[depth], steps, maps, slots, links, dense,
+            marks, bits, inner, stop,
+        ):  # fmt: skip
+            return int(begin)
+        if begin + 1 == end:
+            low = levels[depth, last]
+            tally_levels(
+                rests, frames[depth, 3], frames[depth, 4], entries, frames[depth, 5], low, low,
+                inner, line, bins, ks, sums, answers, goals[begin, last + 1], 0,
+            )  # fmt: skip
+            depth -= 1
+            continue
+        frames[depth, 2] = _split(goals, begin, end, levels[depth])
+        depth += 1
+        frames[depth, 0], frames[depth, 1], frames[depth, 2] = begin, frames[depth - 1, 2], -1
+        frames[depth, 3:] = frames[depth - 1, 3:]
+        levels[depth, :] = levels[depth - 1, :]
+    return len(goals)
+
+
+@kernel
+def _split(goals: Array, begin: int, end: int, lowest: Array) -> int:
+    """Put goals at the lowest level of an attribute that has fewest of them first; how far."""
+    chosen, fewest = 0, end - begin
+    for position in range(len(lowest)):
+        here = 0
+        for goal in range(begin, end):
+            if goals[goal, position] == lowest[position]:
+                here += 1
+        if here < fewest:
+            chosen, fewest = position, here
+    border = begin
+    for goal in range(begin, end):
+        if goals[goal, chosen] == lowest[chosen]:
+            for column in range(goals.shape[1]):
+                swapped = goals[goal, column]
+                goals[goal, column] = goals[border, column]
+                goals[border, column] = swapped
+            border += 1
+    return border
+
+
+@kernel
+def _raise_to_lowest(
+    goals: Array, rests: Array, entries: Array, frames: Array, depth: int, levels: Array,
+    steps: Array, maps: Array, slots: Array, links: Array, dense: Array, marks: Array, bits: Array,
+    inner: Array, stop: Array,
+) -> bool:  # fmt: skip
+    """Raise the table of a frame to the lowest levels of its goals; False without room for it.
+
+    What is made lies behind the table of the frame below, in the place of what it was made from.
+    """
+    frame, below, end_column = frames[depth], frames[depth - 1], rests.shape[1] - 1
+    last = len(levels) - 1
+    free_rest, free_entry = below[3] + below[4], below[5] + below[6]
+    for turn in range(last + 1):
+        # The inner attribute first: it makes tables small and costs least.
+        position = last if turn == 0 else turn - 1
+        lowest = goals[frame[0], position]
+        for goal in range(frame[0] + 1, frame[1]):
+            if goals[goal, position] < lowest:
+                lowest = goals[goal, position]
+        while levels[position] < lowest and stop[0] == 0:
+            begin, begin_entry = frame[3] + frame[4], frame[5] + frame[6]
+            if begin + frame[4] > len(rests) or begin_entry + frame[6] > len(entries):
+                return False
+            groups = frame[4]
+            if position == last:
+                raise_inner(
+                    rests, frame[3], groups, entries, frame[5], rests, begin, entries, begin_entry,
+                    levels[position], inner,
+                )  # fmt: skip
+            else:
+                groups = raise_rests(
+                    rests, frame[3], groups, entries, frame[5], rests, begin, entries, begin_entry,
+                    steps[position, levels[position]], maps, slots, links, dense, marks, bits, stop,
+                )  # fmt: skip
+                if groups < 0:
+                    return True
+            size = rests[begin + groups - 1, end_column]
+            if begin > free_rest:
+                for row in range(groups):
+                    for column in range(end_column + 1):
+                        rests[free_rest + row, column] = rests[begin + row, column]
+                for place in range(size):
+                    entries[free_entry + place] = entries[begin_entry + place]
+            frame[3], frame[4], frame[5], frame[6] = free_rest, groups, free_entry, size
+            levels[position] += 1
+    return True

@@ -16,7 +16,7 @@ Flag = NDArray[np.uint8]
 Renumbering = tuple[Ints, ...]
 
 _WORD_BITS = 63
-_SAMPLE = 20_000
+_SAMPLE = 2_000
 _PIECE = 500_000
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
-from operator import le
 from typing import Protocol
 
 import numpy as np
@@ -15,9 +13,6 @@ from dpdesk.engine.anonymity.packing import Flag, GroupTable, PackedLattice
 from dpdesk.engine.anonymity.statistics import FIELDS, LONGEST_BINS
 
 _SMALLEST_ARENA = 1024
-_SMALLEST_POOL = 32_000_000
-_MOST_POOLED = 200
-_CLEARLY = 0.7
 
 
 class Tasks(Protocol):
@@ -91,13 +86,9 @@ class Roller:
         """``table`` with one position raised from ``lower`` to ``upper``; raises Stopped."""
         if lower == upper:
             return table
-        rests, entries = np.empty_like(table.rests), np.empty_like(table.entries)
         if position == len(self.packed.order) - 1:
-            if self.stop[0]:
-                raise Stopped
-            ups = self._map(position, lower, upper)[:, 0].copy()
-            end = kernels.raise_inner(table.rests, table.entries, ups, rests, entries)
-            return GroupTable(rests, entries[:end].copy())
+            return self._inner_raised(table, lower, upper)
+        rests, entries = np.empty_like(table.rests), np.empty_like(table.entries)
         step = np.append(self.packed.fields[position], 0)
         room = self.room
         groups = kernels.raise_rests(
@@ -109,54 +100,23 @@ class Roller:
             raise Stopped
         return GroupTable(rests[:groups].copy(), entries[: rests[groups - 1, -1]].copy())
 
+    def _inner_raised(self, table: GroupTable, lower: int, upper: int) -> GroupTable:
+        for level in range(lower, upper):
+            if self.stop[0]:
+                raise Stopped
+            rests, entries = np.empty_like(table.rests), np.empty_like(table.entries)
+            kernels.raise_inner(
+                table.rests, 0, len(rests), table.entries, 0, rests, 0, entries, 0, level,
+                self.packed.inner,
+            )  # fmt: skip
+            table = GroupTable(rests, entries[: rests[-1, -1]].copy())
+        return table
+
     def _map(self, position: int, lower: int, upper: int) -> Ints:
         key = (position, lower, upper)
         if key not in self._maps:
             self._maps[key] = self.packed.step_map(position, lower, upper)
         return self._maps[key]
-
-
-class TablePool:
-    """Makes the group table of any node from the smallest table at hand below it.
-
-    For nodes asked for in any order. Tables that are clearly smaller than what they were made from
-    are kept, the least recently used forgotten first, within twice the memory of the raw table.
-    ``work`` counts the groups read so far: the same on every machine.
-    """
-
-    def __init__(self, packed: PackedLattice, stop: Flag) -> None:
-        self.roller = Roller(packed, stop)
-        self._room = 2 * max(packed.base.nbytes, _SMALLEST_POOL)
-        self._kept: OrderedDict[tuple[int, ...], GroupTable] = OrderedDict()
-        self.work = 0
-
-    def table(self, levels: Sequence[int]) -> GroupTable:
-        """The group table at ``levels``, given by position; raises :class:`Stopped`."""
-        goal = tuple(levels)
-        below = [at for at in self._kept if all(map(le, at, goal))]
-        at = min(below, key=lambda node: len(self._kept[node]), default=(0,) * len(goal))
-        table = self._kept.get(at, self.roller.packed.base)
-        if at in self._kept:
-            self._kept.move_to_end(at)
-        small = len(table)
-        for position, level in enumerate(goal):
-            if at[position] == level:
-                continue
-            self.work += len(table)
-            table = self.roller.raised(table, position, at[position], level)
-            at = (*at[:position], level, *at[position + 1 :])
-            if len(table) <= _CLEARLY * small:
-                small = len(table)
-                self._keep(at, table)
-        self.work += len(table)
-        return table
-
-    def _keep(self, at: tuple[int, ...], table: GroupTable) -> None:
-        self._kept[at] = table
-        self._room -= table.nbytes
-        while self._kept and (self._room < 0 or len(self._kept) > _MOST_POOLED):
-            _, forgotten = self._kept.popitem(last=False)
-            self._room += forgotten.nbytes
 
 
 class Tally:
@@ -180,6 +140,67 @@ class Tally:
         )  # fmt: skip
 
 
+class Arena:
+    """Room for the tables along a path; grows by doubling."""
+
+    def __init__(self, words: int) -> None:
+        self.rests = np.empty((_SMALLEST_ARENA, words + 3), np.int64)
+        self.entries = np.empty(_SMALLEST_ARENA, np.int64)
+
+    def begin(self, table: GroupTable) -> None:
+        """Put a table at the beginning."""
+        self._ensure(2 * len(table.rests), 2 * len(table.entries))
+        self.rests[: len(table.rests)] = table.rests
+        self.entries[: len(table.entries)] = table.entries
+
+    def grow(self) -> None:
+        """Make twice the room, keeping what is there."""
+        self._ensure(2 * len(self.rests), 2 * len(self.entries))
+
+    def _ensure(self, rests: int, entries: int) -> None:
+        if rests > len(self.rests):
+            grown = np.empty((rests, self.rests.shape[1]), np.int64)
+            grown[: len(self.rests)] = self.rests
+            self.rests = grown
+        if entries > len(self.entries):
+            longer = np.empty(entries, np.int64)
+            longer[: len(self.entries)] = self.entries
+            self.entries = longer
+
+
+class GoalWorker:
+    """Counts single nodes, many at a time, from the raw table that it keeps in its arena."""
+
+    def __init__(self, packed: PackedLattice, ks: Ints, stop: Flag) -> None:
+        self._packed = packed
+        self._stop = stop
+        self._room = Room(packed)
+        self._tally = Tally(packed, self._room, ks)
+        self._arena = Arena(packed.words)
+        self._arena.begin(packed.base)
+        attributes = len(packed.order)
+        self._levels = np.zeros((attributes + 2, attributes), np.int64)
+        self._frames = np.zeros((attributes + 2, 7), np.int64)
+        self._frames[0] = 0, 0, 0, 0, len(packed.base.rests), 0, len(packed.base.entries)
+
+    def count(self, goals: Ints, answers: Ints) -> None:
+        """See the kernel ``count_goals``; raises :class:`Stopped`."""
+        packed, room, tally, arena = self._packed, self._room, self._tally, self._arena
+        done = 0
+        while True:
+            done = kernels.count_goals(
+                goals, done, arena.rests, arena.entries, self._frames, self._levels,
+                packed.heights, packed.steps, packed.maps, room.slots, room.links, room.dense,
+                room.marks, room.bits, packed.inner, room.line, tally.bins, tally.ks, tally.sums,
+                answers, self._stop,
+            )  # fmt: skip
+            if done < 0:
+                raise Stopped
+            if done == len(goals):
+                return
+            arena.grow()
+
+
 class SubtreeWorker:
     """Walks sub-lattices: the first positions fixed per task, all others at every level."""
 
@@ -190,8 +211,7 @@ class SubtreeWorker:
         self.tally = Tally(packed, self.roller.room, ks)
         self.state = np.zeros(2, np.int64)
         self.path = np.zeros((packed.depth + 1, 5), np.int64)
-        self.rests = np.empty((_SMALLEST_ARENA, packed.words + 3), np.int64)
-        self.entries = np.empty(_SMALLEST_ARENA, np.int64)
+        self.arena = Arena(packed.words)
 
     @property
     def finished(self) -> int:
@@ -209,11 +229,9 @@ class SubtreeWorker:
             return
 
     def _walk(self, prefix: list[int], answers: Ints) -> None:
-        packed, room, tally = self.packed, self.roller.room, self.tally
+        packed, room, tally, arena = self.packed, self.roller.room, self.tally, self.arena
         root = self.roller.table(prefix)
-        self._ensure(2 * len(root.rests), 2 * len(root.entries))
-        self.rests[: len(root.rests)] = root.rests
-        self.entries[: len(root.entries)] = root.entries
+        arena.begin(root)
         levels = np.zeros(len(packed.heights), np.int64)
         levels[: len(prefix)] = prefix
         node, top = int((levels * packed.strides).sum()), int(packed.heights[-1])
@@ -223,7 +241,7 @@ class SubtreeWorker:
         self.path[0] = 0, len(root.rests), 0, len(prefix), len(prefix)
         while True:
             outcome = kernels.walk_subtree(
-                self.rests, self.entries, self.state, self.path, levels, packed.heights,
+                arena.rests, arena.entries, self.state, self.path, levels, packed.heights,
                 packed.strides, packed.steps, packed.maps, room.slots, room.links, room.dense,
                 room.marks, room.bits, packed.inner, room.line, tally.bins, tally.ks, tally.sums,
                 answers, self.stop,
@@ -232,15 +250,4 @@ class SubtreeWorker:
                 raise Stopped
             if outcome == kernels.DONE:
                 return
-            self._ensure(2 * len(self.rests), 2 * len(self.entries))
-
-    def _ensure(self, rests: int, entries: int) -> None:
-        """Grow the arena to at least so many rows, keeping what lies in it."""
-        if rests > len(self.rests):
-            grown = np.empty((rests, self.rests.shape[1]), np.int64)
-            grown[: len(self.rests)] = self.rests
-            self.rests = grown
-        if entries > len(self.entries):
-            self.entries = np.concatenate(
-                [self.entries, np.empty(entries - len(self.entries), np.int64)]
-            )
+            arena.grow()
