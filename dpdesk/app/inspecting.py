@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.planning import PlacedPlan, placed
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
@@ -53,9 +54,13 @@ def inspect_source(
 
 
 def fit_file(
-    context: AppContext, plan: Path, data: Path, token: CancelToken, report: Report
+    context: AppContext,
+    plan: Path | PlacedPlan,
+    data: Path | SourceSpec,
+    token: CancelToken,
+    report: Report,
 ) -> FitReport:
-    """Say what of a plan does not fit another file; writes nothing.
+    """Say what of a plan, or of that of a file, does not fit other data; writes nothing.
 
     The plan's own file, where it still is, is counted too: only so other types and more missing
     values are noticed. Raises InputError and StorageError for a plan or a file that cannot be read,
@@ -63,28 +68,28 @@ def fit_file(
     """
     from dpdesk.app.examining import examine
 
-    recipe = _recipe(context, plan, token, report)
-    source, base = SourceSpec(path=str(data.absolute())), data.absolute().parent
+    recipe = _recipe(context, placed(plan), token, report)
+    source = data if isinstance(data, SourceSpec) else SourceSpec(path=str(data.absolute()))
+    base = Path.cwd() if source.is_url else Path(source.path).absolute().parent
     return examine(context, recipe, source, base, token, report)
 
 
-def _recipe(context: AppContext, path: Path, token: CancelToken, report: Report) -> Recipe:
+def _recipe(context: AppContext, given: PlacedPlan, token: CancelToken, report: Report) -> Recipe:
     """A plan with all that its own file, if it can be read, says of its columns."""
     from dpdesk.app.opening import open_data, profile
     from dpdesk.app.recipes import Recipe
-    from dpdesk.io.planfile import read_plan
     from dpdesk.project.work import WorkState
 
-    plan, base = read_plan(path), path.absolute().parent
+    plan, base = given.plan, given.base
     try:
         data = open_data(context, plan.source, base, token, report)
     except (InputError, StorageError):
-        return Recipe.of_plan(plan, base, path.name, token)
+        return Recipe.of_plan(plan, base, given.name, token)
     try:
         known = profile(data, token, report)
     finally:
         data.close()
-    return Recipe.of_work(WorkState.from_plan(plan, base), known, path.name)
+    return Recipe.of_work(WorkState.from_plan(plan, base), known, given.name)
 
 
 def profile_as_json(profile: DataProfile) -> dict[str, object]:

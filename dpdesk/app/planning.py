@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,28 @@ if TYPE_CHECKING:
 _NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
 ON_FILES = frozenset({"hierarchy.reading"})
 """Notes on files that a release does not hold, so that nobody can make them again from it."""
+
+
+@dataclass(frozen=True)
+class PlacedPlan:
+    """A plan with the folder where its paths start, and what messages call it.
+
+    ``hierarchies`` are values at hand that replace what the plan says for their attributes.
+    """
+
+    plan: Plan
+    base: Path
+    name: str
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=lambda: _NO_HIERARCHIES)
+
+
+def placed(plan: Path | PlacedPlan) -> PlacedPlan:
+    """A plan that is at hand, or that of a file. Raises what reading a plan raises."""
+    from dpdesk.io.planfile import read_plan
+
+    if isinstance(plan, PlacedPlan):
+        return plan
+    return PlacedPlan(read_plan(plan), plan.absolute().parent, plan.name)
 
 
 def prepare_rows(

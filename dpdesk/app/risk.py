@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.planning import PlacedPlan, placed
 from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.capabilities import Protection
 from dpdesk.core.errors import InputError, RefusedError
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
     from dpdesk.core.release import ReleaseFacts
 
 
-def assess(context: AppContext, target: Path, token: CancelToken, report: Report) -> RiskReport:
-    """Risk of a release folder or of a plan file; writes nothing.
+def assess(
+    context: AppContext, target: Path | PlacedPlan, token: CancelToken, report: Report
+) -> RiskReport:
+    """Risk of a release folder, of a plan file or of a plan; writes nothing.
 
     Raises what running the plan or reading the release raises, and RefusedError
     ``risk.not-verified`` for a release whose files or claims are not what they should be.
     """
-    if target.is_dir():
+    if isinstance(target, Path) and target.is_dir():
         _check_release(context, target, token, report)
         return release_risk(context, target, token)
     return plan_risk(context, target, token, report)
@@ -45,7 +48,7 @@ def _check_release(context: AppContext, path: Path, token: CancelToken, report: 
 
 
 def plan_risk(
-    context: AppContext, plan_path: Path, token: CancelToken, report: Report
+    context: AppContext, plan: Path | PlacedPlan, token: CancelToken, report: Report
 ) -> RiskReport:
     """Risk before the plan and after it, without writing a release.
 
@@ -53,17 +56,17 @@ def plan_risk(
     """
     from dpdesk.app.private.risk import design_risk, is_private_plan
     from dpdesk.app.running import prepare_plan
-    from dpdesk.io.planfile import read_plan
 
-    private = is_private_plan(context, plan_path)
-    _protection(context, read_plan(plan_path).protection.method, plan_path.name)
+    given = placed(plan)
+    private = is_private_plan(context, given)
+    _protection(context, given.plan.protection.method, given.name)
     if private:
-        return design_risk(context, plan_path, token, report)
-    with prepare_plan(context, plan_path, token, report) as prepared:
+        return design_risk(context, given, token, report)
+    with prepare_plan(context, given, token, report) as prepared:
         outcome = prepared.decide(token, report)
         return RiskReport(
             "plan",
-            plan_path.name,
+            given.name,
             prepared.method.id,
             outcome.guarantee.as_json(),
             outcome.result,

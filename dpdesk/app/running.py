@@ -29,7 +29,7 @@ from dpdesk.app.ledgers import LedgerDesk, Spent, open_ledger
 from dpdesk.app.manifests import new_manifest, refuse_unlisted
 from dpdesk.app.method_claims import beyond
 from dpdesk.app.page_checks import page_is_made, public_page
-from dpdesk.app.planning import prepare_rows
+from dpdesk.app.planning import PlacedPlan, placed, prepare_rows
 from dpdesk.app.prepared import Prepared, PreparedRows, PreparedTables
 from dpdesk.app.pseudonyms import (
     Pseudonyms,
@@ -124,37 +124,41 @@ def prepare(
 
 
 def prepare_plan(
-    context: AppContext, plan_path: Path, token: CancelToken, report: Report
+    context: AppContext, plan: Path | PlacedPlan, token: CancelToken, report: Report
 ) -> PreparedRows:
-    """Read the plan file of a release of rows and make it ready; see :func:`prepare`.
+    """Make a plan of a release of rows ready, or that of a file; see :func:`prepare`.
 
-    Its paths are relative to the file's folder. Raises InputError ``method.no-trial`` for a plan
+    Paths in a file are relative to its folder. Raises InputError ``method.no-trial`` for a plan
     that draws noise, and what reading the plan and :func:`prepare` raise.
     """
-    from dpdesk.io.planfile import read_plan
-
-    plan = read_plan(plan_path)
-    return prepare_rows(context, plan, plan_path.absolute().parent, plan_path.name, token, report)
+    given = placed(plan)
+    place = given.plan, given.base, given.name
+    return prepare_rows(context, *place, token, report, hierarchies=given.hierarchies)
 
 
 def run_plan(
-    context: AppContext, plan_path: Path, out: Path, token: CancelToken, report: Report
+    context: AppContext,
+    plan: Path | PlacedPlan,
+    out: Path,
+    token: CancelToken,
+    report: Report,
 ) -> ReleaseSummary:
-    """Run a plan file and write the release folder ``out``, which must be absent or empty.
+    """Run a plan, or that of a file, into the release folder ``out``: it must be absent or empty.
 
     ``out`` is looked at before anything is read. A plan of a method that draws noise debits its
     budget first. Raises InputError and StorageError for bad input, RefusedError when the data
     cannot meet what the plan asks or the budget is not enough, Cancelled; then ``out`` is as it
     was.
     """
-    from dpdesk.io.planfile import read_plan
     from dpdesk.io.release_folder import check_out
 
     check_out(out)
-    plan = read_plan(plan_path)
+    given = placed(plan)
     warm_checker()
-    base = plan_path.absolute().parent
-    with prepare(context, plan, base, plan_path.name, token, report) as prepared:
+    place = given.plan, given.base, given.name
+    with prepare(
+        context, *place, token, report, hierarchies=given.hierarchies, spending=True
+    ) as prepared:
         return write_release(context, prepared, out, token, report)
 
 

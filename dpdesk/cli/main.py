@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from dpdesk.app.progress import ProgressLine, is_terminal
 from dpdesk.cli import early
 from dpdesk.cli.arguments import parse
 from dpdesk.cli.outcome import Outcome
-from dpdesk.cli.progress import ProgressLine, is_terminal
 from dpdesk.core.errors import Cancelled, DpdeskError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plain import harmless

@@ -40,6 +40,8 @@ FOREIGN_FORMATS: Mapping[str, str] = MappingProxyType(
 ENDINGS = (*TEXT_ENDINGS, *PARQUET_ENDINGS, *FOREIGN_FORMATS)
 """Endings of all files that hold a table."""
 _METADATA_ENDING = ".rda"
+FRAME_ENDING = ".frame"
+"""How the name of a table ends that a Python program has in memory; there is no such file."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
         "fixed": SourceFormat(
             "fixed-width text", (*_EVERY, "encoding", "columns", "widths", "metadata"), _ENCODED
         ),
+        "frame": SourceFormat("DataFrame", _EVERY, _TYPED),
         "sqlite": SourceFormat("SQLite", _DATABASE, _TYPED),
         "duckdb": SourceFormat("DuckDB", _DATABASE, _TYPED),
         "postgresql": SourceFormat("PostgreSQL", _DATABASE, _TYPED),
@@ -97,6 +100,8 @@ def source_format(spec: SourceSpec) -> str:
     ending = PurePath(spec.path).suffix.lower()
     if ending in PARQUET_ENDINGS:
         return "parquet"
+    if ending == FRAME_ENDING:
+        return "frame"
     known = FOREIGN_FORMATS.get(ending)
     if known is None:
         return "fixed" if spec.columns or spec.metadata is not None else "csv"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
@@ -69,7 +69,8 @@ class SourceSpec:
     ``allow`` lists what is read all the same, of `ALLOWED`, and would be refused otherwise.
     ``types`` declares columns (by name: ``"number"``, ``"text"`` or ``"date"``) and ``date_order``
     how dates are written (``"ymd"``, ``"dmy"``, ``"mdy"``); ``missing_named`` says that the plan
-    names the default of ``missing``.
+    names the default of ``missing``. ``held`` is the private file that holds a DataFrame while
+    ``path`` only names it; no plan says it.
     """
 
     path: str
@@ -91,6 +92,7 @@ class SourceSpec:
     date_order: str | None = None
     missing_named: bool = False
     allow: tuple[str, ...] = ()
+    held: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_url(self) -> bool:

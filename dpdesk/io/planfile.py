@@ -38,7 +38,12 @@ def read_plan(path: Path) -> Plan:
         ``source.option``, and what :meth:`Plan.from_plain` raises. Each sentence starts with the
         path or the file's name.
     """
-    raw = parse_settings(read_settings_text(path, "plan"), path, "plan", _QUOTES)
+    return plan_of_text(read_settings_text(path, "plan"), path)
+
+
+def plan_of_text(text: str, path: Path) -> Plan:
+    """Read and check the text of a plan file; ``path`` names it. Raises as :func:`read_plan`."""
+    raw = parse_settings(text, path, "plan", _QUOTES)
     try:
         plan = Plan.from_plain(raw, path.name)
     except RecursionError:

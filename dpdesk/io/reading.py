@@ -10,7 +10,7 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.home import expanded
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.source_options import check_options, source_format
+from dpdesk.core.source_options import FRAME_ENDING, check_options, source_format
 from dpdesk.io.spelled_paths import as_on_disk
 
 LATER_ENDINGS = (".xls", ".ods", ".por")
@@ -72,7 +72,7 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
     check_options(spec, spec.name)
     if spec.is_url:
         return _named_after(spec)
-    path = as_on_disk(Path(base, expanded(spec.path)).absolute())
+    path = as_on_disk(Path(base, expanded(spec.held or spec.path)).absolute())
     if path.suffix.lower() in LATER_ENDINGS:
         raise InputError(
             "source.format",
@@ -93,10 +93,13 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
             details={"path": str(path)},
         )
     if not path.exists():
+        is_frame = path.suffix.lower() == FRAME_ENDING
         raise StorageError(
             "storage.missing",
             msg("{source}: there is no such file.", source=path),
-            hint="Check the path; paths in a plan are relative to the plan.",
+            hint="The plan is for a DataFrame; run it in Python and give it as `source`."
+            if is_frame
+            else "Check the path; paths in a plan are relative to the plan.",
             details={"path": str(path)},
         )
     if not path.is_file():

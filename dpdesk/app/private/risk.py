@@ -7,10 +7,9 @@ the data.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.planning import check_protection
+from dpdesk.app.planning import PlacedPlan, check_protection
 from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
@@ -23,27 +22,24 @@ if TYPE_CHECKING:
 PRIORS = (0.01, 0.1, 0.5)
 
 
-def is_private_plan(context: AppContext, plan_path: Path) -> bool:
-    """Whether a plan file asks for a method that draws noise. Raises what reading a plan raises."""
-    from dpdesk.io.planfile import read_plan
-
-    method, _ = check_protection(context, read_plan(plan_path), plan_path.name)
+def is_private_plan(context: AppContext, given: PlacedPlan) -> bool:
+    """Whether a plan asks for a method that draws noise. Raises what checking its keys raises."""
+    method, _ = check_protection(context, given.plan, given.name)
     return noise_of(method) is not None
 
 
 def design_risk(
-    context: AppContext, plan_path: Path, token: CancelToken, report: Report
+    context: AppContext, given: PlacedPlan, token: CancelToken, report: Report
 ) -> RiskReport:
     """The odds that a plan's design allows, and its expected errors; nothing is spent."""
     from dpdesk.app.private.preparing import prepare_tables
-    from dpdesk.io.planfile import read_plan
 
-    plan, base = read_plan(plan_path), plan_path.absolute().parent
-    with prepare_tables(context, plan, base, plan_path.name, token, report) as prepared:
+    place = given.plan, given.base, given.name
+    with prepare_tables(context, *place, token, report, hierarchies=given.hierarchies) as prepared:
         guarantee = prepared.design.guarantee.as_json()
         return RiskReport(
             "plan",
-            plan_path.name,
+            given.name,
             prepared.method.id,
             guarantee,
             prepared.design.result,

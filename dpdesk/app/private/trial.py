@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.planning import PlacedPlan, placed
 from dpdesk.app.prepared import PreparedTables
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.app.recording import enter
@@ -65,14 +66,17 @@ class Trial:
         return Fraction(rows, self.found.rows) if self.found.rows else Fraction(0)
 
 
-def try_plan(context: AppContext, plan_path: Path, token: CancelToken, report: Report) -> Trial:
-    """The trial of a plan file. Raises InputError ``trial.method`` for a method without noise, and
-    what making a plan ready raises; StorageError ``audit.*`` where it cannot be logged.
-    """
-    from dpdesk.io.planfile import read_plan
+def try_plan(
+    context: AppContext, plan: Path | PlacedPlan, token: CancelToken, report: Report
+) -> Trial:
+    """The trial of a plan, or of that of a file.
 
-    plan, base = read_plan(plan_path), plan_path.absolute().parent
-    return _try(context, plan, base, plan_path.name, token, report)
+    Raises InputError ``trial.method`` for a method without noise, and what making a plan ready
+    raises; StorageError ``audit.*`` where it cannot be logged.
+    """
+    given = placed(plan)
+    place = given.plan, given.base, given.name
+    return _try(context, *place, token, report, hierarchies=given.hierarchies)
 
 
 def try_work(

@@ -50,6 +50,7 @@ PATHS = {
     "sas7bdat": "people.sas7bdat",
     "xpt": "people.xpt",
     "fixed": "people.asc",
+    "frame": "people.frame",
     "sqlite": "people.sqlite",
     "duckdb": "people.duckdb",
     "postgresql": "postgresql://localhost/people",
@@ -60,7 +61,7 @@ PLAN = 'version = 1\n[source]\npath = "{0}"\n{1}\n[protection]\nmethod = "k-anon
 
 def test_every_key_of_a_source_and_every_format_is_in_the_table() -> None:
     fields = {item.name for item in dataclasses.fields(SourceSpec)}
-    fields -= {"path", "missing_named"}
+    fields -= {"path", "missing_named", "held"}
     assert fields == set(VALUES)
     assert {key for one in FORMATS.values() for key in one.keys} == fields | {"widths"}
     assert set(PATHS) == set(FORMATS)

@@ -43,7 +43,7 @@ class ParquetRows:
         self._wanted = [name for name in schema.names if form(name) in asked]
         for name in self._wanted:
             kind = schema.field(name).type
-            if not _has_text(kind):
+            if not has_text(kind):
                 raise no_text(self._name, name, str(kind))
         self.variables = tuple(Variable(name) for name in schema.names)
         self.rows: int | None = self._file.metadata.num_rows
@@ -56,7 +56,7 @@ class ParquetRows:
         try:
             for batch in self._file.iter_batches(_ROWS):
                 yield tuple(
-                    _values(column) if asked else _presence(column)
+                    text_values(column) if asked else _presence(column)
                     for column, asked in zip(batch.columns, wanted, strict=True)
                 )
         except (pa.ArrowInvalid, OSError) as error:
@@ -71,12 +71,13 @@ class ParquetRows:
         self._file.close()
 
 
-def _has_text(kind: Any) -> bool:
+def has_text(kind: Any) -> bool:
+    """Whether values of an Arrow type have a text each."""
     import pyarrow as pa
 
     t = pa.types
     if t.is_dictionary(kind):
-        return _has_text(kind.value_type)
+        return has_text(kind.value_type)
     is_text = t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind)
     is_number = t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)
     is_time = t.is_date(kind) or t.is_timestamp(kind) or t.is_time(kind)
@@ -95,7 +96,8 @@ def _presence(array: Any) -> Values:
     return Values(pc.if_else(there, pa.scalar("x"), pa.scalar("")))
 
 
-def _values(array: Any) -> Values:
+def text_values(array: Any) -> Values:
+    """Values that have a text each, and texts for what is unreadable by itself."""
     import pyarrow as pa
 
     t = pa.types

@@ -181,6 +181,7 @@ def format_words(name: str) -> str:
         "sas7bdat": "SAS",
         "xpt": translate("DataPanel", "SAS transport"),
         "xlsx": "Excel",
+        "frame": "DataFrame",
         "sqlite": "SQLite",
         "duckdb": "DuckDB",
         "postgresql": "PostgreSQL",

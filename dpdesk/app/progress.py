@@ -20,14 +20,20 @@ class ProgressLine:
     """Shows events on a stream; callable from any thread.
 
     On a terminal the running step is one line, redrawn at most ten times a second. ``clock`` gives
-    seconds.
+    seconds; with ``terminal`` the stream counts as one, such as that of a notebook.
     """
 
-    def __init__(self, stream: TextIO | None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        stream: TextIO | None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        terminal: bool = False,
+    ) -> None:
         self._stream = stream
         self._clock = clock
         self._lock = threading.Lock()
-        self._terminal = stream is not None and is_terminal(stream)
+        self._terminal = stream is not None and (terminal or is_terminal(stream))
         self._shown = False
         self._last_drawn = float("-inf")
         self._step = ""

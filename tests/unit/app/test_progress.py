@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from dpdesk.cli.progress import ProgressLine, duration, progress_text
+from dpdesk.app.progress import ProgressLine, duration, progress_text
 from dpdesk.core.jobs import Note, StepProgress, StepStarted
 
 
