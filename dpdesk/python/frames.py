@@ -19,6 +19,7 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Kind, Variable
 from dpdesk.core.messages import msg
+from dpdesk.core.plain import quoted
 from dpdesk.io.formats.frame import FrameColumn, texts_of_values, write_frame
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.private.parquet import has_text
@@ -100,16 +101,17 @@ class _Place:
         self, code: str, row: int | None, found: str, expected: str, hint: str
     ) -> InputError:
         """An error that names the frame, the column and, from 1 on, the row."""
-        place = self.frame if row is None else f"{self.frame}, row {row:,}"
+        said = {"name": self.frame, "column": self.column, "found": found, "expected": expected}
+        sentence = msg("{name}, column `{column}`: found {found}, expected {expected}.", **said)
+        if row is not None:
+            sentence = msg(
+                "{name}, row {row:,}, column `{column}`: found {found}, expected {expected}.",
+                row=row,
+                **said,
+            )
         return InputError(
             code,
-            msg(
-                "{place}, column `{column}`: found {found}, expected {expected}.",
-                place=place,
-                column=self.column,
-                found=found,
-                expected=expected,
-            ),
+            sentence,
             hint=hint,
             details={"column": self.column} | ({} if row is None else {"row": row}),
         )
@@ -136,14 +138,12 @@ def _check_shape(frame: pd.DataFrame, name: str) -> None:
             "empty",
         )
     ):
-        named = f" `{index.name}`" if index.name is not None else ""
         raise InputError(
             "frame.index",
             msg(
-                "{name}: the index{named} of the DataFrame holds data that would be lost, "
-                "expected columns.",
+                "{name}: the index of the DataFrame holds data that would be lost, expected "
+                "columns.",
                 name=name,
-                named=named,
             ),
             hint=_RESET,
         )
@@ -210,7 +210,7 @@ def _no_text(place: _Place, kind: str) -> InputError:
     return place.refusal(
         "frame.type",
         None,
-        f"values of the type {kind}",
+        msg("values of the type {kind}", kind=kind),
         "texts, numbers, dates or truth values",
         "Leave the column out, or turn it into text first, such as by `astype(str)`.",
     )
@@ -276,7 +276,7 @@ def _categorical(series: pd.Series[Any], place: _Place) -> _Texts:
         raise place.refusal(
             "frame.categories",
             None,
-            f"several categories whose text is `{twice}`",
+            msg("several categories whose text is {value}", value=quoted(twice)),
             "a text of its own for each",
             "Merge or rename the categories.",
         )
@@ -316,7 +316,7 @@ def _refuse_objects(
             raise place.refusal(
                 "frame.value",
                 row,
-                f"a value of the type {type(value).__name__} that has no text",
+                msg("a value of the type {kind} that has no text", kind=type(value).__name__),
                 "texts, numbers, dates or truth values",
                 "Leave the column out, or turn it into text first, such as by `astype(str)`.",
             )
@@ -326,7 +326,7 @@ def _refuse_objects(
         raise place.refusal(
             "frame.mixed",
             None,
-            f"values of several types ({', '.join(listed)})",
+            msg("values of several types ({kinds})", kinds=", ".join(listed)),
             "one type",
             "Give all of them one type, such as by `astype(str)`.",
         )

@@ -225,7 +225,7 @@ class Release:
             raise RefusedError(
                 "release.not-intact",
                 msg("{path}: was changed while the release was open.", path=path),
-                hint="`dpdesk.verify` tells all.",
+                hint="`dpdesk.verify` says what is wrong.",
             )
         return data
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -88,10 +87,10 @@ def noisy(frame: Any, types: dict[str, str] | None = None) -> dpdesk.Plan:
 @pytest.fixture(scope="module")
 def released(
     tmp_path_factory: pytest.TempPathFactory, module_home: Path
-) -> Iterator[tuple[pd.DataFrame, dpdesk.Release, dpdesk.Release]]:
+) -> tuple[pd.DataFrame, dpdesk.Release, dpdesk.Release]:
     """The register, its k-anonymous release and its cube."""
     folder, frame = tmp_path_factory.mktemp("made"), register()
-    yield (
+    return (
         frame,
         dpdesk.run(anonymous(frame), folder / "rows"),
         dpdesk.run(noisy(frame), folder / "cube"),
@@ -194,14 +193,14 @@ def test_tables_are_what_was_published(
     assert set(tables) == {(), ("sex",), ("health",), ("sex", "health")}
     for item in release.result["cuboids"]:
         path = release.folder / "public" / item["file"]
-        published = pd.read_csv(path, dtype={name: str for name in item["dimensions"]})
+        published = pd.read_csv(path, dtype=dict.fromkeys(item["dimensions"], str))
         table = release.table(*reversed(item["dimensions"]))
         assert table["value"].tolist() == published["value"].tolist()
         for name in item["dimensions"]:
             assert table[name].astype(str).tolist() == published[name].tolist()
         assert table["standard_error"].iloc[0] ** 2 == pytest.approx(item["variance"])
     assert list(release.table("health")["health"].cat.categories) == ["bad", "fair", "good"]
-    with pytest.raises(InputError, match="there is no table of `age`|no table of age"):
+    with pytest.raises(InputError, match="there is no table of age"):
         release.table("age")
     with pytest.raises(RefusedError, match="holds tables, not rows"):
         release.microdata()
@@ -280,9 +279,7 @@ def test_risk_export_inspect_and_check_are_those_of_the_command_line(
 @HOME
 def test_the_plan_of_a_method_with_noise_must_say_how_a_frame_is_read(tmp_path: Path) -> None:
     frame = register(60)
-    plan = dpdesk.Plan(
-        "dp-cube", frame, dimensions=["sex"], domains={"sex": ["f", "m"]}, epsilon=1
-    )
+    plan = dpdesk.Plan("dp-cube", frame, dimensions=["sex"], domains={"sex": ["f", "m"]}, epsilon=1)
     with pytest.raises(InputError, match="`missing`, `types`, `date_order` are missing") as caught:
         dpdesk.run(plan, tmp_path / "out")
     assert caught.value.code == "plan.unpinned"

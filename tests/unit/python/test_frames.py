@@ -23,6 +23,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.labels import Kind
+from dpdesk.core.language import voice_of
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.store import DataStore
@@ -166,7 +167,11 @@ def test_order_names_and_kinds_are_part_of_the_content(context: AppContext, chan
         ([True, "a", None], "frame.mixed", r"several types \(bool, str\)"),
         (["a", ["b"], None], "frame.value", "row 2, column `x`: found a value of the type list"),
         (["a", b"b", None], "frame.value", "row 2, column `x`: found a value of the type bytes"),
-        (np.array(["a", "\ud800", None], object), "frame.value", "row 2, column `x`: found a value of the type str"),
+        (
+            np.array(["a", "\ud800", None], object),
+            "frame.value",
+            "row 2, column `x`: found a value of the type str",
+        ),
         (["a", "", None], "frame.empty", "row 2, column `x`: found an empty text, and missing"),
         (pd.to_timedelta([1, 2, 3]), "frame.type", r"type timedelta64"),
         (np.array([1j, 2, 3]), "frame.value", "complex"),
@@ -188,7 +193,9 @@ def test_what_a_text_would_lose_is_refused_in_one_sentence(
     assert found.code == code
     assert found.sentence.startswith("data.frame")
     assert re.search(words, found.sentence), found.sentence
-    assert found.hint
+    german = voice_of("de")
+    assert german.known(found.sentence)
+    assert german.known(found.hint)
 
 
 @pytest.mark.parametrize(
@@ -203,6 +210,7 @@ def test_what_a_text_would_lose_is_refused_in_one_sentence(
 def test_an_index_that_holds_data_is_refused(context: AppContext, frame: pd.DataFrame) -> None:
     found = refusal(frame, context)
     assert (found.code, "reset_index" in found.hint) == ("frame.index", True)
+    assert voice_of("de").known(found.sentence)
 
 
 def test_names_must_be_texts_and_differ(context: AppContext) -> None:
