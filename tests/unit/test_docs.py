@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import dpdesk
 from dpdesk.cli.arguments import build_parser
 
 ROOT = Path(__file__).parents[2]
@@ -90,7 +91,8 @@ def exists(dotted: str) -> bool:
         if not rest and (place.is_dir() or module.is_file()):
             return True
         if rest and module.is_file():
-            return rest in defined(module)
+            lazy = dir(dpdesk) if place == ROOT / "dpdesk" else ()
+            return rest in defined(module) or rest in lazy
     return False
 
 
