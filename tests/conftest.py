@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,8 +27,14 @@ if hasattr(signal, "SIGHUP"):
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # Every test has a home of its own, but need not compile the kernels anew for that.
-KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
-os.environ.setdefault("DPDESK_CACHE", str(KERNELS))
+CACHE = Path(__file__).parents[1] / ".pytest_cache"
+os.environ.setdefault("DPDESK_CACHE", str(CACHE / "kernels"))
+# Where Python may not write next to the sources, each of the hundreds of processes that tests start
+# would compile all that it loads anew, and pytest the tests: a third of what they cost.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(CACHE / "bytecode")
 # Nor does what is installed here change what is tested, but where a test asks for it.
 os.environ["DPDESK_4TI2"] = str(Path(__file__).parent / "no-such-program")
 
@@ -126,6 +133,18 @@ class _Collector:
 
 
 _COLLECTOR = _Collector()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What modules and collected tests hold stays to the end: no collection looks at it again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Let go of everything: libraries report what is left when the process ends."""
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
@@ -20,6 +20,9 @@ from dpdesk.core.jsontext import read_json
 from dpdesk.core.messages import msg
 from dpdesk.core.plan_keys import one_of
 from dpdesk.io.database import in_memory
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 DATA = "data"
 """The name of the table in a query."""
@@ -263,12 +266,15 @@ def _in_sql(statement: Node) -> str:
     return str(_parser("json_deserialize_sql(CAST(? AS JSON))", whole))
 
 
+@cache
+def _parsing() -> DuckDBPyConnection:
+    """The database whose parser reads all queries of this process: to open one takes far longer."""
+    return in_memory()
+
+
 def _parser(call: str, text: str) -> object:
-    con = in_memory()
-    try:
-        found = con.execute(f"SELECT {call}", [text]).fetchone()
-    finally:
-        con.close()
+    with _parsing().cursor() as cursor:  # threads may not share a connection
+        found = cursor.execute(f"SELECT {call}", [text]).fetchone()
     return found[0] if found else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -26,6 +27,8 @@ def light_theme(qapp: QApplication) -> Iterator[ThemeManager]:
     manager = ThemeManager(qapp, mode="light")
     manager.apply()
     yield manager
+    # Windows that were closed are gone at once: none of them need be fitted to another sheet.
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     manager.detach()
     qapp.setStyleSheet(style)
     qapp.setPalette(palette)

@@ -40,6 +40,7 @@ TEXTS = (
     *("9", "10", "-0", "1e2", "1E400", ".5", "5.", "+5", "1,5", "1.5", " 7 ", "\u00a07\u2003"),
     *("1_000", "nan", "inf", "0x10", "12\n", "\t3", "١٢", "1.000,5", "9007199254740993", "a, b"),
 )
+DATABASE = in_memory()
 LETTERS = st.characters(exclude_characters="\0", exclude_categories=("Cs",))
 NAMES = st.lists(
     st.one_of(st.sampled_from(WORDS), st.text(LETTERS, min_size=1, max_size=5)),
@@ -77,7 +78,8 @@ def kept(
 ) -> list[tuple[str, ...]]:
     """The rows that the reader of a source keeps."""
     spec = SourceSpec("t.csv", query=query)
-    con = in_memory()
+    con = DATABASE.cursor()
+    con.execute(f"DROP TABLE IF EXISTS {RAW}")
     try:
         arrays = [pyarrow.array(texts, pyarrow.string()) for texts in zip(*rows, strict=True)]
         table = pyarrow.table(arrays, names=[f"c{j}" for j in range(len(names))])

@@ -154,7 +154,7 @@ MARKS = st.sampled_from(["a", "é", "7", " ", ",", ",", ";", '"', "'", "\\", "\n
 
 
 @settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.text(MARKS, min_size=4, max_size=60), st.sampled_from(["utf-8", "cp1252"]))
 def test_every_broken_text_with_rows_is_read_with_the_options_that_are_named(
