@@ -27,6 +27,10 @@ _UNRELATED = (
     "The releases do not name each other; they are combined as tables of the same data, each with "
     "noise of its own, which is for you to know."
 )
+_ONE_FILE = (
+    "The releases do not name each other; by their internal parts they were made of one file that "
+    "was read in one way, each with noise of its own. This sentence is internal."
+)
 _OTHER_ROWS = (
     "Rows whose value in {names} is none of the declared categories are left out of some of the "
     "releases and counted in the others; their numbers differ by such rows, and the ± does not "
@@ -112,10 +116,72 @@ def related_words(
             named.update(_follows(manifest["parameters"]))
             held.append(_counted(manifest))
             kept.append(_kept(manifest, tuple(held[-1])))
-    warnings = _other_rows(held)
+    origins = [
+        _origin(folder, manifest) for folder, manifest in zip(folders, manifests, strict=True)
+    ]
+    warnings = (*_other_sources(origins), *_other_rows(held))
     warnings += (_OTHER_CHOICE,) if any(each != kept[0] for each in kept) else ()
-    warnings += () if len(named & set(hashes)) >= len(hashes) - 1 else (_UNRELATED,)
+    if len(named & set(hashes)) < len(hashes) - 1:
+        one_file = None not in origins and not _other_sources(origins)
+        warnings += (_ONE_FILE if one_file else _UNRELATED,)
     return warnings
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """What the internal part of a release says of its source, where it belongs to the manifest."""
+
+    name: str
+    sha256: str
+    read: Mapping[str, object]
+
+
+def _origin(folder: Path, manifest: Mapping[str, object]) -> _Origin | None:
+    """The source of a release; None where the internal part is not here, or not that of it."""
+    from dpdesk.io.release_check import read_what_there_is
+    from dpdesk.io.release_folder import commitment
+
+    facts = read_what_there_is(folder)
+    source, plan = facts.internal_section("source"), facts.internal_section("plan")
+    sha256, key = str(source.get("sha256")), str(facts.evidence.get("commitment_key"))
+    try:
+        if commitment(sha256, key) != manifest.get("commitment"):
+            return None
+    except ValueError:
+        return None
+    read = plan.get("source")
+    given = read if isinstance(read, Mapping) else {}
+    told = {name: value for name, value in given.items() if name != "path"}
+    return _Origin(str(source.get("name", "")), sha256, told)
+
+
+def _other_sources(origins: Sequence[_Origin | None]) -> tuple[str, ...]:
+    """A warning where releases were made of different files, or of one that was read otherwise."""
+    known = [each for each in origins if each is not None]
+    if len({each.sha256 for each in known}) > 1:
+        names = ", ".join(quoted(each.name) for each in known)
+        return (
+            msg(
+                "By their internal parts the releases were made of different files ({names}): "
+                "their numbers are not of the same data, and the ± does not tell by how much these "
+                "differ. This sentence is internal.",
+                names=names,
+            ),
+        )
+    keys = sorted({key for each in known for key in each.read})
+    apart = [
+        key for key in keys if any(each.read.get(key) != known[0].read.get(key) for each in known)
+    ]
+    if not apart:
+        return ()
+    return (
+        msg(
+            "By their internal parts the releases were made of one file that was read in different "
+            "ways ({names}): their numbers may be of other rows and values, and the ± does not "
+            "tell by how much these differ. This sentence is internal.",
+            names=", ".join(f"`{key}`" for key in apart),
+        ),
+    )
 
 
 def _other_rows(held: Sequence[Counted]) -> tuple[str, ...]:

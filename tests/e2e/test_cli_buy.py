@@ -8,6 +8,7 @@ import json
 import math
 import random
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -141,7 +142,36 @@ def test_one_measurement_is_not_counted_twice_and_strangers_are_warned_of(
     assert "named twice" in err
     run("run", plan, "--out", second)
     _, both, _ = run("query", first, "--with", second)
-    assert "do not name each other" in both["warnings"][-1]
+    (warning,) = both["warnings"]
+    assert warning.startswith("The releases do not name each other; by their internal parts")
+    _, public, _ = run("query", first, "--with", second / "public")
+    (warning,) = public["warnings"]
+    assert warning.endswith("which is for you to know.")
+
+
+def test_releases_of_other_data_are_told_where_their_internal_parts_are_at_hand(
+    run: Run, plan: Path, tmp_path: Path
+) -> None:
+    first, second, third = tmp_path / "first", tmp_path / "second", tmp_path / "third"
+    source = plan.with_name("register.csv")
+    plan.write_text(plan.read_text("utf-8").replace("limit = 2.0", "limit = 9.0"), "utf-8")
+    run("run", plan, "--out", first)
+    other = shutil.copy(source, source.with_name("later.csv"))
+    with Path(other).open("a") as file:
+        file.write(source.read_text("utf-8").splitlines()[-1] + "\n")
+    later = plan.with_name("later.toml")
+    later.write_text(plan.read_text("utf-8").replace("register.csv", "later.csv"), "utf-8")
+    assert run("run", later, "--out", second)[0] == 0
+    _, both, _ = run("query", first, "--with", second)
+    assert "made of different files (`register.csv`, `later.csv`)" in both["warnings"][0]
+    assert both["warnings"][-1].endswith("which is for you to know.")
+    _, public, _ = run("query", first, "--with", second / "public")
+    assert len(public["warnings"]) == 1
+    text = plan.read_text("utf-8").replace("[source]\n", '[source]\nempty_rows = "keep"\n')
+    later.write_text(text, "utf-8")
+    assert run("run", later, "--out", third)[0] == 0
+    _, both, _ = run("query", first, "--with", third)
+    assert "read in different ways (`empty_rows`)" in both["warnings"][0]
 
 
 def test_nothing_is_sold_beside_a_release_with_exact_numbers_whatever_the_plan_says(
