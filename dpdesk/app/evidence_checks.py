@@ -26,7 +26,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyFile, Plan
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.kinds import noise_of
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from dpdesk.io.store import DataStore
 
 PLACE = f"{INTERNAL}/{EVIDENCE}"
-FIGURES_CLAIM = "figures of the evidence are those of the source"
 HIERARCHY_FILES_CLAIM = "hierarchies are those of the files that the plan names"
 RECORD_CLAIM = "notes, times and environment in the evidence"
 _TEXT_READING = ("delimiter", "quote", "decimal", "escape", "header", "skip")

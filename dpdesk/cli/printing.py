@@ -165,6 +165,12 @@ _RISK_LABELS = {
 }
 
 
+_RECORDED = (
+    "“before” and “after” are as the evidence of the release has them, and are compared when it is "
+    "verified with the source (`dpdesk verify --source`)."
+)
+
+
 def risk_text(risk: Mapping[str, object], counted: Mapping[str, object]) -> str:
     """Risk figures side by side: before, after, and as counted from the published table."""
     if "posterior" in risk:
@@ -188,7 +194,8 @@ def risk_text(risk: Mapping[str, object], counted: Mapping[str, object]) -> str:
             rows.append((label, *cells))
     text = columns(rows, right=range(1, len(sides) + 1))
     sizes, linked = class_size_text(risk), _linkage_text(counted.get("linkage"))
-    return "\n\n".join(part for part in (beliefs, text, sizes, linked) if part)
+    recorded = paragraph(_RECORDED) if counted and len(sides) > 1 else ""
+    return "\n\n".join(part for part in (beliefs, text, sizes, linked, recorded) if part)
 
 
 def _linkage_text(linkage: object) -> str:

@@ -9,6 +9,9 @@ from typing import Protocol
 
 from dpdesk.core.jobs import CancelToken
 
+FIGURES_CLAIM = "figures of the evidence are those of the source"
+"""The claim that is confirmed when risk, utility and charts were counted again."""
+
 MADE_AGAIN = "microdata.csv is what the source gives"
 """The claim that is confirmed when the table was made again from its source, byte for byte."""
 

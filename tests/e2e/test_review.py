@@ -8,6 +8,7 @@ import sqlite3
 import tomllib
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +16,8 @@ import pytest
 
 from dpdesk.app import signing
 from dpdesk.io.canonical import canonical_json
+from dpdesk.project.review.checklist import Checklist
+from dpdesk.project.review.payloads import ChecklistItem
 from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.signers import AUTHOR, FIRST, OTHER, SECOND, Person, people, write_plan
 
@@ -372,6 +375,35 @@ def test_a_review_cannot_be_moved_to_another_release(done: Three) -> None:
     said = first.run("verify", "release")
     assert said.code == 1
     assert "is not the file submitted" in said.err
+
+
+def test_what_an_author_wrote_into_the_checklist_is_not_read_as_found(
+    submitted: Three, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author, first, _ = at_copies(submitted, tmp_path / "desks")
+    shutil.rmtree(author.folder)
+    author.does("run", "plan.toml", "--out", "release")
+    genuine = Checklist.submitted
+
+    def forged(checklist: Checklist) -> dict[str, ChecklistItem]:
+        return {
+            key: replace(item, question="Is all well?", evidence="Nobody is alone: 0 of 20.")
+            for key, item in genuine(checklist).items()
+        }
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checklist, "submitted", forged)
+        said = author.signs("submit")
+        assert said.code == 0, said.err
+    first.takes(author)
+    first.does("review", "sheet", "release", "--out", "found.toml")
+    lines = (first.desk / "found.toml").read_text("utf-8").splitlines()
+    assert not [line for line in lines if "Is all well?" in line]
+    told = [number for number, line in enumerate(lines) if "Nobody is alone" in line]
+    assert told
+    for number in told:
+        assert lines[number].startswith("# As the author's program found it: ")
+        assert lines[number - 1].startswith(("# pass: ", "# review: ", "# fail: ", "# not "))
 
 
 def test_an_old_copy_of_the_review_does_not_undo_a_withdrawal(new: Three) -> None:

@@ -12,7 +12,7 @@ from dpdesk.app.types import Failure, ReleaseFacts, VerifyReport, WorkState
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.pseudonyms import PseudonymSpec
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.ui.panels.review import presenter
 from dpdesk.ui.panels.review.preparing import InspectFolder
@@ -247,13 +247,22 @@ def test_the_picture_needs_the_evidence_of_both_states() -> None:
     bins = [{"size": "1", "rows": 8, "classes": 8}, {"size": "2+", "rows": 2, "classes": 1}]
     after = [{"size": "1", "rows": 0, "classes": 0}, {"size": "2+", "rows": 9, "classes": 1}]
     risk = {"before": {"class_sizes": bins}, "after": {"class_sizes": after}}
-    chart = presenter.risk_picture(replace(facts(), evidence={"risk": risk}))
+    told = replace(facts(), evidence={"risk": risk})
+    figures = ClaimCheck(FIGURES_CLAIM, CheckStatus.CONFIRMED, "the same")
+    sound = VerifyReport(True, (figures,), (), (), True)
+    chart = presenter.risk_picture(told, sound)
     assert chart is not None
+    assert chart.answer == "8 rows of the original were in classes of 1; in the release 0 are."
+    unseen = replace(sound, claims=(replace(figures, status=CheckStatus.NEEDS_SOURCE),))
+    other = presenter.risk_picture(told, unseen)
+    assert other is not None
+    assert other.answer.endswith(" not compared with the source.")
+    assert presenter.risk_picture(told, replace(sound, ok=False)) is None
     assert [one.values for one in chart.series] == [(0.8, 0.2), (0.0, 0.9)]
     assert chart.table.rows == (("1", 8, 0), ("2+", 2, 9))
-    assert presenter.risk_picture(facts()) is None
+    assert presenter.risk_picture(facts(), sound) is None
     broken = replace(facts(), evidence={"risk": {"before": {"class_sizes": [1]}, "after": {}}})
-    assert presenter.risk_picture(broken) is None
+    assert presenter.risk_picture(broken, sound) is None
 
 
 @pytest.mark.parametrize(

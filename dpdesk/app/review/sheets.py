@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
-from dpdesk.app.review.review_picture import load
+from dpdesk.app.review.review_picture import look
 from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.project.review.events import Event
-    from dpdesk.project.review.payloads import Submission
+    from dpdesk.project.review.payloads import ChecklistItem, Submission
+    from dpdesk.project.review.questions import Item
     from dpdesk.project.review.state import ReviewState
     from dpdesk.project.review.votes import Decision, Vote
 
@@ -34,12 +35,19 @@ The outcome is approve, changes or reject; approving takes accepting everything.
 
 
 def write_sheet(
-    context: AppContext, folder: Path, key: str | None, out: Path, token: CancelToken
+    context: AppContext,
+    folder: Path,
+    key: str | None,
+    out: Path,
+    token: CancelToken,
+    report: Report,
 ) -> Path:
     """Write a sheet for the current submission, to be filled by the holder of a key.
 
-    Raises InputError ``sheet.exists`` when the file is there, ``review.none`` when nothing was
-    submitted, StorageError.
+    It says what this computer finds of each check; what the author's program found, which the
+    author may have written, stands below it where it is something else. Raises InputError
+    ``sheet.exists`` when the file is there, ``review.none`` when nothing was submitted,
+    StorageError.
     """
     from dpdesk.io.textfile import write_text
     from dpdesk.project.review.making import proposed_vote
@@ -51,10 +59,11 @@ def write_sheet(
             hint="Name another, or remove it.",
         )
     card = signing.find_key(context, key)
-    state = load(context, folder, token).state
-    submission, _ = _current(state, folder)
-    vote = proposed_vote(state, card)
-    write_text(out, _sheet_text(submission, vote), _CODE, context.workspace)
+    picture = look(context, folder, token, report)
+    submission, _ = _current(picture.state, folder)
+    vote = proposed_vote(picture.state, card)
+    here = {item.id: item for item in picture.checked.checklist.items}
+    write_text(out, _sheet_text(submission, vote, here), _CODE, context.workspace)
     return out
 
 
@@ -99,7 +108,7 @@ def _current(state: ReviewState, where: Path) -> tuple[Event, Submission]:
     return state.current.submission, state.current.payload
 
 
-def _sheet_text(submission: Event, vote: Vote) -> str:
+def _sheet_text(submission: Event, vote: Vote, here: Mapping[str, Item]) -> str:
     import tomlkit
 
     from dpdesk.project.review.payloads import Submission
@@ -117,17 +126,26 @@ def _sheet_text(submission: Event, vote: Vote) -> str:
     checks: Any = tomlkit.table(is_super_table=True)
     for item, entry in payload.checklist.items():
         decided = vote.checks[item]
-        lines = (
-            entry.question,
-            msg("{file}: {note}", file=entry.status.value, note=entry.evidence),
-        )
-        checks[item] = _entry(lines, {}, decided.decision, decided.comment)
+        checks[item] = _entry(_lines(entry, here.get(item)), {}, decided.decision, decided.comment)
     files: Any = tomlkit.table(is_super_table=True)
     for name, code in payload.files.items():
         choice = vote.files[name]
         files[name] = _entry((), {"sha256": code}, choice.decision, choice.comment)
     document["checks"], document["files"] = checks, files
     return tomlkit.dumps(document)
+
+
+def _lines(submitted: ChecklistItem, here: Item | None) -> tuple[str, ...]:
+    """What a reviewer reads of a check: found on this computer, and otherwise by the author's."""
+
+    def found(item: ChecklistItem | Item) -> str:
+        return msg("{file}: {note}", file=item.status.value, note=item.evidence)
+
+    author = msg("As the author's program found it: {found}", found=found(submitted))
+    if here is None:
+        return (submitted.question, "This computer knows no such check.", author)
+    same = (submitted.question, found(submitted)) == (here.question, found(here))
+    return (here.question, found(here), *(() if same else (author,)))
 
 
 def _entry(

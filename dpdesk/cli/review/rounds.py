@@ -113,7 +113,7 @@ def protocol_take(
 
 def sheet(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Write a decision sheet."""
-    out = sheets.write_sheet(context, options.release, options.key, options.out, token)
+    out = sheets.write_sheet(context, options.release, options.key, options.out, token, report)
     mention(context, "viewed", options.release.absolute(), report)
     text = f"Written: {out}\nFill it in, then: dpdesk review vote {options.release} --sheet {out}\n"
     return Outcome(text, {"sheet": str(out)}, kept=True)

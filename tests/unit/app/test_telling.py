@@ -13,13 +13,12 @@ import pytest
 
 from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
-from dpdesk.app.evidence_checks import FIGURES_CLAIM
 from dpdesk.app.exploring import explore
 from dpdesk.app.opening import open_path, open_work
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.published import FIGURES_CLAIM, CheckStatus
 from dpdesk.project.review.votes import ItemStatus as Status
 
 BRANCHES = {"mine": ["miner"], "shop": ["clerk", "buyer"], "farm": ["grower", "driver", "vet"]}

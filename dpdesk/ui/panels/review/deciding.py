@@ -186,7 +186,10 @@ def begin(
     checks = [(key, payload.checklist[key]) for key in listed]
     points = [
         Point(
-            key, said(one.question), _mark(one.status), _evidence(said(one.evidence), here.get(key))
+            key,
+            said(here[key].question if key in here else one.question),
+            _mark(one.status),
+            _evidence(said(one.evidence), here.get(key)),
         )
         for key, one in checks
     ]

@@ -403,7 +403,10 @@ class ReviewPanel(Panel):
         self.release.show_checks(rows)
         self.release.show_guarantee(presenter.guarantee_of(facts))
         tables = self.tables.show_release(facts)
-        picture, about = presenter.risk_picture(facts), bench.context.registry.about(facts.method)
+        picture, about = (
+            presenter.risk_picture(facts, report),
+            bench.context.registry.about(facts.method),
+        )
         drawn = about.protection is Protection.DRAWN and about.allows(Use.ASKED)
         self.release.exports.show_fitting(about.exports)
         cube = about.allows(Use.BROWSED)

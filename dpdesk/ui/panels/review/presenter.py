@@ -28,7 +28,7 @@ from dpdesk.core.home import expanded, is_address
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.messages import msg
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.ui.files import file_stem
 from dpdesk.ui.panels.review.deciding import SHAPES
@@ -279,8 +279,14 @@ def file_failures(report: VerifyReport) -> tuple[Failure, ...]:
 # ---- the picture
 
 
-def risk_picture(facts: ReleaseFacts) -> BarChart | None:
-    """Rows by class size before and after, from the evidence; None where it is not at hand."""
+def risk_picture(facts: ReleaseFacts, report: VerifyReport) -> BarChart | None:
+    """Rows by class size before and after, from the evidence; None where it is not at hand.
+
+    Of a release that failed its check there is none, and where the figures were not compared with
+    the source the picture says so.
+    """
+    if not report.ok:
+        return None
     risk = facts.internal_section("risk")
     before, after = _sizes(risk.get("before")), _sizes(risk.get("after"))
     if not before or not after or [one[0] for one in before] != [one[0] for one in after]:
@@ -290,7 +296,7 @@ def risk_picture(facts: ReleaseFacts) -> BarChart | None:
     return BarChart(
         id="review-risk",
         question=translate("Review", "How many rows share their quasi-identifiers?"),
-        answer=_risk_answer(before[0], after[0]),
+        answer=_risk_answer(before[0], after[0], compared=_compared(report)),
         category_axis=Axis(translate("Review", "Class size"), translate("Review", "rows")),
         value_axis=Axis(rows, share, percent=True, minimum=0.0),
         categories=tuple(size for size, _ in before),
@@ -322,12 +328,21 @@ def _series(
     return BarSeries(name, tuple(rows / total for _, rows in sizes), look, outline=outline)
 
 
-def _risk_answer(before: tuple[str, int], after: tuple[str, int]) -> str:
+def _compared(report: VerifyReport) -> bool:
+    """Whether the figures of the evidence were compared with the source."""
+    return any(one.claim == FIGURES_CLAIM for one in report.confirmed())
+
+
+def _risk_answer(before: tuple[str, int], after: tuple[str, int], *, compared: bool) -> str:
     text = translate(
         "Review",
         "{before} rows of the original were in classes of {size}; in the release {after} are.",
     )
-    return text.format(before=grouped(before[1]), size=before[0], after=grouped(after[1]))
+    answer = text.format(before=grouped(before[1]), size=before[0], after=grouped(after[1]))
+    if compared:
+        return answer
+    more = translate("Review", "These are figures of the evidence, not compared with the source.")
+    return f"{answer} {more}"
 
 
 def _risk_table(before: Sequence[tuple[str, int]], after: Sequence[tuple[str, int]]) -> ChartTable:
