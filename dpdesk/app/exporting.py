@@ -227,7 +227,9 @@ def _one_table(facts: ReleaseFacts, workspace: Workspace, token: CancelToken) ->
     from dpdesk.io.cuboid_files import write_long
 
     tables = read_tables(facts.manifest, facts.public, token)
-    named = [(_table_name(item), tables[item["file"]]) for item in _cuboids(facts)]
+    items = _cuboids(facts)
+    shown = [tables[item["file"]] for item in items]
+    named = list(zip(_table_names(items), shown, strict=True))
     dimensions = list(dict.fromkeys(d for _, table in named for d in table.domain.dimensions))
     path = workspace.new_path(".csv")
     try:
@@ -242,13 +244,20 @@ def _cuboids(facts: ReleaseFacts) -> list[dict[str, Any]]:
     return found
 
 
-def _table_name(item: Mapping[str, Any]) -> str:
-    """How a table is called: of a graph by its own name, of a cube by its dimensions, and what was
-    measured where that varies.
-    """
+def _table_names(items: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How tables are called; with dimensions in quotes where two would be called the same."""
+    names = [_table_name(item, str) for item in items]
+    return names if len(set(names)) == len(names) else [_table_name(i, _as_json) for i in items]
+
+
+_as_json = partial(json.dumps, ensure_ascii=False)
+
+
+def _table_name(item: Mapping[str, Any], spelled: Callable[[str], str]) -> str:
+    """Of a graph its own name, of a cube its dimensions, and what was measured where that varies."""
     if "table" in item:
         return str(item["table"])
-    name = " × ".join(item["dimensions"]) or "grand total"
+    name = " × ".join(map(spelled, item["dimensions"])) or "grand total"
     return f"{name} ({item['measure']})" if "measure" in item else name
 
 

@@ -7,6 +7,7 @@ Arrow; texts are quoted as RFC 4180 requires and numbers are the shortest that r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,12 @@ def write_long(
 ) -> None:
     """Write named tables below each other into one new CSV file.
 
-    The column ``table`` holds the name, and a dimension that a table lacks is empty there. Raises
-    OSError, Cancelled.
+    The column ``table`` (``table_2`` and so on where a dimension is called so) holds the name, and
+    a dimension that a table lacks is empty there. Raises OSError, Cancelled.
     """
-    header = header_line([TABLE, *dimensions, VALUE])
+    names = chain([TABLE], (f"{TABLE}_{number}" for number in count(2)))
+    first = next(name for name in names if name not in dimensions)
+    header = header_line([first, *dimensions, VALUE])
     with path.open("xb") as file:
         file.write(header.encode("utf-8"))
         for name, table in tables:

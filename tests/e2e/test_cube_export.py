@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -44,3 +45,29 @@ def _check(genuine: Path, context: AppContext, tmp_path: Path, token: CancelToke
         export_release(genuine, "sdmx-csv", tmp_path / "a", context.workspace, token, silent, "A B")
     with pytest.raises(InputError, match="`csvw` describes microdata"):
         export_release(genuine, "csvw", tmp_path / "a", context.workspace, token, silent)
+
+
+def test_tables_are_told_apart_whatever_their_dimensions_are_called(tmp_path: Path) -> None:
+    names = ["a", "b", "a × b", "table"]
+    (tmp_path / "people.csv").write_text(",".join(names) + "\n" + "x,,x,\n" * 9, "utf-8")
+    plan = {
+        "version": 1,
+        "source": {
+            **{"path": "people.csv", "encoding": "utf-8", "delimiter": ",", "decimal": "."},
+            **{"quote": "", "header": True, "missing": [], "types": dict.fromkeys(names, "text")},
+        },
+        "protection": {
+            **{"method": "dp-cube", "dimensions": names, "epsilon": 1},
+            **{"domains": dict.fromkeys(names, ["", "x"])},
+        },
+    }
+    (tmp_path / "plan.json").write_text(json.dumps(plan), "utf-8")
+    with AppContext.open(tmp_path / "home") as context:
+        genuine = release(context, tmp_path / "plan.json", tmp_path / "release").out
+        export_release(genuine, "csv", tmp_path / "all.csv", context.workspace, CancelToken(), silent)
+    with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    assert header == ["table_2", *names, "value"]
+    listed = json.loads((genuine / "public/manifest.json").read_text("utf-8"))["result"]["cuboids"]
+    assert len({row[0] for row in rows}) == len(listed) == 16
+    assert len({tuple(row[:-1]) for row in rows}) == len(rows) == 3 ** len(names)
