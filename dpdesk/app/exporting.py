@@ -254,7 +254,7 @@ _as_json = partial(json.dumps, ensure_ascii=False)
 
 
 def _table_name(item: Mapping[str, Any], spelled: Callable[[str], str]) -> str:
-    """Of a graph its own name, of a cube its dimensions, and what was measured where that varies."""
+    """Of a graph its own name; of a cube its dimensions, and what is measured where that varies."""
     if "table" in item:
         return str(item["table"])
     name = " × ".join(map(spelled, item["dimensions"])) or "grand total"

@@ -50,21 +50,17 @@ def _check(genuine: Path, context: AppContext, tmp_path: Path, token: CancelToke
 def test_tables_are_told_apart_whatever_their_dimensions_are_called(tmp_path: Path) -> None:
     names = ["a", "b", "a × b", "table"]
     (tmp_path / "people.csv").write_text(",".join(names) + "\n" + "x,,x,\n" * 9, "utf-8")
-    plan = {
-        "version": 1,
-        "source": {
-            **{"path": "people.csv", "encoding": "utf-8", "delimiter": ",", "decimal": "."},
-            **{"quote": "", "header": True, "missing": [], "types": dict.fromkeys(names, "text")},
-        },
-        "protection": {
-            **{"method": "dp-cube", "dimensions": names, "epsilon": 1},
-            **{"domains": dict.fromkeys(names, ["", "x"])},
-        },
-    }
+    source = {"path": "people.csv", "encoding": "utf-8", "delimiter": ",", "decimal": "."}
+    source |= {"quote": "", "header": True, "missing": [], "types": dict.fromkeys(names, "text")}
+    cube = {"method": "dp-cube", "dimensions": names, "epsilon": 1}
+    cube |= {"domains": {name: ["", "x"] for name in names}}
+    plan = {"version": 1, "source": source, "protection": cube}
     (tmp_path / "plan.json").write_text(json.dumps(plan), "utf-8")
     with AppContext.open(tmp_path / "home") as context:
         genuine = release(context, tmp_path / "plan.json", tmp_path / "release").out
-        export_release(genuine, "csv", tmp_path / "all.csv", context.workspace, CancelToken(), silent)
+        export_release(
+            genuine, "csv", tmp_path / "all.csv", context.workspace, CancelToken(), silent
+        )
     with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as stream:
         header, *rows = csv.reader(stream)
     assert header == ["table_2", *names, "value"]

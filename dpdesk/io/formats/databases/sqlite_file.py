@@ -50,7 +50,7 @@ class SqliteReader:
     """
 
     encoding = "utf-8"
-    _kinds_of_tables = "'table', 'view'"
+    _which_tables = "type IN ('table', 'view')"
 
     def __init__(self, request: ReadRequest) -> None:
         self._path = Path(request.path)
@@ -91,7 +91,7 @@ class SqliteReader:
         if request.query is not None:
             return request.query, None
         found = self._con.execute(
-            f"SELECT name FROM sqlite_master WHERE type IN ({self._kinds_of_tables}) "
+            f"SELECT name FROM sqlite_master WHERE {self._which_tables} "
             "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
         )
         names = tuple(row[0] for row in found)
@@ -99,8 +99,12 @@ class SqliteReader:
         if wanted is not None and wanted not in names and len(name_parts(wanted)) == 1:
             (wanted,) = name_parts(wanted)  # as for other databases, a name may stand in quotes
         name = chosen(wanted, names, self._path.name, "table")
+        self._check_columns(name)
         rows = self._con.execute(f"SELECT count(*) FROM {identifier(name)}").fetchone()[0]
         return f"SELECT * FROM {identifier(name)}", int(rows)
+
+    def _check_columns(self, table: str) -> None:
+        """Raise InputError for a table whose columns cannot be read."""
 
     def close(self) -> None:
         """End the connection."""

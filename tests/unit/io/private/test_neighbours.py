@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
+from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.source_spec import read_source
 from dpdesk.io.private.values import UNREADABLE
@@ -145,3 +149,49 @@ def test_a_wrong_number_of_rows_in_a_transport_file_refuses_nothing(
         assert whole.count(b"             24  ") == 1
         path.write_bytes(whole.replace(b"             24  ", b"             " + stated + b"  "))
         assert read(path.name, keys)[2] == rows
+
+
+COMPUTED = {
+    "a.sqlite": (
+        "CREATE TABLE people (person TEXT, pay TEXT)",
+        "INSERT INTO people VALUES ('a', '{x')",  # no JSON, of which the column is computed
+        "ALTER TABLE people ADD COLUMN n AS (json_extract(pay, '$.n')) VIRTUAL",
+    ),
+    "a.duckdb": (
+        "CREATE TABLE people (person TEXT, pay TEXT, n INTEGER AS (CAST(pay AS INTEGER)))",
+        "INSERT INTO people (person, pay) VALUES ('a', '1')",
+        "UPDATE people SET pay = 'x'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_column_that_the_value_of_one_row_could_stop_is_refused_whatever_the_rows_hold(
+    tmp_path: Path, read: Read, name: str
+) -> None:
+    connect: Any = sqlite3.connect if name.endswith("sqlite") else duckdb.connect
+    keys = {"table": "people", "missing": [""], "types": {"person": "text"}}
+    said = set()
+    for statements in (COMPUTED[name], COMPUTED[name][::2]):
+        (tmp_path / name).unlink(missing_ok=True)
+        with closing(connect(str(tmp_path / name))) as con:
+            for statement in statements:
+                con.execute(statement)
+            con.commit()
+        with pytest.raises(InputError, match="column `n` is computed") as refused:
+            read(name, keys)
+        said.add(refused.value.sentence)
+    assert len(said) == 1
+
+
+def test_a_virtual_table_in_which_one_person_changes_many_rows_is_refused(
+    tmp_path: Path, read: Read
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as con:
+        con.execute("CREATE VIRTUAL TABLE people USING fts5(person)")
+        con.execute("INSERT INTO people VALUES ('a b c')")
+        con.execute("CREATE VIRTUAL TABLE words USING fts5vocab(people, row)")
+        con.commit()
+    keys = {"table": "words", "missing": [""], "types": {"term": "text"}}
+    with pytest.raises(InputError, match="`words`"):
+        read("a.sqlite", keys)
