@@ -9,8 +9,12 @@ callers import them where they use them, not at the top.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
+import sys
+import threading
 from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -127,6 +131,34 @@ def kernel(function: _Function) -> _Function:
 @kernel
 def _same(value: int) -> int:
     return value
+
+
+class _NoLinearAlgebra(MetaPathFinder):
+    """Hides SciPy's linear algebra from one thread: numba looks for it, and no kernel uses it."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        """Raise ImportError for what this thread is not to find."""
+        if name in ("scipy", "scipy.linalg") and threading.get_ident() == self._thread:
+            raise ImportError(name)
+
+
+def _load_arrays() -> None:
+    """Load what numba knows of arrays, without importing SciPy for it (0.2 s of each start).
+
+    numba offers products of matrices in kernels where it finds SciPy. Kernels here multiply none.
+    """
+    hidden = _NoLinearAlgebra()
+    sys.meta_path.insert(0, hidden)
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        sys.meta_path.remove(hidden)
+
+
+_load_arrays()
 
 
 def start() -> None:

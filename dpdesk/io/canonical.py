@@ -31,10 +31,67 @@ def canonical_json(value: Mapping[str, object]) -> bytes:
     Tuples become lists, exact fractions numbers, numpy scalars Python numbers. Raises TypeError for
     anything that JSON cannot hold, and ValueError for NaN and infinities.
     """
-    text = json.dumps(
-        to_plain(value), sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False
+    parts: list[str] = []
+    _write(value, "\n", parts)
+    parts.append("\n")
+    return "".join(parts).encode("utf-8")
+
+
+def _write(value: object, line: str, parts: list[str]) -> None:
+    """Append the text of ``value``, whose lines begin with ``line`` (a line feed and blanks).
+
+    ``json`` indents in Python, value by value, but writes what has no indentation in C: so each
+    list or object that holds plain scalars alone is written at once, with separators that are its
+    indentation.
+    """
+    inner = f"{line}  "
+    if isinstance(value, Mapping) and value:
+        _write_object(value, line, parts)
+    elif isinstance(value, list | tuple) and value:
+        if _SCALARS.issuperset(map(type, value)):
+            parts += ("[", inner, _encoded(value, inner)[1:-1], line, "]")
+            return
+        separator = "["
+        for item in value:
+            parts += (separator, inner)
+            _write(item, inner, parts)
+            separator = ","
+        parts += (line, "]")
+    elif isinstance(value, Mapping | list | tuple):
+        parts.append("{}" if isinstance(value, Mapping) else "[]")
+    elif value is None or isinstance(value, str | int | float):
+        parts.append(_encoded(value, inner))
+    else:
+        _write(to_plain(value), line, parts)
+
+
+def _write_object(value: Mapping[str, object], line: str, parts: list[str]) -> None:
+    inner = f"{line}  "
+    if type(value) is dict and _SCALARS.issuperset(map(type, value.values())):
+        for key in value:
+            _key(key)
+        parts += ("{", inner, _encoded(value, inner)[1:-1], line, "}")
+        return
+    separator = "{"
+    for key in sorted(map(_key, value)):
+        parts += (separator, inner, _encoded(key, inner), ": ")
+        _write(value[key], inner, parts)
+        separator = ","
+    parts += (line, "}")
+
+
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+
+
+def _encoded(value: object, line: str) -> str:
+    """What ``json`` writes, with items that begin on new lines."""
+    return json.dumps(
+        value,
+        sort_keys=True,
+        ensure_ascii=False,
+        allow_nan=False,
+        separators=(f",{line}", ": "),
     )
-    return (text + "\n").encode("utf-8")
 
 
 def to_plain(value: object) -> object:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from fractions import Fraction
+from types import MappingProxyType
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
+from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical, to_plain
 
 VALUES = st.recursive(
     st.none()
@@ -34,6 +35,35 @@ def test_what_is_written_reads_back_and_is_written_again_alike(value: dict[str, 
         return  # a lone surrogate in a nested key
     assert parse_canonical(data) == value
     assert canonical_json(parse_canonical(data)) == data
+
+
+@given(
+    st.dictionaries(
+        st.text(max_size=3),
+        st.recursive(
+            VALUES | st.fractions() | st.floats(allow_nan=False, width=32).map(np.float64),
+            lambda inner: (
+                st.lists(inner, max_size=3)
+                | st.lists(inner, max_size=3).map(tuple)
+                | st.dictionaries(st.text(max_size=3), inner, max_size=3).map(MappingProxyType)
+            ),
+            max_leaves=8,
+        ),
+    )
+)
+def test_the_bytes_are_those_that_json_itself_writes_with_indentation(
+    value: dict[str, object],
+) -> None:
+    try:
+        expected = json.dumps(
+            to_plain(value), sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False
+        )
+        data = f"{expected}\n".encode()
+    except ValueError as error:  # an infinity, a lone surrogate
+        with pytest.raises(type(error)):
+            canonical_json(value)
+        return
+    assert canonical_json(value) == data
 
 
 def test_form_is_utf8_sorted_indented_with_one_line_feed() -> None:
