@@ -106,8 +106,8 @@ class Plan:
         Of each column that matters its role, or an :class:`Attribute`.
     title, language, budget:
         As in a plan file.
-    base:
-        The folder where relative paths start; the working directory when None.
+    folder:
+        Where relative paths start; the working directory when None.
     parameters:
         The keys of ``[protection]``, such as ``k=5``. Floats count as the shortest decimal that
         reads back as them; give a text or a ``Decimal`` where that matters.
@@ -124,7 +124,7 @@ class Plan:
         title: str = "",
         language: str = ENGLISH,
         budget: Mapping[str, object] | None = None,
-        base: str | Path | None = None,
+        folder: str | Path | None = None,
         **parameters: object,
     ) -> None:
         given = source if isinstance(source, Source) else Source(source)
@@ -138,8 +138,8 @@ class Plan:
         }
         if budget is not None:
             raw["budget"] = _plain_table(budget)
-        folder = Path.cwd() if base is None else Path(base).absolute()
-        work = _work_of(raw, folder, _hierarchy_values(attributes))
+        base = Path.cwd() if folder is None else Path(folder).absolute()
+        work = _work_of(raw, base, _hierarchy_values(attributes))
         self._set(work, THE_WORK, _frame_of(given.data))
 
     def _set(self, work: WorkState, name: str, frame: pd.DataFrame | None) -> None:
@@ -165,13 +165,13 @@ class Plan:
         )
 
     @classmethod
-    def from_toml(cls, text: str, base: str | Path | None = None) -> Plan:
+    def from_toml(cls, text: str, folder: str | Path | None = None) -> Plan:
         """The plan of a text of TOML or JSON. Raises InputError ``plan.*``."""
         from dpdesk.io.planfile import plan_of_text
 
         plan = plan_of_text(text, Path(THE_WORK))
-        folder = Path.cwd() if base is None else Path(base).absolute()
-        return cls._of(WorkState.from_plan(plan, folder), THE_WORK, None)
+        base = Path.cwd() if folder is None else Path(folder).absolute()
+        return cls._of(WorkState.from_plan(plan, base), THE_WORK, None)
 
     def save(self, path: str | Path) -> None:
         """Write a plan file: TOML, or JSON where the name ends in ``.json``.
@@ -184,7 +184,7 @@ class Plan:
         save_work(self._work, Path(path), session.context().workspace)
 
     def to_toml(self) -> str:
-        """The text that :meth:`save` writes into a plan file in the folder :attr:`base`."""
+        """The text that :meth:`save` writes into a plan file in :attr:`folder`."""
         from dpdesk.io.planfile import plan_as_toml
 
         return plan_as_toml(self._work.to_plan())
@@ -216,12 +216,12 @@ class Plan:
         }
         raw["attributes"] = {**raw["attributes"], **_attribute_tables(attributes)}  # type: ignore[dict-item]
         hand = {n: v for n, v in self._work.hand_made().items() if n not in attributes}
-        work = _work_of(raw, self.base, {**hand, **_hierarchy_values(attributes)})
+        work = _work_of(raw, self.folder, {**hand, **_hierarchy_values(attributes)})
         return Plan._of(work, self._name, self._frame)._using(source)
 
     @property
-    def base(self) -> Path:
-        """The folder where relative paths start."""
+    def folder(self) -> Path:
+        """Where relative paths start."""
         return self._work.base
 
     @property
@@ -298,7 +298,7 @@ class Plan:
                     ),
                     hint="Give it as `source`.",
                 )
-            yield PlacedPlan(plan, self.base, self._name, made)
+            yield PlacedPlan(plan, self.folder, self._name, made)
 
 
 def plan_of(plan: Plan | str | Path) -> Plan:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dpdesk.io.release_content import ReleaseContent
     from dpdesk.python.session import Progress
 
-Where: TypeAlias = "str | Sequence[str] | Mapping[str, object]"
+Where: TypeAlias = "str | Mapping[str, object] | Sequence[str | Mapping[str, object]]"
 """Conditions as ``dpdesk query --where`` takes them, or the wanted value or values by column."""
 
 
@@ -274,7 +274,8 @@ def _conditions(where: Where) -> Iterator[Condition]:
             values = tuple(texts_of(cast("Sequence[object]", wanted) if several else [wanted]))
             yield Chosen(column, values, text="" if several else values[0])
     else:
-        yield from map(read_condition, where)
+        for each in where:
+            yield from _conditions(each)
 
 
 def _describe(frame: pd.DataFrame, book: Codebook) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import shiboken6
 from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QGuiApplication
 
+from dpdesk.app import scripting
 from dpdesk.app.context import AppContext
 from dpdesk.app.databases import place_of
 from dpdesk.app.types import ExplorationView, ReleaseSummary, WorkState
@@ -132,6 +134,7 @@ class Desk(QObject):
         window.sampleAsked.connect(self.open_sample)
         window.saveAsked.connect(self.save)
         window.saveAsAsked.connect(self.save_as)
+        window.pythonAsked.connect(self.copy_python)
         window.undoAsked.connect(bench.undo)
         window.redoAsked.connect(bench.redo)
         window.momentAsked.connect(bench.go_to)
@@ -340,6 +343,18 @@ class Desk(QObject):
         if path is not None:
             self.workbench.save_plan(path)
         return path is not None
+
+    @Slot()
+    def copy_python(self) -> None:
+        """Put the plan and its run on the clipboard as Python code."""
+        work = self.workbench.work
+        if work.source is None or not work.method:
+            text = self.tr("There is nothing to copy yet: open a file and choose a method.")
+            self.window.show_message("info", text)
+            return
+        script = scripting.work_script(work, f"{work.source.stem}-release")
+        QGuiApplication.clipboard().setText(script)
+        self.window.show_message("ok", self.tr("The Python code is on the clipboard."))
 
     # ---- what the workbench tells
 

@@ -5,6 +5,7 @@ to its wishes::
 
     window = MainWindow(hub, theme, settings, entries)     # entries: PanelEntry, in order
     window.openAsked / openReleaseAsked / saveAsked / saveAsAsked / sampleAsked  (no arguments)
+    window.pythonAsked             the plan as Python code
     window.openPathAsked(str)      a recent file, or a file dropped on the window
     window.undoAsked / redoAsked / momentAsked(int)   the last is the id of a state to go to
     window.messageTriggered(str)   id of an action in the window's band

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from dpdesk.app.scripting import query_script
+from dpdesk.core.query import Query
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
 from dpdesk.ui.jobs.hub import Work
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
@@ -114,6 +116,11 @@ class ReadingWindow(QWidget):
         )
         if told:
             self.progress.follow(job, title)
+
+    def copy_query(self, folders: Sequence[Path], query: Query) -> None:
+        """Put a question on the clipboard as Python code."""
+        QGuiApplication.clipboard().setText(query_script(folders, query))
+        self.band.show_message("ok", self.tr("The Python code is on the clipboard."))
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop what nobody waits for any more."""

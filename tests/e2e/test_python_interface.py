@@ -16,21 +16,9 @@ import dpdesk
 from dpdesk.cli.main import main
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import Event
-from tests.helpers.releases import SOURCE, write_source
+from tests.helpers.releases import SOURCE, public_bytes, write_source
 
 HOME = pytest.mark.usefixtures("module_home")
-
-
-def public_bytes(folder: Path) -> dict[str, bytes]:
-    """The public files; of the manifest all but the commitment, whose key is fresh each time."""
-    found = {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted((folder / "public").rglob("*"))
-        if path.is_file()
-    }
-    manifest = json.loads(found.pop("public/manifest.json"))
-    del manifest["commitment"]
-    return {**found, "manifest": json.dumps(manifest).encode()}
 
 
 def register(rows: int = 600) -> pd.DataFrame:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.planning import prepare_rows
@@ -73,3 +75,19 @@ def release(
     token = token or CancelToken()
     with prepare_rows(context, read_plan(plan), plan.parent, plan.name, token, report) as ready:
         return write_release(context, ready, out, token, report)
+
+
+def public_bytes(folder: Path) -> dict[str, bytes]:
+    """The public files; of the manifest all but the commitment, whose key is fresh each time."""
+    files = [path for path in sorted((folder / "public").rglob("*")) if path.is_file()]
+    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+    manifest = json.loads(found.pop("public/manifest.json"))
+    del manifest["commitment"]
+    return {**found, "manifest": json.dumps(manifest).encode()}
+
+
+def run_code(code: str) -> dict[str, Any]:
+    """The names that copied Python code leaves behind."""
+    names: dict[str, Any] = {}
+    exec(compile(code, "copied", "exec"), names)
+    return names

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
@@ -21,6 +22,7 @@ from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers import clinic
 from tests.helpers.a11y import findings
+from tests.helpers.releases import run_code
 
 TICKED, NOT = Qt.CheckState.Checked, Qt.CheckState.Unchecked
 
@@ -164,3 +166,15 @@ def test_the_paper_s_estimate_says_that_it_is_for_comparison_only(room: Room, ma
     assert "comparison only" in room.side.estimator.currentText()
     assert "for comparison only" in room.window.assumption.text()
     assert "gives no error" in (room.window.chart.chart or pytest.fail("no chart")).answer
+
+
+def test_a_question_is_copied_as_python_that_gives_its_answer(room: Room, made: Path) -> None:
+    room.open(made)
+    room.choose("town")
+    room.tick("town 1")
+    room.qtbot.mouseClick(room.window.python, Qt.MouseButton.LeftButton)
+    assert room.window.band.text == "The Python code is on the clipboard."
+    answer = run_code(QGuiApplication.clipboard().text())["answer"]
+    by = room.window.state.by
+    found = {label: round(value) for label, value in zip(answer[by], answer["value"], strict=True)}
+    assert {name: round(values[0]) for name, values in room.bars().items()} == found

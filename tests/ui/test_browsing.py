@@ -10,7 +10,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -26,6 +26,7 @@ from dpdesk.ui.theme import ThemeManager
 from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.cubes import people, release, write_plan, write_register
+from tests.helpers.releases import run_code
 
 
 @pytest.fixture(scope="module")
@@ -321,3 +322,15 @@ def test_everything_has_a_name_and_room_in_every_look(
     room.key("health", Qt.Key.Key_F)
     assert findings(room.window) == []
     assert room.page.grid.columnWidth(1) >= room.page.grid.fontMetrics().horizontalAdvance("2,836")
+
+
+def test_a_view_is_copied_as_python_that_gives_its_numbers(room: Room, cube: Path) -> None:
+    room.open(cube)
+    room.qtbot.mouseClick(room.window.python, Qt.MouseButton.LeftButton)
+    assert room.window.band.text == "The Python code is on the clipboard."
+    answer = run_code(QGuiApplication.clipboard().text())["answer"]
+    seen = room.window.seen
+    assert seen is not None
+    shown = [value for row in seen.pivot.values.tolist() for value in row]
+    assert len(answer) > 1
+    assert set(answer["value"]) <= set(shown)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -17,7 +18,7 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import StepHeader
 from tests.helpers.a11y import findings
 from tests.helpers.cubes import people, write_plan, write_register
-from tests.helpers.releases import SOURCE, release, write_source
+from tests.helpers.releases import SOURCE, public_bytes, release, run_code, write_source
 from tests.helpers.sitting import Sitting
 
 STEPS = ("data", "attributes", "hierarchies", "protect", "compare", "review")
@@ -356,3 +357,24 @@ def test_people_and_keys_open_by_keyboard_beside_the_window(office: Office) -> N
     assert people.isVisible()
     assert not people.isModal()
     assert office.window.isEnabled()
+
+
+def test_the_work_is_copied_as_python_that_makes_the_same_bytes(
+    office: Office, plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office.open(plan)
+    office.window.actions_.trigger("file.python")
+    code = QGuiApplication.clipboard().text()
+    assert office.window._band.text == "The Python code is on the clipboard."
+    office.bench.write_release(tmp_path / "clicked")
+    office.quiet(lambda: office.bench.release is not None)
+    monkeypatch.chdir(tmp_path)
+    release = run_code(code)["release"]
+    assert public_bytes(release.folder) == public_bytes(tmp_path / "clicked")
+
+
+def test_without_work_there_is_nothing_to_copy(office: Office) -> None:
+    QGuiApplication.clipboard().setText("before")
+    office.window.actions_.trigger("file.python")
+    assert office.window._band.text.startswith("There is nothing to copy yet")
+    assert QGuiApplication.clipboard().text() == "before"

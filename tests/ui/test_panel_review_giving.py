@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -21,7 +22,7 @@ from tests.helpers import cubes
 from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.ddi_structure import faults
-from tests.helpers.releases import release, write_source
+from tests.helpers.releases import release, run_code, write_source
 
 
 class Room:
@@ -179,3 +180,19 @@ def test_the_public_part_alone_has_no_pack(
     room.open(alone)
     assert not room.button("Save evidence pack").isVisible()
     assert room.button("Other formats").isVisible()
+
+
+def test_the_check_and_the_exports_are_copied_as_python(
+    room: Room, made: dict[str, Path], tmp_path: Path
+) -> None:
+    room.open(made["microdata"])
+    room.asker.answer = tmp_path / "given.parquet"
+    room.button("Export as Parquet").click()
+    room.quiet(lambda: bool(room.told))
+    room.button("Copy as Python").click()
+    assert room.told[-1] == ("ok", "The Python code is on the clipboard.")
+    code = QGuiApplication.clipboard().text()
+    names = run_code(code.replace("given.parquet", "again.parquet"))
+    assert names["found"].ok
+    one, other = (tmp_path / f"{name}.parquet" for name in ("given", "again"))
+    assert one.read_bytes() == other.read_bytes()

@@ -479,6 +479,9 @@ class AskWindow(ReadingWindow):
         layout.addWidget(self.chart, 1)
         layout.addWidget(self.truth)
         layout.addWidget(self.assumption)
+        tip = self.tr("Copy the question as code for a notebook or a script")
+        self.python = button(self.tr("Copy as P&ython"), tip)
+        layout.addWidget(self.python, 0, Qt.AlignmentFlag.AlignLeft)
         return page
 
     def _connect(self) -> None:
@@ -489,6 +492,7 @@ class AskWindow(ReadingWindow):
         side.estimatorAsked.connect(self._on_estimator)
         side.truthAsked.connect(self._on_truth)
         side.clearAsked.connect(self._on_clear)
+        self.python.clicked.connect(self.copy_python)
 
     # -- what is shown
 
@@ -509,6 +513,7 @@ class AskWindow(ReadingWindow):
         self._state = AskState()
         self.chart.set_chart(None)
         self.side.setEnabled(False)
+        self.python.setEnabled(False)
         self.title.setText(folder.name)
         self.band.clear()
         self._say(None)
@@ -555,6 +560,12 @@ class AskWindow(ReadingWindow):
     def _on_clear(self) -> None:
         self._ask(replace(self._state, conditions=()))
 
+    @Slot()
+    def copy_python(self) -> None:
+        """Put the question on the clipboard as Python code."""
+        if self._release is not None:
+            self.copy_query((self._release.about.folder,), self._state.query())
+
     @Slot(bool)
     def _on_truth(self, wanted: bool) -> None:
         self._ask(self._state)
@@ -583,6 +594,7 @@ class AskWindow(ReadingWindow):
         names = [each.name for each in about.askable.columns]
         first = [name for name in names if name in drawn]
         self.side.setEnabled(True)
+        self.python.setEnabled(True)
         self.side.show_release(
             [*first, *(name for name in names if name not in drawn)],
             drawn,

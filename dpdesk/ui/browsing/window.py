@@ -157,7 +157,12 @@ class BrowseWindow(ReadingWindow):
         self.add = button(self.tr("Add a &release…"), tip)
         tip = self.tr("Write this view with its errors as CSV or Excel (Ctrl+E)")
         self.export = button(self.tr("&Export the view…"), tip, "primary")
-        widgets = (self.trail_line, self.undo, self.redo, self.buy, self.add, self.export)
+        tip = self.tr("Copy the question behind this view as code for a notebook or a script")
+        self.python = button(self.tr("Copy as P&ython"), tip)
+        widgets = (
+            *(self.trail_line, self.undo, self.redo, self.buy, self.add, self.export),
+            self.python,
+        )
         for widget in widgets:
             line.add(widget)
         return line
@@ -175,6 +180,7 @@ class BrowseWindow(ReadingWindow):
         self.undo.clicked.connect(self.go_back)
         self.redo.clicked.connect(self.go_forth)
         self.export.clicked.connect(self.ask_export)
+        self.python.clicked.connect(self.copy_python)
         self.buy.clicked.connect(self.ask_offer)
         self.add.clicked.connect(self.ask_piece)
         self.purchase.bought.connect(self._on_bought)
@@ -371,10 +377,11 @@ class BrowseWindow(ReadingWindow):
         self.export.setEnabled(self.seen is not None)
         self.buy.setEnabled(trail is not None and self.purchase.possible)
         self.add.setEnabled(trail is not None)
+        self.python.setEnabled(self._cube is not None and bool(self._cube.pieces))
 
     def _order_tabs(self) -> None:
         """Tab goes from the chips to the fields, the table, and the bar: as they stand."""
-        bar = (self.undo, self.redo, self.buy, self.add, self.export)
+        bar = (self.undo, self.redo, self.buy, self.add, self.export, self.python)
         ends = [*self.trail_line.buttons, *bar]
         middle = [*self.purchase.card.tab_stops(), *self.page.tab_stops()]
         for one, other in pairwise([*self.side.tab_stops(), *middle, *ends]):
@@ -418,6 +425,12 @@ class BrowseWindow(ReadingWindow):
             return ()
         named = state.query().columns()
         return tuple(each.name for each in cube.askable.columns if each.name in named)
+
+    @Slot()
+    def copy_python(self) -> None:
+        """Put the view on the clipboard as Python code."""
+        if self._cube is not None and self._cube.pieces and self.state is not None:
+            self.copy_query(self._cube.pieces, self.state.query())
 
     @Slot()
     def ask_piece(self) -> None:

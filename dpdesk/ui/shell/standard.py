@@ -52,6 +52,9 @@ def _saving() -> list[ActionSpec]:
     text = translate("Actions", "Save plan &as…")
     tip = translate("Actions", "Save the plan under another name")
     found.append(_spec("file.save-as", text, "Ctrl+Shift+S", tip, "save"))
+    text = translate("Actions", "Copy as Pyt&hon")
+    tip = translate("Actions", "Copy the plan and its run as code for a notebook or a script")
+    found.append(_spec("file.python", text, "", tip, "save"))
     text = translate("Actions", "&Quit")
     tip = translate("Actions", "Close the window")
     found.append(_spec("file.quit", text, "Ctrl+Q", tip, "quit"))
@@ -289,6 +292,7 @@ class RequestingWindow(QMainWindow):
     sampleAsked = Signal()
     saveAsked = Signal()
     saveAsAsked = Signal()
+    pythonAsked = Signal()
     undoAsked = Signal()
     redoAsked = Signal()
     momentAsked = Signal(int)
@@ -322,6 +326,7 @@ class RequestingWindow(QMainWindow):
             "file.sample": self.on_sample,
             "file.save": self.on_save,
             "file.save-as": self.on_save_as,
+            "file.python": self.on_python,
             "edit.undo": self.on_undo,
             "edit.redo": self.on_redo,
         }
@@ -345,6 +350,10 @@ class RequestingWindow(QMainWindow):
     def on_save_as(self) -> None:
         """Ctrl+Shift+S."""
         self.saveAsAsked.emit()
+
+    def on_python(self) -> None:
+        """Copy the work as Python code."""
+        self.pythonAsked.emit()
 
     def on_undo(self) -> None:
         """Ctrl+Z."""

@@ -57,7 +57,7 @@ def made(base: Path) -> dpdesk.Plan:
         },
         title="Town survey",
         budget={"population": "the town"},
-        base=base,
+        folder=base,
         k=np.int64(5),
         max_suppression=0.02,
     )
@@ -71,7 +71,7 @@ def test_keywords_say_what_a_file_says(tmp_path: Path) -> None:
     assert (tmp_path / "plan.toml").read_text() == TOML
     assert dpdesk.Plan.load(tmp_path / "plan.toml").to_toml() == TOML
     assert plan.value == read_plan(tmp_path / "plan.toml")
-    assert (plan.method, plan.base) == ("k-anonymity", tmp_path)
+    assert (plan.method, plan.folder) == ("k-anonymity", tmp_path)
     assert plan.parameters == {"k": 5, "max_suppression": Decimal("0.02")}
 
 
@@ -83,7 +83,7 @@ def test_a_change_leaves_the_rest_as_it_was(tmp_path: Path) -> None:
     expected = expected.replace("Town survey", "Other").replace('hierarchy = "towns.csv"\n', "")
     town = '[attributes.town]\nrole = "quasi-identifier"'
     assert other.to_toml() == expected.replace(town, '[attributes.town]\nrole = "sensitive"')
-    assert other.base == tmp_path
+    assert other.folder == tmp_path
 
 
 def test_another_method_keeps_no_parameter(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_rows_of_a_hierarchy_are_saved_as_a_file_beside_the_plan(tmp_path: Path)
     rows = [[1, "low", "*"], [2, "low", "*"], [3.0, "high", "*"], [None, "unknown", "*"]]
     for given in (rows, pd.DataFrame(rows, dtype=object)):
         attribute = dpdesk.Attribute("quasi-identifier", given)
-        plan = dpdesk.Plan("k-anonymity", "people.csv", {"age": attribute}, k=2, base=tmp_path)
+        plan = dpdesk.Plan("k-anonymity", "people.csv", {"age": attribute}, k=2, folder=tmp_path)
         plan.save(tmp_path / "plan.toml")
         saved = (tmp_path / "plan-hierarchies" / "age.csv").read_text()
         assert saved.splitlines() == ["1;low;*", "2;low;*", "3;high;*", ";unknown;*"]
@@ -138,7 +138,7 @@ def test_what_a_plan_file_would_be_refused_for_is_refused(
 
 
 def test_a_plan_whose_frame_is_not_at_hand_asks_for_it(tmp_path: Path) -> None:
-    plan = dpdesk.Plan("k-anonymity", pd.DataFrame({"age": [1]}), k=1, base=tmp_path)
+    plan = dpdesk.Plan("k-anonymity", pd.DataFrame({"age": [1]}), k=1, folder=tmp_path)
     plan.save(tmp_path / "plan.toml")
     with pytest.raises(InputError, match="is not at hand") as caught:
         dpdesk.run(tmp_path / "plan.toml", tmp_path / "out")

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QObject, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from dpdesk.app.scripting import release_script
 from dpdesk.core.capabilities import Protection, Use
 from dpdesk.core.export_formats import DESCRIPTIONS, suffix_of
 from dpdesk.ui.files import FileAsker
@@ -63,6 +64,7 @@ class ExportJobs(QObject):
         super().__init__(parent)
         self._bench, self._page, self._asker, self._allowed = workbench, page, asker, allowed
         self._jobs: dict[int, str] = {}
+        self._done: list[tuple[Path | None, str, Path]] = []
         workbench.hub.finished.connect(self._on_finished)
 
     @property
@@ -82,6 +84,10 @@ class ExportJobs(QObject):
         if path is None:
             return
         self._follow(self._bench.export(form, path), form, path)
+
+    def written(self, folder: Path) -> list[tuple[str, Path]]:
+        """The formats and files that this release was exported to since the window is open."""
+        return [(form, path) for release, form, path in self._done if release == folder]
 
     def save_pack(self) -> None:
         """Ask for a file and write the evidence pack there, as a PDF or a web page by its name."""
@@ -118,6 +124,8 @@ class ExportJobs(QObject):
                 said = self.tr("The description of the release is in {file}.")
             elif what == PACK:
                 said = self.tr("The evidence pack is in {file}; it is confidential.")
+            if what != PACK:
+                self._done.append((self._bench.release_path, what, Path(str(outcome.value))))
             if outcome.notes:
                 self._page.give_band.show_message("info", "\n".join(outcome.notes))
             self.told.emit("ok", said.format(file=outcome.value))
@@ -497,6 +505,15 @@ class ReviewPanel(Panel):
         elif identifier not in (SPEND, KEEP):
             self.wantsPanel.emit(identifier)
 
+    def _copy_python(self, folder: Path) -> None:
+        """Put checking the release, and its exports so far, on the clipboard as Python code."""
+        data = self._bench.data
+        made = data is not None and presenter.made_from(self._bench.release, data.sha256)
+        source = data.path if data is not None and made else None
+        script = release_script(folder, source, self.giving.written(folder))
+        QGuiApplication.clipboard().setText(script)
+        self.messageRaised.emit("ok", self.tr("The Python code is on the clipboard."))
+
     @Slot(str)
     def _on_open(self, what: str) -> None:
         facts, folder = self._bench.release, self._bench.release_path
@@ -504,6 +521,9 @@ class ReviewPanel(Panel):
             return
         if what in ("browse", "ask"):
             self.cubeAsked.emit(folder)
+            return
+        if what == "python":
+            self._copy_python(folder)
             return
         places = {"folder": folder, "about": facts.public / "about.html"}
         if facts.internal is not None:

@@ -353,7 +353,7 @@ LEAST_LINES = (9, 9)
 
 class ReleasePage(Page):
     """Signals are wishes: ``bandTriggered(str)``, ``exportAsked(str)`` with a format,
-    ``openAsked(str)`` with ``"report"``, ``"about"``, ``"browse"`` or ``"folder"``,
+    ``openAsked(str)`` with ``"report"``, ``"about"``, ``"browse"``, ``"folder"`` or ``"python"``,
     ``packAsked()`` for the evidence pack.
     """
 
@@ -568,6 +568,11 @@ class ReleasePage(Page):
                 self.tr("F&older"),
                 self.tr("Open folder"),
                 self.tr("Show the release folder"),
+            ),
+            "python": (
+                self.tr("Copy as P&ython"),
+                self.tr("Copy as Python"),
+                self.tr("Copy the check of this release and its exports as code for a notebook"),
             ),
         }
         for key, (text, name, tip) in texts.items():
