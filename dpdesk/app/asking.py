@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,9 +57,7 @@ def released_column(
 
 def drawn_columns(release: OpenRelease) -> tuple[str, ...]:
     """The columns whose published values were drawn."""
-    guarantee = release.content.manifest.get("guarantee")
-    parameters = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
-    named = parameters.get("diverted") if isinstance(parameters, Mapping) else None
+    named = release.content.manifest.guarantee.parameters.get("diverted")
     return tuple(map(str, named)) if isinstance(named, list) else ()
 
 

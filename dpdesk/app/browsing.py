@@ -119,7 +119,7 @@ def open_cube(
     for number, each in enumerate(folders, start=1):
         report(StepStarted("Check the files", number, len(folders)))
         content = open_listed(context, each, token)
-        _check_cube(context.registry.about(str(content.manifest["method"])), each)
+        _check_cube(context.registry.about(content.manifest.method), each)
         with told(each):
             found.append((ReleasedCube.from_manifest(content.manifest), content))
         manifests.append(content.manifest)
@@ -127,9 +127,7 @@ def open_cube(
     cautions = (*related_words(folders, manifests), *dict.fromkeys(said))
     with told(folder):
         reader = reader_of(found)
-        guarantee = manifests[0]["guarantee"]
-        claim = str(guarantee["claim"]) if isinstance(guarantee, Mapping) else ""
-        title = str(manifests[0]["title"])
+        claim, title = manifests[0].guarantee.claim, manifests[0].title
         asked, levels = _with_known(reader.cube, known)
         book = read_dimension_labels(_public(folder), manifests[0])
         return OpenCube(title, claim, asked, levels, folders, cautions, reader, book)

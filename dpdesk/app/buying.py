@@ -22,6 +22,7 @@ from dpdesk.app.shops import Shop, check_same_source
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
+from dpdesk.core.manifest import NO_MANIFEST
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import Plan, Protection
 
@@ -225,7 +226,7 @@ def _known(
     for folder in releases:
         content = open_listed(context, folder, token)
         hashes.append(manifest_hash(content.manifest))
-        if not context.registry.about(str(content.manifest["method"])).allows(Use.BROWSED):
+        if not context.registry.about(content.manifest.method).allows(Use.BROWSED):
             raise InputError(
                 "buy.no-cube", msg("{folder}: the release is not a cube of tables.", folder=folder)
             )
@@ -318,11 +319,9 @@ def _offered(prepared: PreparedTables) -> ReleasedCube:
     from dpdesk.engine.cubes.olap.cube import ReleasedCube
 
     parameters = prepared.method.parameters
-    manifest = {
-        "parameters": effective_parameters(parameters, prepared.given.parameters, parameters),
-        "result": prepared.design.result,
-    }
-    return ReleasedCube.from_manifest(manifest)
+    public = effective_parameters(parameters, prepared.given.parameters, parameters)
+    stated = replace(NO_MANIFEST, parameters=public, result=prepared.design.result)
+    return ReleasedCube.from_manifest(stated)
 
 
 def _offer(

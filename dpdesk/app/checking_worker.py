@@ -26,10 +26,10 @@ from dpdesk.core.compiled import start
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.graver import use_tool
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.published import ClaimCheck
-from dpdesk.core.shapes import as_table
 from dpdesk.engine.kinds import noise_of, rows_of
-from dpdesk.io.canonical import parse_canonical
+from dpdesk.io.canonical import read_canonical
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.four_ti_two import NAMES, VARIABLE, FourTiTwo
 from dpdesk.io.published import PublishedCsv
@@ -55,7 +55,7 @@ def answer(question: object) -> tuple[ClaimCheck, ...] | Fault | CountsNeeded:
 
 def _rows(question: RowsQuestion) -> tuple[ClaimCheck, ...]:
     token, given = CancelToken(), question.given
-    manifest = as_table(parse_canonical((question.public / MANIFEST).read_bytes()))
+    manifest = Manifest.from_json(read_canonical(question.public / MANIFEST))
     published = PublishedCsv(question.public / MICRODATA, token)
     method = rows_of(question.method)
     if method is None:
@@ -69,7 +69,7 @@ def _tables(question: TablesQuestion) -> tuple[ClaimCheck, ...]:
         raise TypeError("a method releases tables")
     if os.environ.get(VARIABLE) or any(map(shutil.which, NAMES)):
         use_tool(answer, FourTiTwo(_workspace(question.home)))
-    manifest = as_table(parse_canonical((question.public / MANIFEST).read_bytes()))
+    manifest = Manifest.from_json(read_canonical(question.public / MANIFEST))
     return method.verify(manifest, read_tables(manifest, question.public, token), token)
 
 

@@ -130,7 +130,7 @@ def _claimed_roles(release: ReleaseFacts) -> dict[str, Role]:
 
     The guarantee gives them; where it does not name a column, the plan's role counts.
     """
-    given = _parameters(release)
+    given = release.manifest.guarantee.parameters
     keys = {role.value: role for role in Role} | {"quasi_identifiers": Role.QUASI_IDENTIFIER}
     roles = {role.value: role for role in Role}
     planned = {
@@ -147,11 +147,6 @@ def _claimed_roles(release: ReleaseFacts) -> dict[str, Role]:
     }
 
 
-def _parameters(release: ReleaseFacts) -> Mapping[str, object]:
-    parameters = release.section("guarantee").get("parameters")
-    return parameters if isinstance(parameters, Mapping) else {}
-
-
 def _reading(release: ReleaseFacts, columns: tuple[str, ...]) -> ValueReading:
     """Missing codes and decimal mark of the source; without the evidence, the usual ones.
 
@@ -163,7 +158,7 @@ def _reading(release: ReleaseFacts, columns: tuple[str, ...]) -> ValueReading:
     codes = given.get("missing", [""])
     missing = [code for code in codes if isinstance(code, str)] if isinstance(codes, list) else [""]
     decimal = "," if given.get("decimal") == "," else "."
-    k = _parameters(release).get("k")
+    k = release.manifest.guarantee.parameters.get("k")
     known = isinstance(k, int) and not isinstance(k, bool) and 0 < k < 2**31
     user = _user_missing(release, columns) if missing or codes != [] else {}
     return ValueReading(tuple(missing), decimal, k if known and isinstance(k, int) else 0, user)

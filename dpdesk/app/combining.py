@@ -13,6 +13,7 @@ from dpdesk.app.querying import AskedRelease, cautions_of, open_listed, told
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import Answer, Query
@@ -81,7 +82,7 @@ def open_together(
         report(StepStarted(f"Check the files of {folder.name}", number, len(folders)))
         content = open_listed(context, folder, token)
         manifest = content.manifest
-        if not context.registry.about(str(manifest["method"])).allows(Use.BROWSED):
+        if not context.registry.about(manifest.method).allows(Use.BROWSED):
             raise RefusedError(
                 "query.no-cube",
                 msg("{folder}: only releases of cubes are asked together.", folder=folder),
@@ -92,14 +93,12 @@ def open_together(
     said = [one for manifest in manifests for one in cautions_of(context, manifest)]
     warnings = (*related_words(folders, manifests), *dict.fromkeys(said))
     reader = reader_of(found)
-    title = str(found[0][1].manifest["title"])
-    about = AskedRelease(folders[0], title, str(manifests[0]["method"]), askable_cube(reader.cube))
+    first = manifests[0]
+    about = AskedRelease(folders[0], first.title, first.method, askable_cube(reader.cube))
     return OpenTogether(about, reader, warnings)
 
 
-def related_words(
-    folders: Sequence[Path], manifests: Sequence[Mapping[str, object]]
-) -> tuple[str, ...]:
+def related_words(folders: Sequence[Path], manifests: Sequence[Manifest]) -> tuple[str, ...]:
     """What to say beside numbers of several releases.
 
     Nothing when they name each other and count the same rows.
@@ -113,7 +112,7 @@ def related_words(
     kept: list[object] = []
     for folder, manifest in zip(folders, manifests, strict=True):
         with told(folder):
-            named.update(_follows(manifest["parameters"]))
+            named.update(_follows(manifest.parameters))
             held.append(_counted(manifest))
             kept.append(_kept(manifest, tuple(held[-1])))
     origins = [
@@ -136,7 +135,7 @@ class _Origin:
     read: Mapping[str, object]
 
 
-def _origin(folder: Path, manifest: Mapping[str, object]) -> _Origin | None:
+def _origin(folder: Path, manifest: Manifest) -> _Origin | None:
     """The source of a release; None where the internal part is not here, or not that of it."""
     from dpdesk.io.release_check import read_what_there_is
     from dpdesk.io.release_folder import commitment
@@ -145,7 +144,7 @@ def _origin(folder: Path, manifest: Mapping[str, object]) -> _Origin | None:
     source, plan = facts.internal_section("source"), facts.internal_section("plan")
     sha256, key = str(source.get("sha256")), str(facts.evidence.get("commitment_key"))
     try:
-        if commitment(sha256, key) != manifest.get("commitment"):
+        if commitment(sha256, key) != manifest.commitment:
             return None
     except ValueError:
         return None
@@ -193,12 +192,12 @@ def _other_rows(held: Sequence[Counted]) -> tuple[str, ...]:
     return (_OTHER_ROWS.format(names=", ".join(quoted(name) for name in apart)),)
 
 
-def _counted(manifest: Mapping[str, object]) -> Counted:
+def _counted(manifest: Manifest) -> Counted:
     """The columns by which rows of a release count, in order.
 
     Each with the categories outside of which they are left out, None where they never are.
     """
-    result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
+    result, parameters = manifest.result, manifest.parameters
     extra = as_table(result.get("counted_by", {"domains": [], "outside": {}}))
     found: Counted = {}
     for part in (result, extra):
@@ -210,9 +209,9 @@ def _counted(manifest: Mapping[str, object]) -> Counted:
     return {str(name): found[str(name)] for name in as_list(order)}
 
 
-def _kept(manifest: Mapping[str, object], columns: tuple[str, ...]) -> object:
+def _kept(manifest: Manifest, columns: tuple[str, ...]) -> object:
     """By what the rows of a person are cut to the bound; None where they are not."""
-    stated = as_table(as_table(manifest["guarantee"])["parameters"])
+    stated = manifest.guarantee.parameters
     cluster = stated.get("cluster")
     return None if not cluster else (cluster, stated.get("rows_per_person"), columns)
 

@@ -19,6 +19,7 @@ from dpdesk.core.chart_values import charts_as_json
 from dpdesk.core.charts import Figure
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import speaking
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import ParameterValue, effective_parameters
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
@@ -45,7 +46,7 @@ PACKAGES = (
 
 
 def plan_values(
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     plan: Plan,
     plan_name: str,
     method: Method,
@@ -53,9 +54,10 @@ def plan_values(
     roles: Mapping[str, Role],
 ) -> dict[str, object]:
     """The part of the evidence that follows from manifest and plan."""
+    stated = manifest.as_json()
     return {
         "format": FORMAT,
-        **{name: manifest[name] for name in COPIED},
+        **{name: stated[name] for name in COPIED},
         "plan_name": plan_name,
         "plan": plan.as_plain(),
         "parameters": effective_parameters(method.parameters, parameters, method.parameters),
@@ -130,7 +132,7 @@ def environment() -> dict[str, object]:
 
 
 def review_page(
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     evidence: Mapping[str, object],
     method: Method,
     language: str,
@@ -141,15 +143,14 @@ def review_page(
     ``book`` are the published labels of the dimensions of a cube. Raises TypeError, KeyError,
     ValueError and such for values of another form than a release of ours has.
     """
-    said = parse_canonical(canonical_json(manifest))
     recorded = parse_canonical(canonical_json(evidence))
-    with speaking(language, spoken_names(said)):
+    with speaking(language, spoken_names(manifest)):
         if noise_of(method) is not None:
             from dpdesk.report import cubes, graphs
 
-            content = cubes.CubeReport(said, recorded, method, book)
+            content = cubes.CubeReport(manifest, recorded, method, book)
             graph = method.capabilities.content is Content.GRAPH
             return graphs.render_report(content) if graph else cubes.render_report(content)
         from dpdesk.report.review import ReviewContent, render_review
 
-        return render_review(ReviewContent(said, recorded, method))
+        return render_review(ReviewContent(manifest, recorded, method))

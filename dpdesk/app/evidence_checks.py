@@ -22,6 +22,7 @@ from dpdesk.app.evidence_keys import key_faults, recorded_in
 from dpdesk.app.payment_checks import payment_faults
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.plain import quoted
@@ -47,7 +48,7 @@ _SEARCH_TIMES = frozenset({"seconds"})
 
 
 def evidence_faults(
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     evidence: Mapping[str, object],
     method: Method,
     *,
@@ -73,14 +74,14 @@ def evidence_faults(
 
 
 def _version_faults(
-    manifest: Mapping[str, object], evidence: Mapping[str, object], *, complete: bool
+    manifest: Manifest, evidence: Mapping[str, object], *, complete: bool
 ) -> Iterator[str]:
     """Another version than the one whose program made the release, which is this one's."""
     environment = evidence.get("environment")
     named = environment.get("dpdesk") if isinstance(environment, Mapping) else None
-    if named != manifest.get("dpdesk") and (complete or named is not None):
+    if named != manifest.dpdesk and (complete or named is not None):
         yield "`environment, dpdesk` is not the version of the manifest"
-    if complete and manifest.get("dpdesk") != __version__:
+    if complete and manifest.dpdesk != __version__:
         yield "`dpdesk` is not the version whose texts the release names"
 
 
@@ -118,7 +119,8 @@ def _parameters_fault(
     except InputError:
         return  # said elsewhere
     whole = effective_parameters(method.parameters, values, method.parameters)
-    if not same_values(stated, stated_settings(whole, stated, given, complete=complete)):
+    known = stated if isinstance(stated, Mapping) else {}
+    if not same_values(stated, stated_settings(whole, known, given, complete=complete)):
         yield "`parameters` are not those of its plan"
 
 

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from dpdesk.app.checklists import agency_policy
 from dpdesk.app.context import AppContext
@@ -19,15 +19,18 @@ from dpdesk.app.page_checks import spoken_names
 from dpdesk.app.review.review_picture import is_whole, load, verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.capabilities import Content
+from dpdesk.core.cuboid import Domain
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.export_formats import DOCUMENTS, FORMATS, STATISTICAL
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, Variable
 from dpdesk.core.language import ENGLISH, speaking, voice
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.published import MINIMAL_CHANGE, ClaimCheck
 from dpdesk.core.release import ReleaseFacts
+from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.methods import default_registry
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.export_losses import described, losses
@@ -239,9 +242,8 @@ def _one_table(facts: ReleaseFacts, workspace: Workspace, token: CancelToken) ->
         path.unlink(missing_ok=True)
 
 
-def _cuboids(facts: ReleaseFacts) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = list(facts.manifest["result"]["cuboids"])  # type: ignore[index]
-    return found
+def _cuboids(facts: ReleaseFacts) -> list[Mapping[str, Any]]:
+    return [as_table(item) for item in as_list(facts.manifest.result["cuboids"])]
 
 
 def _table_names(items: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -385,7 +387,7 @@ def _write(
     elif file_format == "parquet":
         write_parquet(table, path, _metadata(facts, book), token, done)
     elif file_format == "xlsx":
-        created = datetime.fromisoformat(str(manifest["created"]))
+        created = datetime.fromisoformat(manifest.created)
         sheet = "Microdata" if holds_rows(facts.public) else "Tables"
         with speaking(_language(facts), spoken_names(manifest)):
             more = label_sheets(book)
@@ -393,12 +395,12 @@ def _write(
         write_xlsx(table, path, about, created, path.parent, token, done, sheet, more)
     else:
         raise ValueError(f"the format {file_format} has no writer")
-    return losses(file_format, described(table.columns, book), str(manifest["title"]))
+    return losses(file_format, described(table.columns, book), manifest.title)
 
 
 def _metadata(facts: ReleaseFacts, book: Codebook) -> dict[str, bytes]:
     """What stands in the footer of a Parquet file."""
-    guarantee = json.dumps(facts.manifest["guarantee"], sort_keys=True).encode()
+    guarantee = json.dumps(facts.manifest.guarantee.as_json(), sort_keys=True).encode()
     metadata = {
         "dpdesk.manifest": canonical_json(facts.manifest),
         "dpdesk.guarantee": guarantee,
@@ -417,9 +419,9 @@ def _spoken(facts: ReleaseFacts) -> list[tuple[str, str]]:
 def _about(facts: ReleaseFacts) -> About:
     """The same for files that have a place for notes."""
     manifest = facts.manifest
-    created = date.fromisoformat(str(manifest["created"]))
+    created = date.fromisoformat(manifest.created)
     lines = tuple(msg("{file}: {note}", file=name, note=text) for name, text in _spoken(facts))
-    return About(str(manifest["title"]), created, lines)
+    return About(manifest.title, created, lines)
 
 
 _WRITERS = {"sav": "spss.writer", "dta": "stata.writer", "xpt": "sas.transport_writer"}
@@ -450,32 +452,26 @@ def _language(facts: ReleaseFacts) -> str:
     return language_of(page.read_bytes()) if page.is_file() else ENGLISH
 
 
-def about_lines(manifest: Mapping[str, object]) -> list[tuple[str, str]]:
+def about_lines(manifest: Manifest) -> list[tuple[str, str]]:
     """Names and texts of the sheet ``About``: what the file is and what is promised of it."""
     say = voice()
     lines = [
-        (say.text("Title"), str(manifest["title"])),
-        (say.text("Released"), say.day(str(manifest["created"]))),
-        (say.text("Method"), str(manifest["method"])),
-        (say.text("Made with"), f"DPDesk {manifest['dpdesk']}"),
+        (say.text("Title"), manifest.title),
+        (say.text("Released"), say.day(manifest.created)),
+        (say.text("Method"), manifest.method),
+        (say.text("Made with"), f"DPDesk {manifest.dpdesk}"),
     ]
-    guarantee = manifest["guarantee"]
-    if isinstance(guarantee, Mapping):
-        claim = str(guarantee.get("claim", ""))
-        lines.append((say.text("Claim"), say.say(claim)))
-        if say.language != ENGLISH:
-            lines.append((say.text("The English wording"), claim))
-        names = (say.text("Assumes"), "assumes"), (say.text("Does not cover"), "does_not_cover")
-        for name, key in names:
-            sentences = guarantee.get(key)
-            if isinstance(sentences, list | tuple):
-                lines += [(name, say.say(str(sentence))) for sentence in sentences]
-    parameters = manifest["parameters"]
-    if isinstance(parameters, Mapping):
-        lines += [
-            (say.text("Setting {key}", key=key), str(value)) for key, value in parameters.items()
-        ]
-    lines.append((say.text("Commitment"), str(manifest["commitment"])))
+    guarantee = manifest.guarantee
+    lines.append((say.text("Claim"), say.say(guarantee.claim)))
+    if say.language != ENGLISH:
+        lines.append((say.text("The English wording"), guarantee.claim))
+    lines += [(say.text("Assumes"), say.say(sentence)) for sentence in guarantee.assumes]
+    lines += [(say.text("Does not cover"), say.say(one)) for one in guarantee.does_not_cover]
+    lines += [
+        (say.text("Setting {key}", key=key), str(value))
+        for key, value in manifest.parameters.items()
+    ]
+    lines.append((say.text("Commitment"), manifest.commitment))
     return lines
 
 
@@ -507,7 +503,7 @@ def write_document(
         path.write_bytes(writers[file_format](facts, agency, token))
     book = _any_labels(facts)
     columns = [variable.name for variable in book.variables]
-    return losses(file_format, described(columns, book), str(facts.manifest["title"]))
+    return losses(file_format, described(columns, book), facts.manifest.title)
 
 
 def _any_labels(facts: ReleaseFacts) -> Codebook:
@@ -525,7 +521,7 @@ def _csvw(facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
 
 
 def _ddi(method: str, facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
-    manifest = cast("dict[str, Any]", facts.manifest)
+    manifest = facts.manifest
     if not holds_rows(facts.public):
         from dpdesk.io.ddi.tables import cube_codebook
 
@@ -535,7 +531,7 @@ def _ddi(method: str, facts: ReleaseFacts, agency: str, token: CancelToken) -> b
     from dpdesk.io.ddi.microdata import microdata_codebook
 
     table = PublishedCsv(facts.public / MICRODATA, token)
-    sha256 = str(manifest["files"][MICRODATA]["sha256"])
+    sha256 = manifest.files[MICRODATA].sha256
     file = FileContent(MICRODATA, table.rows, len(table.columns), sha256)
     contents = column_contents(table, published_labels(facts, table.columns), token)
     return microdata_codebook(manifest, method, file, contents)
@@ -576,8 +572,8 @@ def _cube(facts: ReleaseFacts, agency: str) -> Any:
             ),
             hint="Give the identifier that the agency has in its SDMX registry.",
         )
-    manifest = cast("dict[str, Any]", facts.manifest)
-    dimensions = tuple(item["dimension"] for item in manifest["result"]["domains"])
+    manifest = facts.manifest
+    dimensions = Domain.from_json(manifest.result["domains"]).dimensions
     return sdmx_cube(manifest, published_labels(facts, dimensions), agency or AGENCY)
 
 

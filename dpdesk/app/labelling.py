@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Kind, UserMissing, Variable, is_calendar
+from dpdesk.core.manifest import Manifest
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json
 from dpdesk.io.csvw import FORMS, csvw_metadata
 from dpdesk.io.release_check import is_listed_file
@@ -140,9 +141,7 @@ def strange_labels(
     return ""
 
 
-def label_faults(
-    public: Path, manifest: Mapping[str, object], columns: Sequence[str]
-) -> list[tuple[str, str]]:
+def label_faults(public: Path, manifest: Manifest, columns: Sequence[str]) -> list[tuple[str, str]]:
     """File and fault of what the labels of a release say wrongly; there may be none of them.
 
     ``variables.json`` must be of ``columns``, and the document for CSV on the Web must say the

@@ -5,15 +5,17 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
 from dpdesk.app.texts import stated_texts
 from dpdesk.core.errors import RefusedError
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.public_fields import COMMON, LISTED, PublicField, unlisted, withdrawn, written
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.io.canonical import canonical_json
+from dpdesk.io.canonical import canonical_json, plain_table
 from dpdesk.io.release_folder import FORMAT, MANIFEST, commitment
 
 if TYPE_CHECKING:
@@ -32,25 +34,26 @@ def new_manifest(
     guarantee: Guarantee,
     result: Mapping[str, object],
     committed: tuple[str, str],
-) -> dict[str, object]:
-    """A manifest without its ``files``; ``committed`` are the source's SHA-256 and a fresh key.
+) -> Manifest:
+    """A manifest that lists no files yet; ``committed`` are the source's SHA-256 and a fresh key.
 
     Raises RefusedError ``release.unlisted-field`` for what must not be public, StorageError
     ``resources.*``.
     """
-    manifest: dict[str, object] = {
-        "format": FORMAT,
-        "dpdesk": __version__,
-        "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "title": plan.title,
-        "method": method.id,
-        "parameters": public_parameters(method, parameters),
-        "guarantee": guarantee.as_json(),
-        "result": dict(result),
-        "commitment": commitment(*committed),
-        "texts": stated_texts(plan.language),
-    }
-    refuse_unlisted(manifest, method)
+    manifest = Manifest(
+        format=FORMAT,
+        dpdesk=__version__,
+        created=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        title=plan.title,
+        method=method.id,
+        parameters=plain_table(public_parameters(method, parameters)),
+        guarantee=replace(guarantee, parameters=plain_table(guarantee.parameters)),
+        result=plain_table(result),
+        commitment=commitment(*committed),
+        files={},
+        texts=stated_texts(plan.language),
+    )
+    refuse_unlisted(manifest.as_json(), method)
     return manifest
 
 
@@ -79,17 +82,18 @@ def fields_of(method: Method) -> tuple[PublicField, ...]:
     return (*COMMON, *method.public_fields)
 
 
-def listed_checks(manifest: Mapping[str, object], method: Method) -> list[ClaimCheck]:
+def listed_checks(manifest: Manifest, method: Method) -> list[ClaimCheck]:
     """Whether all public fields are listed ones; those of earlier versions are named."""
     fields = fields_of(method)
-    found = unlisted(manifest, fields)
+    stated = manifest.as_json()
+    found = unlisted(stated, fields)
     if found:
         reason = (
             "is not among the public fields of such a release, so what it tells about people who "
             "are not in it is not known"
         )
         return [ClaimCheck(path, CheckStatus.FAILED, reason, MANIFEST) for path in found]
-    old = withdrawn(manifest, fields)
+    old = withdrawn(stated, fields)
     if old:
         reason = "; ".join(f"an earlier version published {f.path}: {f.withdrawn}" for f in old)
         return [ClaimCheck(LISTED, CheckStatus.NOT_CHECKABLE, reason, MANIFEST, _LISTED_LABEL)]
@@ -97,6 +101,6 @@ def listed_checks(manifest: Mapping[str, object], method: Method) -> list[ClaimC
     return [ClaimCheck(LISTED, CheckStatus.CONFIRMED, reason, MANIFEST, _LISTED_LABEL)]
 
 
-def manifest_hash(manifest: Mapping[str, object]) -> str:
+def manifest_hash(manifest: Manifest) -> str:
     """SHA-256 (hex) of the bytes of ``manifest.json``."""
     return hashlib.sha256(canonical_json(manifest)).hexdigest()

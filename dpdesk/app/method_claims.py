@@ -7,11 +7,12 @@ none of a method's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from dpdesk.app.evidence_checks import HIERARCHY_FILES_CLAIM, RECORD_CLAIM
 from dpdesk.app.page_checks import ABOUT_CLAIM
 from dpdesk.app.reports import PRINTED_CLAIM, REPORT_CLAIM
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.public_fields import LISTED
 from dpdesk.core.published import FIGURES_CLAIM, MADE_AGAIN, ROWS_COMPARED, CheckStatus, ClaimCheck
@@ -36,7 +37,7 @@ _COMPARED = (CheckStatus.CONFIRMED, CheckStatus.FAILED)
 
 def beyond(
     method: Method,
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     checks: Sequence[ClaimCheck],
     *,
     compared: bool = False,
@@ -60,12 +61,10 @@ def beyond(
 
 
 def _unsaid(
-    method: Method, manifest: Mapping[str, object], checks: Sequence[ClaimCheck]
+    method: Method, manifest: Manifest, checks: Sequence[ClaimCheck]
 ) -> Iterator[ClaimCheck]:
     """A claim for each stated part that no check is about."""
-    result = manifest.get("result")
-    stated = sorted(map(str, result)) if isinstance(result, Mapping) else []
-    for part in (GUARANTEE, *stated):
+    for part in (GUARANTEE, *sorted(manifest.result)):
         named = method.checked_by.get(part)
         told = [] if named is None else [one for one in checks if one.claim.startswith(named)]
         if part == GUARANTEE:  # words and numbers can be made again: nature is no excuse

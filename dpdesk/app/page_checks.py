@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.manifests import listed_checks
-from dpdesk.app.texts import KEY, same_texts, told_texts
+from dpdesk.app.texts import same_texts
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import ENGLISH, languages, speaking
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Parameter,
@@ -31,11 +32,9 @@ from dpdesk.core.parameters import (
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
-from dpdesk.core.shapes import as_table
 from dpdesk.engine.anonymity.pseudonym_words import linkages_from
 from dpdesk.engine.kinds import rows_of
 from dpdesk.engine.method import Method
-from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.io.release_folder import ABOUT, MANIFEST
 
 if TYPE_CHECKING:
@@ -48,13 +47,10 @@ MALFORMED = (
 )
 """What a manifest or evidence of another form than a page has room for raises there."""
 _LARGEST_PAGE = 64 * 1024 * 1024
-_TEXTS = ("dpdesk", "created", "title", "method", "commitment")
-_TABLES = ("parameters", "guarantee", "result", "files")
-_KEYS = frozenset(("format", *_TEXTS, *_TABLES, KEY))
 
 
 def public_page(
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     method: Method,
     published: PublishedCsv,
     token: CancelToken,
@@ -69,10 +65,8 @@ def public_page(
     from dpdesk.report import diverted
     from dpdesk.report.about import AboutContent, describe_columns, render_about
 
-    said = {key: value for key, value in manifest.items() if key in _KEYS - {"files", KEY}}
-    said = parse_canonical(canonical_json(said))
-    with speaking(language, spoken_names(said)):
-        content = AboutContent(said, method, describe_columns(published, said, token))
+    with speaking(language, spoken_names(manifest)):
+        content = AboutContent(manifest, method, describe_columns(published, manifest, token))
         rows = rows_of(method)
         drawn = rows is not None and rows.draws
         return diverted.render_about(content) if drawn else render_about(content)
@@ -100,21 +94,18 @@ def page_is_made(method: Method) -> Iterator[None]:
         ) from error
 
 
-def spoken_names(manifest: Mapping[str, object]) -> frozenset[str]:
+def spoken_names(manifest: Manifest) -> frozenset[str]:
     """The names of columns that the sentences of a manifest may hold."""
-    parameters, guarantee = manifest.get("parameters"), manifest.get("guarantee")
-    found: set[str] = set()
-    dimensions = parameters.get("dimensions") if isinstance(parameters, Mapping) else None
-    found.update(map(str, dimensions) if isinstance(dimensions, list | tuple) else ())
-    given = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
-    for value in given.values() if isinstance(given, Mapping) else ():
-        items = value if isinstance(value, list | tuple) else [value]
+    dimensions = manifest.parameters.get("dimensions")
+    found = set(map(str, dimensions) if isinstance(dimensions, list) else ())
+    for value in manifest.guarantee.parameters.values():
+        items = value if isinstance(value, list) else [value]
         found.update(item for item in items if isinstance(item, str))
     return frozenset(found)
 
 
 def about_check(
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     method: Method,
     published: PublishedCsv,
     page: Path,
@@ -137,18 +128,17 @@ class StoredPage:
     claim: str
     path: str
     content: bytes
-    sha256: object
+    sha256: str
 
 
-def about_page(manifest: Mapping[str, object], content: bytes) -> StoredPage:
-    """``about.html`` with the hash that the manifest names. Raises TypeError, KeyError."""
-    listed = as_table(manifest["files"]).get(ABOUT)
-    digest = listed.get("sha256") if isinstance(listed, Mapping) else None
-    return StoredPage(ABOUT_CLAIM, ABOUT, content, digest)
+def about_page(manifest: Manifest, content: bytes) -> StoredPage:
+    """``about.html`` with the hash that the manifest names."""
+    listed = manifest.files.get(ABOUT)
+    return StoredPage(ABOUT_CLAIM, ABOUT, content, "" if listed is None else listed.sha256)
 
 
 def page_check(
-    manifest: Mapping[str, object], page: StoredPage, written: Callable[[str], bytes | None]
+    manifest: Manifest, page: StoredPage, written: Callable[[str], bytes | None]
 ) -> ClaimCheck:
     """Whether a page is the one that ``written`` makes in its language.
 
@@ -160,8 +150,8 @@ def page_check(
     from dpdesk.report.inert import active_part
     from dpdesk.report.pages import stated_language
 
-    stated, content = told_texts(manifest), page.content
-    language = stated_language(content) if stated is None else stated[0]
+    stated, content = manifest.texts, page.content
+    language = stated_language(content) if stated is None else stated.language
 
     def answer(status: CheckStatus, found: str) -> ClaimCheck:
         return ClaimCheck(page.claim, status, found, page.path)
@@ -189,27 +179,27 @@ def page_check(
     return answer(CheckStatus.FAILED, found)
 
 
-def other_texts(manifest: Mapping[str, object]) -> str:
+def other_texts(manifest: Manifest) -> str:
     """Why a page was not compared: which version says that it made it."""
     return msg(
         "made by version {version} with other texts than this program's, not compared; its "
         "bytes are those that the release names",
-        version=str(manifest.get("dpdesk"))[:60],
+        version=manifest.dpdesk[:60],
     )
 
 
-def _no_texts(manifest: Mapping[str, object], language: str) -> str:
+def _no_texts(manifest: Manifest, language: str) -> str:
     shown = language[:40]
     return msg(
         "made by version {version} in the language `{language}`, of which this program has "
         "no texts that it can read, not compared; its bytes are those that the release names",
-        version=str(manifest.get("dpdesk"))[:60],
+        version=manifest.dpdesk[:60],
         language=shown,
     )
 
 
 def _expected_page(
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     method: Method,
     published: PublishedCsv,
     token: CancelToken,
@@ -223,13 +213,12 @@ def _expected_page(
         return None
 
 
-def setting_checks(manifest: Mapping[str, object], method: Method) -> list[ClaimCheck]:
+def setting_checks(manifest: Manifest, method: Method) -> list[ClaimCheck]:
     """Settings that the method does not take fail, and so does any field that is not listed."""
     checks = listed_checks(manifest, method)
     known = {parameter.key: parameter for parameter in method.parameters}
-    settings = manifest["parameters"]
-    for key, value in settings.items() if isinstance(settings, Mapping) else ():
-        parameter = known.get(str(key))
+    for key, value in manifest.parameters.items():
+        parameter = known.get(key)
         if parameter is not None and not _is_setting(parameter, value):
             found = f"found {str(value)[:60]!r}, expected {parameter.range_text()}"
             claim = msg("parameters, {key}", key=key)
@@ -245,9 +234,7 @@ def _is_setting(parameter: Parameter, value: object) -> bool:
     return isinstance(value, bool) is isinstance(plain, bool) and plain == value
 
 
-def plan_fault(
-    manifest: Mapping[str, object], evidence: Mapping[str, object], method: Method
-) -> str | None:
+def plan_fault(manifest: Manifest, evidence: Mapping[str, object], method: Method) -> str | None:
     """Why the plan and the roles in the evidence cannot have led to this manifest, or None."""
     raw, source = evidence.get("plan"), evidence.get("source")
     if not isinstance(raw, Mapping) or not isinstance(source, Mapping):
@@ -261,32 +248,37 @@ def plan_fault(
     public = [parameter for parameter in method.parameters if parameter.public]
     whole = effective_parameters(method.parameters, values, public)
     said = {
-        "title": plan.title,
-        "method": plan.protection.method,
-        "parameters": stated_settings(
-            whole, manifest["parameters"], given, complete=same_texts(manifest)
+        "title": (plan.title, manifest.title),
+        "method": (plan.protection.method, manifest.method),
+        "parameters": (
+            stated_settings(whole, manifest.parameters, given, complete=same_texts(manifest)),
+            manifest.parameters,
         ),
     }
-    for key, value in said.items():
-        if manifest[key] != value:
+    for key, (planned, stated) in said.items():
+        if planned != stated:
             return f"`{key}` of its plan is not the one of the manifest"
     return _role_fault(manifest, evidence, plan, method, values, source.get("columns"))
 
 
 def stated_settings(
-    whole: Mapping[str, object], stated: object, given: Mapping[str, object], *, complete: bool
+    whole: Mapping[str, object],
+    stated: Mapping[str, object],
+    given: Mapping[str, object],
+    *,
+    complete: bool,
 ) -> dict[str, object]:
     """The settings of a plan as its release must state them, of all that this program has.
 
     Unless it is ``complete``, another program made the release, which may not have known a setting
     that has its default: one that is neither ``given`` by the plan nor ``stated`` is not missed.
     """
-    known = {*given, *(stated if isinstance(stated, Mapping) else ())}
+    known = {*given, *stated}
     return {key: value for key, value in whole.items() if complete or key in known}
 
 
 def _role_fault(
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     evidence: Mapping[str, object],
     plan: Plan,
     method: Method,
@@ -298,15 +290,14 @@ def _role_fault(
     roles = method.effective_roles(plan.column_roles(columns), values)
     if evidence.get("roles") != {name: role.value for name, role in roles.items()}:
         return "`roles` are not those of its plan"
-    guarantee = manifest["guarantee"]
-    named = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
+    named = manifest.guarantee.parameters
     keys = {"quasi_identifiers": Role.QUASI_IDENTIFIER} | {role.value: role for role in Role}
-    for key, value in named.items() if isinstance(named, Mapping) else ():
-        role = keys.get(str(key))
+    for key, value in named.items():
+        role = keys.get(key)
         if role is not None and value != [name for name in columns if roles[name] is role]:
             return f"its plan has other {role.value} columns than the guarantee"
     linked = plan.linkages(columns)
-    said = linkages_from(named, list(linked)) if isinstance(named, Mapping) else {}
+    said = linkages_from(named, list(linked))
     return None if said == linked else "its plan has other pseudonyms than the guarantee"
 
 

@@ -18,6 +18,7 @@ from dpdesk.core.budget import (
     columns_fingerprint,
 )
 from dpdesk.core.errors import StorageError
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.published import CheckStatus, ClaimCheck
@@ -33,7 +34,7 @@ _HEAD = frozenset({"ledger", "entries", "hash"})
 
 
 def payment_faults(
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     evidence: Mapping[str, object],
     charge: Charge | None,
     *,
@@ -66,9 +67,7 @@ def payment_faults(
         yield "`budget, elsewhere` is not a list of other ledgers"
 
 
-def payment_claims(
-    manifest: Mapping[str, object], evidence: Mapping[str, object]
-) -> list[ClaimCheck]:
+def payment_claims(manifest: Manifest, evidence: Mapping[str, object]) -> list[ClaimCheck]:
     """A claim that is not checked where the evidence does not hold the entry of the debit.
 
     Earlier versions kept none; whoever took it away from a later one could name other texts.
@@ -79,7 +78,7 @@ def payment_claims(
     found = msg(
         "made by version {version} without the entry of its debit in the ledger: what was paid, "
         "and when, is compared with nothing",
-        version=str(manifest.get("dpdesk"))[:60],
+        version=manifest.dpdesk[:60],
     )
     return [ClaimCheck(PAYMENT_CLAIM, CheckStatus.NOT_CHECKED, found, f"{INTERNAL}/{EVIDENCE}")]
 
@@ -101,17 +100,15 @@ def draws_faults(evidence: Mapping[str, object], draws: tuple[Draws, ...]) -> li
     return [] if same else ["`budget, record`: its draws are not those of this plan"]
 
 
-def promised_budget(manifest: Mapping[str, object]) -> Budget | None:
+def promised_budget(manifest: Manifest) -> Budget | None:
     """What a manifest says that its release costs: ε or ρ; None when it says neither, or both.
 
     Its settings and its guarantee must say the same.
     """
-    guarantee = manifest.get("guarantee")
-    stated = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
-    found = []
-    for table in (manifest.get("parameters"), stated):
-        given = table if isinstance(table, Mapping) else {}
-        found.append((exact_number(given.get("epsilon")), exact_number(given.get("rho"))))
+    found = [
+        (exact_number(given.get("epsilon")), exact_number(given.get("rho")))
+        for given in (manifest.parameters, manifest.guarantee.parameters)
+    ]
     epsilon, rho = found[0]
     if found[0] != found[1] or (epsilon is None) == (rho is None):
         return None
@@ -121,7 +118,7 @@ def promised_budget(manifest: Mapping[str, object]) -> Budget | None:
 
 
 def _record_faults(
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     evidence: Mapping[str, object],
     budget: Mapping[str, object],
     promised: Budget,
@@ -146,7 +143,7 @@ def _record_faults(
         "source": (request.source, expected["source"]),
         "columns": (request.columns, expected["columns"]),
         "title": (request.title, expected["title"]),
-        "version": (debited.dpdesk, manifest.get("dpdesk")),
+        "version": (debited.dpdesk, manifest.dpdesk),
     }
     if charge is not None:
         found |= {
@@ -205,7 +202,7 @@ def _debit(record: object) -> tuple[LedgerEntry, Debited]:
 
 
 def _expected(
-    manifest: Mapping[str, object], evidence: Mapping[str, object], promised: Budget
+    manifest: Manifest, evidence: Mapping[str, object], promised: Budget
 ) -> dict[str, object]:
     """What the debit of this release must say."""
     plan, source = evidence["plan"], evidence["source"]
@@ -221,5 +218,5 @@ def _expected(
         "population": one_line(str(population or "")),
         "source": source["sha256"],
         "columns": columns_fingerprint([str(name) for name in columns]),
-        "title": one_line(str(manifest["title"])),
+        "title": one_line(manifest.title),
     }

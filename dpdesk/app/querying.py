@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.texts import same_texts
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted, silent
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.published import MINIMAL_CHANGE, CheckStatus
 from dpdesk.core.query import Answer, Askable, Query
@@ -70,7 +71,7 @@ def open_release(
     report(StepStarted("Check the files", 1, 2))
     content = open_listed(context, folder, token)
     report(StepStarted("Answer from the release", 2, 2))
-    name = str(content.manifest["method"])
+    name = content.manifest.method
     method = context.registry.get(name, str(folder))
     answers = answers_of(method)
     if answers is None:
@@ -84,7 +85,7 @@ def open_release(
         )
     with told(folder):
         askable = answers.askable(content, token)
-    about = AskedRelease(folder, str(content.manifest["title"]), name, askable)
+    about = AskedRelease(folder, content.manifest.title, name, askable)
     cautions = cautions_of(context, content.manifest)
     return OpenRelease(about, content, answers, truth_of(method), cautions)
 
@@ -100,7 +101,7 @@ def open_listed(context: AppContext, folder: Path, token: CancelToken) -> Releas
     from dpdesk.io.release_content import ReleaseContent
 
     content = ReleaseContent.open(folder, context.registry.about, token)
-    method = context.registry.get(str(content.manifest["method"]), str(folder))
+    method = context.registry.get(content.manifest.method, str(folder))
     with told(folder):
         for check in listed_checks(content.manifest, method):
             if check.status is CheckStatus.FAILED:
@@ -119,7 +120,7 @@ def open_listed(context: AppContext, folder: Path, token: CancelToken) -> Releas
     return content
 
 
-def cautions_of(context: AppContext, manifest: Mapping[str, object]) -> tuple[str, ...]:
+def cautions_of(context: AppContext, manifest: Manifest) -> tuple[str, ...]:
     """What to say with every number of a release that :func:`open_listed` opened."""
     from dpdesk.app.manifests import manifest_hash
 
@@ -154,7 +155,7 @@ def _check_claims(
     context.verified[manifest_hash(content.manifest)] = said
 
 
-def _not_compared(manifest: Mapping[str, object], found: VerifyReport) -> Iterator[str]:
+def _not_compared(manifest: Manifest, found: VerifyReport) -> Iterator[str]:
     """What of the claims was compared with nothing."""
     if not same_texts(manifest):
         yield (

@@ -14,6 +14,7 @@ from dpdesk.app.private.labelling import read_dimension_labels
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.engine.kinds import noise_of
@@ -29,7 +30,7 @@ _REPORT, _PRINTED = f"{INTERNAL}/{REPORT}", f"{INTERNAL}/{PRINTED}"
 def report_checks(
     root: Path,
     public: Path,
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     evidence: Mapping[str, object],
     method: Method,
     token: CancelToken,
@@ -60,7 +61,7 @@ def report_checks(
 
 def made_again(
     public: Path,
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     evidence: Mapping[str, object],
     method: Method,
     language: str,

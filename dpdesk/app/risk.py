@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,8 +90,8 @@ def release_risk(context: AppContext, path: Path, token: CancelToken) -> RiskRep
         "release",
         facts.title or path.name,
         facts.method,
-        facts.section("guarantee"),
-        facts.section("result"),
+        facts.manifest.guarantee.as_json(),
+        facts.manifest.result,
         facts.internal_section("risk") or _stated(facts),
         _counted(facts, token),
     )
@@ -117,8 +116,7 @@ def _protection(context: AppContext, method: str, where: str) -> Protection:
 
 def _stated(facts: ReleaseFacts) -> dict[str, object]:
     """What the guarantee of drawn values says of the risk; empty for all other releases."""
-    parameters = facts.section("guarantee").get("parameters")
-    given = parameters if isinstance(parameters, Mapping) else {}
+    given = facts.manifest.guarantee.parameters
     size, names = given.get("l"), given.get("diverted")
     if not isinstance(size, int) or size < 2 or not isinstance(names, list):
         return {}
@@ -138,7 +136,7 @@ def _counted(facts: ReleaseFacts, token: CancelToken) -> dict[str, object]:
     try:
         published = PublishedCsv(place, token)
         sizes = published.group_sizes(names, token)
-        linkage = linkage_risk(published, _parameters(facts), token)
+        linkage = linkage_risk(published, facts.manifest.guarantee.parameters, token)
     except KeyError as error:
         raise InputError(
             "release.unreadable",
@@ -169,17 +167,12 @@ def _counted(facts: ReleaseFacts, token: CancelToken) -> dict[str, object]:
     }
 
 
-def _parameters(facts: ReleaseFacts) -> Mapping[str, object]:
-    parameters = facts.section("guarantee").get("parameters")
-    return parameters if isinstance(parameters, Mapping) else {}
-
-
 def _quasi_identifiers(facts: ReleaseFacts) -> list[str]:
-    parameters = facts.section("guarantee").get("parameters")
-    names = parameters.get("quasi_identifiers") if isinstance(parameters, Mapping) else None
+    parameters = facts.manifest.guarantee.parameters
+    names = parameters.get("quasi_identifiers")
     if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
         return names
-    if names is None and isinstance(parameters, Mapping) and "diverted" in parameters:
+    if names is None and "diverted" in parameters:
         return []  # all columns are released unchanged, but for the drawn ones
     raise InputError(
         "release.unreadable",

@@ -7,11 +7,11 @@ how the data are made and what is recorded of it: :class:`_Rows` and :class:`_Ta
 from __future__ import annotations
 
 import datetime
-import hashlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,7 +26,7 @@ from dpdesk.app.evidence import (
 from dpdesk.app.evidence_keys import NOISE_PAID, PRINTED_TOO, RECORDED_NOTES
 from dpdesk.app.labelling import variables_as_json
 from dpdesk.app.ledgers import LedgerDesk, Spent, open_ledger
-from dpdesk.app.manifests import new_manifest, refuse_unlisted
+from dpdesk.app.manifests import manifest_hash, new_manifest, refuse_unlisted
 from dpdesk.app.method_claims import beyond
 from dpdesk.app.page_checks import page_is_made, public_page
 from dpdesk.app.planning import PlacedPlan, placed, prepare_rows
@@ -53,10 +53,12 @@ from dpdesk.core.errors import StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.core.schema import Role
+from dpdesk.core.shapes import as_list
 from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.method import Outcome
 from dpdesk.engine.private.method import Design
@@ -264,7 +266,7 @@ class _Release(ABC):
         )
         with self.paid(manifest) as spent:
             self.write_data()
-            self._write_public(manifest)
+            manifest = self._write_public(manifest)
             checks = self.checked(manifest)
             checks = (*checks, *beyond(self.prepared.method, manifest, checks, compared=True))
             for check in checks:
@@ -274,9 +276,9 @@ class _Release(ABC):
             self._write_internal(manifest, checks)
             read_back(self.build, self.prepared.method.capabilities, self.token)
             self.token.check()
-            target = self.build.commit(datetime.date.fromisoformat(str(manifest["created"])))
+            target = self.build.commit(datetime.date.fromisoformat(manifest.created))
             if spent is not None:
-                spent.released(hashlib.sha256(canonical_json(manifest)).hexdigest())
+                spent.released(manifest_hash(manifest))
         guarantee, result = decided.guarantee.as_json(), dict(decided.result)
         return ReleaseSummary(target, self.prepared.method.id, guarantee, result)
 
@@ -290,7 +292,7 @@ class _Release(ABC):
         """What is released, but for draws."""
 
     @contextmanager
-    def paid(self, manifest: Mapping[str, object]) -> Iterator[Spent | None]:
+    def paid(self, manifest: Manifest) -> Iterator[Spent | None]:
         """Pay for the release, where it costs; what becomes of it is recorded at the end."""
         yield None
 
@@ -299,23 +301,23 @@ class _Release(ABC):
         """Rows or tables, below ``public/``."""
 
     @abstractmethod
-    def page(self, manifest: Mapping[str, object]) -> bytes:
+    def page(self, manifest: Manifest) -> bytes:
         """``about.html``."""
 
     @abstractmethod
-    def described(self, manifest: Mapping[str, object]) -> Codebook:
+    def described(self, manifest: Manifest) -> Codebook:
         """The labels to publish with what was written."""
 
     @abstractmethod
-    def checked(self, manifest: Mapping[str, object]) -> tuple[ClaimCheck, ...]:
+    def checked(self, manifest: Manifest) -> tuple[ClaimCheck, ...]:
         """What the verifier says of the data as they lie on the disk, in another process."""
 
     @abstractmethod
     def found(self) -> Mapping[str, object]:
         """What the evidence holds besides that of every release."""
 
-    def _write_public(self, manifest: dict[str, object]) -> None:
-        """The rest of ``public/``; ``manifest`` gets its ``files``."""
+    def _write_public(self, manifest: Manifest) -> Manifest:
+        """The rest of ``public/``; the manifest with its ``files``."""
         method = self.prepared.method
         book = self.described(manifest)
         if book.variables:
@@ -325,13 +327,14 @@ class _Release(ABC):
         with page_is_made(method):
             page = self.page(manifest)
         self.build.write_public(ABOUT, page)
-        manifest["files"] = public_files(self.build.public, self.token)
-        refuse_unlisted(manifest, method)
+        manifest = replace(manifest, files=public_files(self.build.public, self.token))
+        refuse_unlisted(manifest.as_json(), method)
         self.build.write_public(MANIFEST, canonical_json(manifest))
+        return manifest
 
     def _write_internal(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         checks: tuple[ClaimCheck, ...],
     ) -> None:
         """Evidence, report and seal."""
@@ -439,7 +442,7 @@ class _Rows(_Release):
         finally:
             rows.wipe()
 
-    def described(self, manifest: Mapping[str, object]) -> Codebook:
+    def described(self, manifest: Manifest) -> Codebook:
         """See :meth:`_Release.described`; with labels there is metadata for the table as well."""
         from dpdesk.app.labelling import released_variables
         from dpdesk.report.about import EXAMPLES
@@ -461,12 +464,12 @@ class _Rows(_Release):
             self.build.write_public(CSVW, canonical_json(document))
         return book
 
-    def page(self, manifest: Mapping[str, object]) -> bytes:
+    def page(self, manifest: Manifest) -> bytes:
         """See :meth:`_Release.page`."""
         language = self.prepared.plan.language
         return public_page(manifest, self.prepared.method, self._published, self.token, language)
 
-    def checked(self, manifest: Mapping[str, object]) -> tuple[ClaimCheck, ...]:
+    def checked(self, manifest: Manifest) -> tuple[ClaimCheck, ...]:
         """See :meth:`_Release.checked`; the order of the rows is looked at too."""
         prepared, published, token = self.prepared, self._published, self.token
         method, given = prepared.method, prepared.given
@@ -516,13 +519,13 @@ class _Rows(_Release):
         return linkage
 
 
-def _counted_for_checks(manifest: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
+def _counted_for_checks(manifest: Manifest) -> Iterator[tuple[str, ...]]:
     """Columns of which a check of this guarantee asks the counts in the source."""
-    guarantee = manifest["guarantee"]
-    given = guarantee["parameters"] if isinstance(guarantee, Mapping) else {}
-    if "k" in given and given.get("quasi_identifiers"):
-        yield tuple(given["quasi_identifiers"])
-    yield from ((name,) for name in given.get("diverted", ()))
+    given = manifest.guarantee.parameters
+    quasi = as_list(given.get("quasi_identifiers", []))
+    if "k" in given and quasi:
+        yield tuple(map(str, quasi))
+    yield from ((str(name),) for name in as_list(given.get("diverted", [])))
 
 
 class _Tables(_Release):
@@ -544,7 +547,7 @@ class _Tables(_Release):
         return self.prepared.decide(self.token, self.work.report)
 
     @contextmanager
-    def paid(self, manifest: Mapping[str, object]) -> Iterator[Spent]:
+    def paid(self, manifest: Manifest) -> Iterator[Spent]:
         """See :meth:`_Release.paid`; what could not be told in public is refused before it."""
         with page_is_made(self.prepared.method):
             self.page(manifest)
@@ -579,7 +582,7 @@ class _Tables(_Release):
         self.clock.lap("process")
         return tables
 
-    def described(self, manifest: Mapping[str, object]) -> Codebook:
+    def described(self, manifest: Manifest) -> Codebook:
         """See :meth:`_Release.described`; the store is not asked for labels that nobody wants."""
         from dpdesk.app.private.labelling import asks_labels, dimension_labels
 
@@ -588,13 +591,13 @@ class _Tables(_Release):
             self.book = Codebook(dimension_labels(self.prepared.data.book, manifest))
         return self.book
 
-    def page(self, manifest: Mapping[str, object]) -> bytes:
+    def page(self, manifest: Manifest) -> bytes:
         """See :meth:`_Release.page`."""
         from dpdesk.app.private.pages import public_page
 
         return public_page(manifest, self.prepared.method, self.prepared.plan.language, self.book)
 
-    def checked(self, manifest: Mapping[str, object]) -> tuple[ClaimCheck, ...]:
+    def checked(self, manifest: Manifest) -> tuple[ClaimCheck, ...]:
         """See :meth:`_Release.checked`."""
         home = self.work.context.workspace.home
         return checked_tables(self.prepared.method, self.build.public, home, self.token)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.frequency import FrequencySource, FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.published import ClaimCheck, RowDifference
 from dpdesk.core.subprocesses import KeptSubprocess, SubprocessError
@@ -135,7 +136,7 @@ def checked_rows(
 
 def row_difference(
     method: RowsMethod,
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     published: PublishedCsv,
     given: MethodInput,
     data: DataStore,
@@ -155,7 +156,7 @@ def row_difference(
 
 def strange_rows(
     method: RowsMethod,
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     published: PublishedCsv,
     given: MethodInput,
     data: DataStore,

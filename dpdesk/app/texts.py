@@ -11,7 +11,7 @@ files keeps that line in ``resources/program.sha256``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -22,11 +22,10 @@ from importlib.resources.abc import Traversable
 from dpdesk import __version__
 from dpdesk.core.language import voice_of
 from dpdesk.core.language.catalogue import PAGES, TEXTS, part_of
+from dpdesk.core.manifest import Manifest, StatedTexts
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.resources import resource, resource_files
-from dpdesk.core.shapes import as_table
 
-KEY = "texts"
 _CODE = ("app", "core", "engine", "io", "report", "verifiers")
 _LIBRARIES = ("babel", "jinja2", "markupsafe")
 _STORED = "program.sha256"
@@ -38,38 +37,22 @@ _PAGES = (".html", ".pdf")
 _QUOTES = "it quotes the guarantee, whose words were not compared"
 
 
-def stated_texts(language: str) -> dict[str, str]:
+def stated_texts(language: str) -> StatedTexts:
     """What a manifest says of the texts that its release is written with.
 
     Raises StorageError ``resources.*`` when they cannot be read.
     """
     voice_of(language)
-    return {"language": language, "sha256": texts_fingerprint(language)}
+    return StatedTexts(language, texts_fingerprint(language))
 
 
-def told_texts(manifest: Mapping[str, object]) -> tuple[str, str] | None:
-    """Language and fingerprint as a manifest has them; None where it has none.
-
-    Raises TypeError when they are no texts.
-    """
-    if KEY not in manifest:
-        return None
-    stated = as_table(manifest[KEY])
-    language, found = stated.get("language"), stated.get("sha256")
-    if not isinstance(language, str) or not isinstance(found, str) or len(stated) != 2:
-        raise TypeError("expected a language and a SHA-256 code")
-    return language, found
+def same_texts(manifest: Manifest) -> bool:
+    """Whether this program has the texts with which a release was written."""
+    stated = manifest.texts
+    return stated is not None and stated.sha256 == texts_fingerprint(stated.language)
 
 
-def same_texts(manifest: Mapping[str, object]) -> bool:
-    """Whether this program has the texts with which a release was written. Raises TypeError."""
-    stated = told_texts(manifest)
-    return stated is not None and stated[1] == texts_fingerprint(stated[0])
-
-
-def fairly_judged(
-    manifest: Mapping[str, object], checks: Sequence[ClaimCheck]
-) -> tuple[ClaimCheck, ...]:
+def fairly_judged(manifest: Manifest, checks: Sequence[ClaimCheck]) -> tuple[ClaimCheck, ...]:
     """Checks in which sentences that other texts may have worded do not count as changed."""
     if not any(check.words for check in checks) or same_texts(manifest):
         return tuple(checks)

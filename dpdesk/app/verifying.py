@@ -38,6 +38,7 @@ from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import Plan
@@ -162,7 +163,7 @@ class _Checker:
         if manifest is None:
             return ()
         try:
-            method = self._registry.get(str(manifest["method"]), "the manifest")
+            method = self._registry.get(manifest.method, "the manifest")
         except InputError as error:
             self._fail(MANIFEST, error.sentence)
             return ()
@@ -181,7 +182,7 @@ class _Checker:
     def _rows(
         self,
         method: RowsMethod,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         source: Path | None,
         workspace: Workspace | None,
     ) -> tuple[ClaimCheck, ...]:
@@ -211,7 +212,7 @@ class _Checker:
     def _private(
         self,
         method: PrivateMethod,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         source: Path | None,
         workspace: Workspace | None,
     ) -> tuple[ClaimCheck, ...]:
@@ -250,7 +251,7 @@ class _Checker:
     def _internal(
         self,
         method: Method,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         checks: Sequence[ClaimCheck],
         source: Path | None,
     ) -> list[ClaimCheck]:
@@ -300,7 +301,7 @@ class _Checker:
     def _restated(
         self,
         method: RowsMethod,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         published: PublishedCsv,
         checks: tuple[ClaimCheck, ...],
     ) -> list[ClaimCheck]:
@@ -323,7 +324,7 @@ class _Checker:
             self._fail(ABOUT, f"cannot be read ({error.strerror or type(error).__name__})")
             return more
 
-    def _check_variables(self, manifest: Mapping[str, object], published: PublishedCsv) -> None:
+    def _check_variables(self, manifest: Manifest, published: PublishedCsv) -> None:
         """The labels of the columns must be readable, of columns that there are, and said once."""
         for name, fault in label_faults(self._found.public, manifest, published.columns):
             self._fail(name, fault)
@@ -354,9 +355,7 @@ class _Checker:
         """Read the table once for all that the checks will ask, as far as the claim can be read."""
         from dpdesk.report.about import EXAMPLES
 
-        guarantee = (self._found.manifest or {}).get("guarantee")
-        parameters = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
-        names = parameters.get("quasi_identifiers") if isinstance(parameters, Mapping) else None
+        names = self._found.facts().manifest.guarantee.parameters.get("quasi_identifiers")
         known = (
             [name for name in names if name in published.columns] if isinstance(names, list) else []
         )
@@ -388,7 +387,7 @@ class _Checker:
     def _with_source(
         self,
         method: RowsMethod,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         published: PublishedCsv,
         source: Path,
         workspace: Workspace | None,
@@ -428,7 +427,7 @@ class _Checker:
     def _figures_again(
         self,
         method: RowsMethod,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         published: PublishedCsv,
         given: MethodInput,
         data: DataStore,
@@ -455,9 +454,7 @@ class _Checker:
         notes = notes_on_rows(before, outcome, published, evidence, self._token)
         return figures_check([*faults, *note_faults(evidence, notes)])
 
-    def _compare_evidence(
-        self, method: RowsMethod, manifest: Mapping[str, object], given: MethodInput
-    ) -> None:
+    def _compare_evidence(self, method: RowsMethod, manifest: Manifest, given: MethodInput) -> None:
         """What else the evidence says of the source."""
         evidence = self._found.evidence
         if evidence is None:
@@ -468,7 +465,7 @@ class _Checker:
 
     def _compare_labels(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         published: PublishedCsv,
         recoding: Recoding | None,
         data: DataStore,

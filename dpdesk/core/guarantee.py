@@ -7,31 +7,22 @@ from dataclasses import dataclass
 from json import dumps
 
 from dpdesk.core.plain import thaw
+from dpdesk.core.shapes import Shape
 
 
 @dataclass(frozen=True)
-class Guarantee:
+class Guarantee(Shape):
     """Claim, assumptions and limits of a release, filled from the checked result.
 
     ``model`` names the formal model (for instance ``"k-anonymity"``), ``parameters`` its numbers as
-    JSON values, ``claim`` is one plain sentence; ``assumes`` and ``not_covered`` are sentences.
+    JSON values, ``claim`` is one plain sentence; ``assumes`` and ``does_not_cover`` are sentences.
     """
 
     model: str
     parameters: Mapping[str, object]
     claim: str
     assumes: tuple[str, ...]
-    not_covered: tuple[str, ...]
-
-    def as_json(self) -> dict[str, object]:
-        """The form in which manifests carry it."""
-        return {
-            "model": self.model,
-            "parameters": dict(self.parameters),
-            "claim": self.claim,
-            "assumes": list(self.assumes),
-            "does_not_cover": list(self.not_covered),
-        }
+    does_not_cover: tuple[str, ...]
 
     def differs_in_words(self, stated: object) -> bool:
         """Whether a guarantee that a manifest states is this one, but for its sentences."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from dpdesk.core.manifest import NO_MANIFEST, Manifest
 from dpdesk.core.published import CheckStatus, ClaimCheck
 
 
@@ -84,34 +85,28 @@ class ReleaseFacts:
     """What a release folder says of itself; nothing of it is checked here.
 
     ``public`` is the folder that is published, ``internal`` the part that stays in the agency (None
-    when only the public part is at hand). ``manifest`` and ``evidence`` are their JSON values;
-    ``evidence`` is empty without ``internal``.
+    when only the public part is at hand). ``evidence`` is a JSON value, empty without ``internal``.
     """
 
     public: Path
     internal: Path | None
-    manifest: Mapping[str, object]
-    evidence: Mapping[str, object]
+    manifest: Manifest = NO_MANIFEST
+    evidence: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
         """Title as published; empty when none was given."""
-        return str(self.manifest.get("title", ""))
+        return self.manifest.title
 
     @property
     def method(self) -> str:
         """Id of the method."""
-        return str(self.manifest.get("method", ""))
+        return self.manifest.method
 
     @property
     def created(self) -> str:
         """Date of the release, ``YYYY-MM-DD``."""
-        return str(self.manifest.get("created", ""))
-
-    def section(self, key: str) -> Mapping[str, object]:
-        """A table of the manifest such as ``"guarantee"`` or ``"result"``; empty when absent."""
-        value = self.manifest.get(key)
-        return value if isinstance(value, Mapping) else {}
+        return self.manifest.created
 
     def internal_section(self, key: str) -> Mapping[str, object]:
         """A table of the evidence such as ``"risk"`` or ``"utility"``; empty when absent."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpdesk.core.cuboid import CuboidTable
+    from dpdesk.core.manifest import Manifest
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class ReleasedContent(Protocol):
     """
 
     @property
-    def manifest(self) -> Mapping[str, object]:
+    def manifest(self) -> Manifest:
         """The public manifest."""
         ...
 

@@ -14,6 +14,7 @@ from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.public_fields import PublicField
@@ -288,7 +289,7 @@ class RowsMethod(Method):
 
     @abstractmethod
     def verify(
-        self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+        self, manifest: Manifest, published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
         """Check each claim of a manifest against the published table.
 
@@ -297,7 +298,7 @@ class RowsMethod(Method):
 
     def verify_with_source(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         published: PublishedTable,
         given: MethodInput,
         difference: RowDifference | None,
@@ -312,12 +313,12 @@ class RowsMethod(Method):
         """
         return self.verify(manifest, published, token)
 
-    def drawn_columns(self, manifest: Mapping[str, object]) -> frozenset[str]:
+    def drawn_columns(self, manifest: Manifest) -> frozenset[str]:
         """The columns whose values a manifest says were drawn, as far as it can be read."""
         return frozenset()
 
     def claimed_recoding(
-        self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
+        self, manifest: Manifest, given: MethodInput, token: CancelToken
     ) -> Recoding | None:
         """The recoding that a manifest claims, before draws if there are any; None without one.
 
@@ -327,7 +328,7 @@ class RowsMethod(Method):
 
     def evidence_fault(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         evidence: Mapping[str, object],
         published: PublishedTable,
         token: CancelToken,
@@ -340,7 +341,7 @@ class RowsMethod(Method):
 
     def evidence_source_fault(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         evidence: Mapping[str, object],
         given: MethodInput,
         token: CancelToken,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.released import ReleasedContent
 
@@ -61,7 +61,7 @@ class ComparedMethod(Protocol):
         query: Query,
         given: MethodInput,
         token: CancelToken,
-        manifest: Mapping[str, object] | None,
+        manifest: Manifest | None,
     ) -> Answer:
         """The exact answer in the source, for the values as a release (by its manifest) has them.
 

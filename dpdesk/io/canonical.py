@@ -17,6 +17,7 @@ from pathlib import Path
 
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import plain_number
+from dpdesk.core.shapes import Shape
 
 LARGEST_JSON = 256 * 1024 * 1024
 
@@ -25,7 +26,7 @@ class UnreadableJsonError(ValueError):
     """The bytes are not one canonical JSON object; the message is the reason in words."""
 
 
-def canonical_json(value: Mapping[str, object]) -> bytes:
+def canonical_json(value: Mapping[str, object] | Shape) -> bytes:
     """The canonical bytes of ``value``.
 
     Tuples become lists, exact fractions numbers, numpy scalars Python numbers. Raises TypeError for
@@ -101,7 +102,9 @@ def to_plain(value: object) -> object:
     if isinstance(value, Fraction | Decimal):
         return plain_number(Fraction(value))
     if isinstance(value, Mapping):
-        return {_key(key): to_plain(item) for key, item in value.items()}
+        return plain_table(value)
+    if isinstance(value, Shape):
+        return plain_table(value.as_json())
     if isinstance(value, list | tuple):
         return [to_plain(item) for item in value]
     if isinstance(value, set | frozenset):
@@ -110,6 +113,11 @@ def to_plain(value: object) -> object:
     if callable(item):  # a numpy scalar
         return to_plain(item())
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def plain_table(table: Mapping[str, object]) -> dict[str, object]:
+    """``table`` with JSON types only, as it would be read again; see :func:`canonical_json`."""
+    return {key: to_plain(table[key]) for key in sorted(map(_key, table))}
 
 
 def read_canonical(path: Path) -> dict[str, object]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from urllib.parse import quote
 
 from dpdesk.core.labels import Codebook, Kind, Variable
+from dpdesk.core.manifest import Manifest
 from dpdesk.io.formats.numbers import number_text
 
 NEWEST = 3
@@ -19,7 +20,7 @@ def csvw_metadata(
     url: str,
     columns: Sequence[str],
     book: Codebook,
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     form: int = NEWEST,
 ) -> dict[str, object]:
     """The metadata document of the CSV at ``url``: title, columns, labels, codes.
@@ -35,8 +36,8 @@ def csvw_metadata(
     return {
         "@context": "http://www.w3.org/ns/csvw",
         "url": url,
-        "dc:title": str(manifest.get("title", "")) or url,
-        "dc:issued": str(manifest.get("created", "")),
+        "dc:title": manifest.title or url,
+        "dc:issued": manifest.created,
         "dc:description": _claim(manifest),
         "dialect": _DIALECT | ({"commentPrefix": None} if form > 2 else {}),
         "tableSchema": {
@@ -48,9 +49,8 @@ def csvw_metadata(
     }
 
 
-def _claim(manifest: Mapping[str, object]) -> str:
-    guarantee = manifest.get("guarantee")
-    return str(guarantee.get("claim", "")) if isinstance(guarantee, Mapping) else ""
+def _claim(manifest: Manifest) -> str:
+    return manifest.guarantee.claim
 
 
 def _column(name: str, number: int, variable: Variable | None, form: int) -> dict[str, object]:

@@ -15,13 +15,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TypeGuard
+from typing import TypeVar
 
 from dpdesk.core.capabilities import Capabilities
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.manifest import NO_MANIFEST, ListedFile, Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.release import Failure, ReleaseFacts
+from dpdesk.core.shapes import Shape, ShapeError
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, read_canonical
 from dpdesk.io.release_folder import (
     ABOUT,
@@ -44,6 +46,7 @@ from dpdesk.io.safewrite import hash_file
 _HEX = re.compile(r"[0-9a-f]{64}")
 _LARGEST_COUNT = 2**63
 _TABLE_NAME = re.compile(r"[A-Za-z0-9_%-][A-Za-z0-9_%.-]{0,240}\.csv")
+_Shape = TypeVar("_Shape", bound=Shape)
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,59}")
 _MISSING, _LINK = "is missing", "is a link, expected a folder"
 _WRONG_KIND = "is a link, a folder or a device, expected a file"
@@ -51,8 +54,6 @@ CLOCKS_DIFFER = timedelta(seconds=300)
 """How far the clock of the computer that made a release may be ahead of this one's."""
 LARGEST_INTERNAL = 1 << 30
 """The most bytes of a file of the internal part: reports hold no rows."""
-_TEXTS = ("dpdesk", "created", "title", "method", "commitment")
-_TABLES = ("parameters", "guarantee", "result", "files")
 
 
 @dataclass
@@ -66,7 +67,7 @@ class ReleaseFiles:
     root: Path
     public: Path
     internal: Path | None
-    manifest: dict[str, object] | None = None
+    manifest: Manifest | None = None
     evidence: dict[str, object] | None = None
     failures: list[Failure] = field(default_factory=list)
     sealed: bool = False
@@ -80,7 +81,9 @@ class ReleaseFiles:
 
     def facts(self) -> ReleaseFacts:
         """Manifest and evidence as values; empty where they could not be read."""
-        return ReleaseFacts(self.public, self.internal, self.manifest or {}, self.evidence or {})
+        return ReleaseFacts(
+            self.public, self.internal, self.manifest or NO_MANIFEST, self.evidence or {}
+        )
 
 
 def locate(path: Path) -> ReleaseFiles:
@@ -151,7 +154,7 @@ def read_what_there_is(path: Path) -> ReleaseFacts:
 
 def _read_parts(path: Path) -> ReleaseFiles:
     found = locate(path)
-    found.manifest = _read_object(found, found.public / MANIFEST)
+    found.manifest = _read_shape(found, found.public / MANIFEST, Manifest)
     if found.internal is not None:
         found.evidence = _read_object(found, found.internal / EVIDENCE)
     return found
@@ -160,15 +163,14 @@ def _read_parts(path: Path) -> ReleaseFiles:
 def _check_public(
     found: ReleaseFiles, known: Callable[[str], Capabilities], token: CancelToken
 ) -> None:
-    manifest = _read_object(found, found.public / MANIFEST)
+    manifest = _read_shape(found, found.public / MANIFEST, Manifest)
     if manifest is None:
         _names(found, found.public, files={MANIFEST, MICRODATA, ABOUT})
         return
     found.manifest = _check_manifest(found, manifest)
-    files = manifest.get("files")
-    listed = dict(files) if isinstance(files, Mapping) else {}
+    listed = manifest.files
     try:
-        about = known(str(manifest.get("method")))
+        about = known(manifest.method)
     except InputError as error:
         found.fail(found.public / MANIFEST, error.sentence)
         return
@@ -198,15 +200,14 @@ def _is_table(name: str, folder: str) -> bool:
 
 
 def _check_listed(
-    found: ReleaseFiles, name: str, entry: object, known: frozenset[str], token: CancelToken
+    found: ReleaseFiles, name: str, entry: ListedFile, known: frozenset[str], token: CancelToken
 ) -> None:
     place = found.public / MANIFEST
     if name not in known:
         found.fail(place, f"lists `{_shown(name)[:200]}`, which is no file of such a release")
         return
-    wanted = entry.get("sha256") if isinstance(entry, Mapping) else None
-    size = entry.get("bytes") if isinstance(entry, Mapping) else None
-    if not _is_hash(wanted) or not _is_count(size):
+    wanted, size = entry.sha256, entry.bytes
+    if not _is_hash(wanted) or not 0 <= size < _LARGEST_COUNT:
         found.fail(place, f"gives no hash and size for {name}")
         return
     path = found.public / name
@@ -220,37 +221,25 @@ def _check_listed(
         found.fail(path, "was changed: its bytes are not those that the manifest names")
 
 
-def _check_manifest(found: ReleaseFiles, manifest: dict[str, object]) -> dict[str, object] | None:
-    """The manifest when its shape is right, else None; each fault is noted."""
+def _check_manifest(found: ReleaseFiles, manifest: Manifest) -> Manifest | None:
+    """The manifest when its own values are possible ones, else None; each fault is noted."""
     place = found.public / MANIFEST
     before = len(found.failures)
-    version = manifest.get("format")
-    if version != FORMAT or isinstance(version, bool | float):
-        found.fail(place, f"`format` is {_brief(version)}, expected {FORMAT}")
-    for key in _TEXTS:
-        if not isinstance(manifest.get(key), str):
-            found.fail(place, f"`{key}` is {_brief(manifest.get(key))}, expected a text")
-    for key in _TABLES:
-        if not isinstance(manifest.get(key), Mapping):
-            found.fail(
-                place,
-                msg(
-                    "`{key}` is {found}, expected a table", key=key, found=_brief(manifest.get(key))
-                ),
-            )
-    if not _VERSION.fullmatch(str(manifest.get("dpdesk"))):
-        found.fail(place, f"`dpdesk` is {_brief(manifest.get('dpdesk'))}, expected a version")
-    _check_created(found, manifest.get("created"), place)
-    if not _is_hash(manifest.get("commitment")):
+    if manifest.format != FORMAT:
+        found.fail(place, f"`format` is {_brief(manifest.format)}, expected {FORMAT}")
+    if not _VERSION.fullmatch(manifest.dpdesk):
+        found.fail(place, f"`dpdesk` is {_brief(manifest.dpdesk)}, expected a version")
+    _check_created(found, manifest.created, place)
+    if not _is_hash(manifest.commitment):
         found.fail(place, "`commitment` is no SHA-256 code")
     return manifest if len(found.failures) == before else None
 
 
-def _check_created(found: ReleaseFiles, value: object, place: Path) -> None:
+def _check_created(found: ReleaseFiles, value: str, place: Path) -> None:
     """A date, in UTC, that has begun: clocks may differ by a few minutes."""
     if not _is_date(value):
         found.fail(place, f"`created` is {_brief(value)}, expected a date")
-    elif date.fromisoformat(str(value)) > (datetime.now(UTC) + CLOCKS_DIFFER).date():
+    elif date.fromisoformat(value) > (datetime.now(UTC) + CLOCKS_DIFFER).date():
         found.fail(
             place, f"`created` is {value}, which lies in the future by this computer's clock"
         )
@@ -319,7 +308,7 @@ def _check_evidence(found: ReleaseFiles, evidence: dict[str, object], place: Pat
     elif not isinstance(key, str) or not _is_hash(key):
         found.fail(place, "gives no commitment key of 32 bytes")
     elif found.manifest is not None and not hmac.compare_digest(
-        commitment(digest, key), str(found.manifest["commitment"])
+        commitment(digest, key), found.manifest.commitment
     ):
         found.fail(place, "source and key do not give the commitment of the manifest")
     if found.manifest is not None:
@@ -327,7 +316,7 @@ def _check_evidence(found: ReleaseFiles, evidence: dict[str, object], place: Pat
 
 
 def _compare_results(found: ReleaseFiles, evidence: dict[str, object], place: Path) -> None:
-    manifest = found.manifest or {}
+    manifest = (found.manifest or NO_MANIFEST).as_json()
     for key in ("dpdesk", "method", "title", "created", "guarantee"):
         if evidence.get(key) != manifest[key]:
             found.fail(place, f"`{key}` is not the one of the manifest")
@@ -378,6 +367,17 @@ def _read_object(found: ReleaseFiles, path: Path) -> dict[str, object] | None:
     return None
 
 
+def _read_shape(found: ReleaseFiles, path: Path, kind: type[_Shape]) -> _Shape | None:
+    """What a file holds, in its shape; each fault is noted."""
+    raw = _read_object(found, path)
+    try:
+        return None if raw is None else kind.from_json(raw)
+    except ShapeError as error:
+        for fault in error.faults:
+            found.fail(path, _shown(fault))
+    return None
+
+
 def _hash(found: ReleaseFiles, path: Path, token: CancelToken) -> tuple[str, int] | None:
     if not _is_file(path):
         return None
@@ -422,12 +422,8 @@ def _is_hash(value: object) -> bool:
     return isinstance(value, str) and _HEX.fullmatch(value) is not None
 
 
-def _is_count(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST_COUNT
-
-
-def _is_date(value: object) -> bool:
-    if not isinstance(value, str) or len(value) != len("2000-01-01"):
+def _is_date(value: str) -> bool:
+    if len(value) != len("2000-01-01"):
         return False
     try:
         date.fromisoformat(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -10,8 +10,10 @@ from dpdesk.core.capabilities import Capabilities
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.manifest import ListedFile, Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.released import CountedRows
+from dpdesk.core.shapes import as_list, as_table
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.cuboid_files import read_cuboid
 from dpdesk.io.published import PublishedCsv
@@ -27,7 +29,7 @@ class ReleaseContent:
     Tables are read when they are asked for, by any thread, and the last few are kept.
     """
 
-    def __init__(self, public: Path, manifest: Mapping[str, object]) -> None:
+    def __init__(self, public: Path, manifest: Manifest) -> None:
         """Use :meth:`open` unless the files have been checked already."""
         self._public = public
         self._manifest = manifest
@@ -58,7 +60,7 @@ class ReleaseContent:
         return self._public
 
     @property
-    def manifest(self) -> Mapping[str, object]:
+    def manifest(self) -> Manifest:
         """The public manifest."""
         return self._manifest
 
@@ -100,19 +102,21 @@ class ReleaseContent:
 
     def _path(self, file: str) -> Path:
         """The path of a file that the manifest lists; the check has looked at no other."""
-        files = self._manifest["files"]
-        if not isinstance(files, Mapping) or file not in files:
+        self._listed(file)
+        return self._public / file
+
+    def _listed(self, file: str) -> ListedFile:
+        listed = self._manifest.files.get(file)
+        if listed is None:
             raise InputError(
                 "release.unreadable",
                 msg("manifest.json: it lists no file `{file}`.", file=file[:200]),
             )
-        return self._public / file
+        return listed
 
     def _check(self, file: str, token: CancelToken) -> None:
-        path = self._path(file)
-        listed = self._manifest["files"]
-        entry = listed[file] if isinstance(listed, Mapping) else {}
-        if hash_file(path, token) != (entry["sha256"], entry["bytes"]):
+        path, listed = self._path(file), self._listed(file)
+        if hash_file(path, token) != (listed.sha256, listed.bytes):
             raise RefusedError(
                 "release.not-intact",
                 msg("{path}: was changed while the release was open.", path=path),
@@ -121,12 +125,11 @@ class ReleaseContent:
             )
 
     def _part(self, file: str) -> Domain:
-        result = self._manifest["result"]
-        if not isinstance(result, Mapping):
-            raise TypeError("expected a table")
+        result = self._manifest.result
         if self._domain is None:
             self._domain = Domain.from_json(result["domains"])
-        return self._domain.table(next(i for i in result["cuboids"] if i["file"] == file))
+        listed = map(as_table, as_list(result["cuboids"]))
+        return self._domain.table(next(item for item in listed if item["file"] == file))
 
 
 def _unreadable(file: str, error: UnreadableTableError | OSError) -> InputError | StorageError:

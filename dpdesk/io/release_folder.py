@@ -24,6 +24,7 @@ from types import TracebackType
 from dpdesk.core.capabilities import Capabilities, Content
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.manifest import ListedFile
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.failures import storage_error
@@ -77,17 +78,16 @@ def commitment(source_sha256: str, key: str) -> str:
     return hmac.new(bytes.fromhex(key), source_sha256.encode("ascii"), hashlib.sha256).hexdigest()
 
 
-def public_files(public: Path, token: CancelToken) -> dict[str, dict[str, object]]:
+def public_files(public: Path, token: CancelToken) -> dict[str, ListedFile]:
     """``files`` of a manifest: hash and size of every file of ``public/`` but the manifest.
 
     Keys are paths relative to ``public``, with ``/`` between folders.
     """
-    found: dict[str, dict[str, object]] = {}
+    found: dict[str, ListedFile] = {}
     for path in _files(public):
         name = path.relative_to(public).as_posix()
         if name != MANIFEST:
-            digest, size = hash_file(path, token)
-            found[name] = {"sha256": digest, "bytes": size}
+            found[name] = ListedFile(*hash_file(path, token))
     return found
 
 

@@ -63,32 +63,32 @@ class Release:
     @property
     def manifest(self) -> Mapping[str, Any]:
         """The public manifest; see ``resources/docs/python.md`` for its keys."""
-        return self._content.manifest
+        return self._content.manifest.as_json()
 
     @property
     def method(self) -> str:
         """The id of the method."""
-        return str(self.manifest["method"])
+        return self._content.manifest.method
 
     @property
     def title(self) -> str:
         """The title as published; empty when none was given."""
-        return str(self.manifest.get("title", ""))
+        return self._content.manifest.title
 
     @property
     def guarantee(self) -> Mapping[str, Any]:
         """What is promised: model, parameters, claim, assumptions, limits."""
-        return cast("Mapping[str, Any]", self.manifest["guarantee"])
+        return self._content.manifest.guarantee.as_json()
 
     @property
     def claim(self) -> str:
         """The guarantee in one sentence."""
-        return str(self.guarantee.get("claim", ""))
+        return self._content.manifest.guarantee.claim
 
     @property
     def result(self) -> Mapping[str, Any]:
         """The public part of the result."""
-        return cast("Mapping[str, Any]", self.manifest["result"])
+        return self._content.manifest.result
 
     def __repr__(self) -> str:
         return f"<dpdesk.Release: {self.method} in {str(self.folder)!r}>"
@@ -112,7 +112,7 @@ class Release:
         from dpdesk.python.answers import typed_columns
 
         pd = pandas()
-        if MICRODATA not in self.manifest["files"]:
+        if MICRODATA not in self._content.manifest.files:
             raise RefusedError(
                 "python.no-rows",
                 msg("{folder}: the release holds tables, not rows.", folder=self.folder),
@@ -221,7 +221,7 @@ class Release:
             data = path.read_bytes()
         except OSError:
             data = b""
-        if hashlib.sha256(data).hexdigest() != self.manifest["files"][file]["sha256"]:
+        if hashlib.sha256(data).hexdigest() != self._content.manifest.files[file].sha256:
             raise RefusedError(
                 "release.not-intact",
                 msg("{path}: was changed while the release was open.", path=path),
@@ -232,7 +232,7 @@ class Release:
     def _book(self, columns: Sequence[str]) -> Codebook:
         from dpdesk.io.variablesfile import read_labels
 
-        if VARIABLES not in self.manifest["files"]:
+        if VARIABLES not in self._content.manifest.files:
             return NO_BOOK
         self._bytes(VARIABLES)
         return read_labels(self._content.public / VARIABLES)

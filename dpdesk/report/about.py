@@ -15,6 +15,7 @@ from dpdesk.core.cube_parameters import (
 )
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import voice
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
 from dpdesk.engine.method import Method
 from dpdesk.report.pages import plain_value, render
@@ -68,7 +69,7 @@ class ColumnNote:
 class AboutContent:
     """A manifest (without its ``files``), the method, and what the published columns hold."""
 
-    manifest: Mapping[str, object]
+    manifest: Manifest
     method: Method
     columns: tuple[ColumnNote, ...]
 
@@ -83,11 +84,11 @@ class Setting:
 
 
 def describe_columns(
-    table: CountedTable, manifest: Mapping[str, object], token: CancelToken
+    table: CountedTable, manifest: Manifest, token: CancelToken
 ) -> tuple[ColumnNote, ...]:
     """A code book of the published table, counted from the table itself."""
-    result = manifest["result"]
-    node = result.get("node") if isinstance(result, Mapping) else None
+    result = manifest.result
+    node = result.get("node")
     levels = node if isinstance(node, Mapping) else {}
     counted, replaced = table.top_values(EXAMPLES, token), pseudonyms(manifest)
     return tuple(
@@ -102,11 +103,9 @@ def describe_columns(
     )
 
 
-def pseudonyms(manifest: Mapping[str, object]) -> tuple[str, ...]:
+def pseudonyms(manifest: Manifest) -> tuple[str, ...]:
     """The columns that a manifest calls pseudonyms."""
-    guarantee = manifest.get("guarantee")
-    parameters = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
-    names = parameters.get("pseudonym", []) if isinstance(parameters, Mapping) else []
+    names = manifest.guarantee.parameters.get("pseudonym", [])
     return tuple(str(name) for name in names) if isinstance(names, list | tuple) else ()
 
 
@@ -183,16 +182,13 @@ def _tables_words(text: str) -> str:
 def render_about(content: AboutContent) -> bytes:
     """The page; see :func:`~dpdesk.report.pages.render`."""
     manifest = content.manifest
-    result = manifest["result"]
-    parameters = manifest["parameters"]
-    if not isinstance(result, Mapping) or not isinstance(parameters, Mapping):
-        raise TypeError("a manifest holds tables for `result` and `parameters`")
+    result = manifest.result
     values = {
-        "title": manifest["title"] or voice().text("Protected microdata"),
+        "title": manifest.title or voice().text("Protected microdata"),
         "manifest": manifest,
-        "guarantee": manifest["guarantee"],
+        "guarantee": manifest.guarantee,
         "method": content.method,
-        "settings": settings(content.method.parameters, parameters),
+        "settings": settings(content.method.parameters, manifest.parameters),
         "counts": tuple(result_lines(result)),
         "metrics": tuple(metric_lines(result)),
         "suppressed": result.get("rows_suppressed", 0),

@@ -10,6 +10,7 @@ from dpdesk.core.chart_values import charts_from_json
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method
@@ -46,13 +47,13 @@ class CuboidLine:
 class CubeReport:
     """All that the report is made from: values of the release's own files, nothing else."""
 
-    manifest: Mapping[str, object]
+    manifest: Manifest
     evidence: Mapping[str, object]
     method: Method
     book: Codebook = NO_BOOK
 
 
-def render_about(manifest: Mapping[str, object], method: Method, book: Codebook = NO_BOOK) -> bytes:
+def render_about(manifest: Manifest, method: Method, book: Codebook = NO_BOOK) -> bytes:
     """The page for users; it depends on the manifest and the published labels alone."""
     return render("about_cube.html", _common(manifest, method, book))
 
@@ -63,16 +64,16 @@ def render_report(content: CubeReport) -> bytes:
     return render("report_cube.html", values)
 
 
-def public_values(manifest: Mapping[str, object], method: Method, title: str) -> dict[str, object]:
+def public_values(manifest: Manifest, method: Method, title: str) -> dict[str, object]:
     """What both pages of a release with noise say; ``title`` is for plans without one."""
     return {
-        "title": manifest["title"] or title,
+        "title": manifest.title or title,
         "manifest": manifest,
-        "guarantee": manifest["guarantee"],
+        "guarantee": manifest.guarantee,
         "method": method,
-        "settings": settings(method.parameters, as_table(manifest["parameters"])),
-        "outside": list(as_table(as_table(manifest["result"])["outside"]).items()),
-        "counted": _rows_by(as_table(manifest["result"])),
+        "settings": settings(method.parameters, manifest.parameters),
+        "outside": list(as_table(manifest.result["outside"]).items()),
+        "counted": _rows_by(manifest.result),
     }
 
 
@@ -102,14 +103,14 @@ def internal_values(content: CubeReport) -> dict[str, object]:
         "roles": [(name, voice().say(str(roles[name]))) for name in columns],
         "charts": charts_from_json(evidence["charts"]),
         **check_lines(evidence),
-        "files": content.manifest["files"],
+        "files": content.manifest.files,
         "environment": plain_lines(as_table(evidence["environment"])),
         "timings": plain_lines(as_table(evidence["timings"])),
     }
 
 
-def _common(manifest: Mapping[str, object], method: Method, book: Codebook) -> dict[str, object]:
-    result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
+def _common(manifest: Manifest, method: Method, book: Codebook) -> dict[str, object]:
+    result, parameters = manifest.result, manifest.parameters
     lines = tuple(_cuboid_line(as_table(item), manifest) for item in as_list(result["cuboids"]))
     return {
         **public_values(manifest, method, voice().text("Protected tables")),
@@ -145,8 +146,8 @@ def _labelled(item: Mapping[str, object], book: Codebook) -> dict[str, object]:
     return {"dimension": shown, "categories": [variable.shown(text) for text in categories]}
 
 
-def _figures(manifest: Mapping[str, object]) -> tuple[Line, ...]:
-    result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
+def _figures(manifest: Manifest) -> tuple[Line, ...]:
+    result, parameters = manifest.result, manifest.parameters
     cuboids = [as_table(item) for item in as_list(result["cuboids"])]
     largest: dict[str, float] = {}
     for item in cuboids:
@@ -202,17 +203,17 @@ def _error_line(measure: str, width: float, parameters: Mapping[str, object]) ->
     )
 
 
-def table_width(item: Mapping[str, object], manifest: Mapping[str, object]) -> float:
+def table_width(item: Mapping[str, object], manifest: Manifest) -> float:
     """± in 95 % of the cells of a table, from its line in a manifest and what else stands there.
 
     Where numbers were made whole it holds for the whole numbers; see
     :func:`~dpdesk.engine.cubes.widths.released_width`.
     """
-    parameters = as_table(manifest["parameters"])
+    parameters = manifest.parameters
     noise = Noise.GAUSSIAN if "rho" in parameters else Noise.LAPLACE
     step = _step(str(item.get("measure", "")), parameters.get("measure"))
     variance = as_float(item["variance"])
-    result = as_table(manifest["result"]) if parameters.get("integral") is True else {}
+    result = manifest.result if parameters.get("integral") is True else {}
     sources = len(as_list(result.get("noise_sources", [])))
     whole = rounding_does_nothing(sources, nonnegative=parameters.get("nonnegative") is True)
     if result and not whole and variance > 0:
@@ -257,8 +258,8 @@ def _step(measure: str, plain: object) -> float:
     return 1.0
 
 
-def _cuboid_line(item: Mapping[str, object], manifest: Mapping[str, object]) -> CuboidLine:
-    parameters = as_table(manifest["parameters"])
+def _cuboid_line(item: Mapping[str, object], manifest: Manifest) -> CuboidLine:
+    parameters = manifest.parameters
     names = table_name(as_list(item["dimensions"]))
     measure = str(item.get("measure", ""))
     deviation, width = (

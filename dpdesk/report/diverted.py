@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dpdesk.core.language import voice
-from dpdesk.core.shapes import as_table
 from dpdesk.report.about import AboutContent, settings
 from dpdesk.report.pages import figure, render
 from dpdesk.report.words import Line, result_lines
@@ -14,15 +13,13 @@ _EXAMPLE_COUNTS = (20, 100, 1_000, 10_000)
 def render_about(content: AboutContent) -> bytes:
     """The page for users; it depends on the manifest and the published table alone."""
     manifest = content.manifest
-    result, parameters, guarantee = (
-        as_table(manifest[key]) for key in ("result", "parameters", "guarantee")
-    )
-    given = as_table(guarantee["parameters"])
+    result, parameters, guarantee = manifest.result, manifest.parameters, manifest.guarantee
+    given = guarantee.parameters
     size, drawn = int(str(given["l"])), given["diverted"]
     if not isinstance(drawn, list | tuple):
         raise TypeError("`diverted` is no list")
     values = {
-        "title": manifest["title"] or voice().text("Protected microdata"),
+        "title": manifest.title or voice().text("Protected microdata"),
         "manifest": manifest,
         "guarantee": guarantee,
         "method": content.method,

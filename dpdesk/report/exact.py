@@ -8,6 +8,7 @@ from math import sqrt
 
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.exact.attack import Attack, averaging_attack
@@ -57,9 +58,9 @@ class ExactWords:
     tables: tuple[AveragedLine, ...]
 
 
-def exact_words(manifest: Mapping[str, object]) -> ExactWords | None:
+def exact_words(manifest: Manifest) -> ExactWords | None:
     """The words for a manifest of a cube; None when nothing of it is exact."""
-    result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
+    result, parameters = manifest.result, manifest.parameters
     if "exact" not in result:
         return None
     listed = [as_table(item) for item in as_list(result["domains"])]
@@ -113,16 +114,14 @@ class PlayedAttack:
     lines: tuple[AttackLine, ...]
 
 
-def played_attack(
-    manifest: Mapping[str, object], result: Mapping[str, object]
-) -> PlayedAttack | None:
+def played_attack(manifest: Manifest, result: Mapping[str, object]) -> PlayedAttack | None:
     """The attack as the internal result holds it; None when it was not played."""
     found = result.get("attack")
     if not isinstance(found, Mapping) or not found:
         return None
     domains = {
         str(as_table(item)["dimension"]): as_list(as_table(item)["categories"])
-        for item in as_list(as_table(manifest["result"])["domains"])
+        for item in as_list(manifest.result["domains"])
     }
     names = [str(name) for name in as_list(found["table"])]
     places = [int(as_float(place)) for place in as_list(found["cell"])]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import sqrt
 
 from dpdesk.core.language import voice
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.exact.attack import Attack
@@ -30,7 +31,7 @@ _EDGES = "edges"
 _SMALL = 6
 
 
-def render_about(manifest: Mapping[str, object], method: Method) -> bytes:
+def render_about(manifest: Manifest, method: Method) -> bytes:
     """The page for users; it depends on the manifest alone."""
     return render("about_graph.html", _common(manifest, method))
 
@@ -41,8 +42,8 @@ def render_report(content: CubeReport) -> bytes:
     return render("report_graph.html", values)
 
 
-def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]:
-    result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
+def _common(manifest: Manifest, method: Method) -> dict[str, object]:
+    result, parameters = manifest.result, manifest.parameters
     values = parse_parameters(PARAMETERS, parameters, "the manifest")
     given = GraphSettings.from_parameters(values, "the manifest")
     lines = tuple(_line(as_table(item), given) for item in as_list(result["cuboids"]))

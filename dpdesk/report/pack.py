@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.language import voice
 from dpdesk.report.embedding import content_of
 from dpdesk.report.pages import render
@@ -84,7 +84,7 @@ class PackContent:
     ledger: tuple[tuple[str, str], ...]
     software: str
     components: tuple[tuple[str, str], ...]
-    guarantee: Mapping[str, object]
+    guarantee: Guarantee
     report: bytes
     report_missing: str
     report_language: str

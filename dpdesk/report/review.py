@@ -9,6 +9,7 @@ from dpdesk.core.chart_values import charts_from_json
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
@@ -46,7 +47,7 @@ class ReviewContent:
     Nothing else goes into it, so that it can be made again from a release folder and compared.
     """
 
-    manifest: Mapping[str, object]
+    manifest: Manifest
     evidence: Mapping[str, object]
     method: Method
 
@@ -100,13 +101,13 @@ def render_review(content: ReviewContent) -> bytes:
     Raises TypeError, KeyError, ValueError (ChartValueError) for evidence of another form.
     """
     manifest, evidence, method = content.manifest, content.evidence, content.method
-    result, public = as_table(evidence["result"]), as_table(manifest["result"])
+    result, public = as_table(evidence["result"]), manifest.result
     risk = {key: value for key, value in as_table(evidence["risk"]).items() if key != LINKAGE}
     source, checks = as_table(evidence["source"]), check_lines(evidence)
     values = {
-        "title": manifest["title"] or voice().text("Protected microdata"),
+        "title": manifest.title or voice().text("Protected microdata"),
         "manifest": manifest,
-        "guarantee": manifest["guarantee"],
+        "guarantee": manifest.guarantee,
         "method": method,
         "settings": settings(method.parameters, as_table(evidence["parameters"])),
         "source": source,
@@ -126,7 +127,7 @@ def render_review(content: ReviewContent) -> bytes:
         "notes": evidence["notes"],
         "recorded_notes": evidence.get("recorded_notes", []),
         "noise_paid": evidence.get("noise_paid", []),
-        "files": manifest["files"],
+        "files": manifest.files,
         "environment": plain_lines(as_table(evidence["environment"])),
         "timings": plain_lines(as_table(evidence["timings"])),
     }
@@ -199,7 +200,7 @@ def _single(table: Mapping[str, object]) -> dict[str, object]:
 
 def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
     manifest, method, roles = content.manifest, content.method, as_table(content.evidence["roles"])
-    node = as_table(manifest["result"]).get("node")
+    node = manifest.result.get("node")
     levels = node if isinstance(node, Mapping) else {}
     released = rows_of(method)
     drawn = frozenset() if released is None else released.drawn_columns(manifest)

@@ -428,7 +428,7 @@ class Desk(QObject):
         before = figures.get("smallest_class_before")
         bench, outlook = self.workbench, self.workbench.budget.outlook
         release = bench.release if bench.data is None else None
-        released = None if release is None else release.section("result").get("rows_out")
+        released = None if release is None else release.manifest.result.get("rows_out")
         self.window.set_facts(
             StatusFacts(
                 rows_in=rows,

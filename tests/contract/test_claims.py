@@ -74,7 +74,7 @@ def sentences(guarantee: Guarantee) -> Iterator[tuple[str, str]]:
     """Every part of a guarantee with the kind of statement that it is."""
     yield "claim", guarantee.claim
     yield from (("assumes", each) for each in guarantee.assumes)
-    yield from (("limits", each) for each in guarantee.not_covered)
+    yield from (("limits", each) for each in guarantee.does_not_cover)
 
 
 def number(value: object) -> float | None:

@@ -17,6 +17,7 @@ from dpdesk.core.charts import BarChart, ScatterChart
 from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, StepProgress, StepStarted, silent
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import (
     ChoiceParameter,
     IntegerParameter,
@@ -32,6 +33,7 @@ from dpdesk.engine.methods import default_registry
 from dpdesk.engine.registry import Registry
 from tests.contract.toy import CommonValues
 from tests.helpers.memory_tables import MemoryPublished, MemorySource, publish
+from tests.helpers.stated import stated
 
 COLUMNS = ("name", "age", "region", "sex", "illness", "weight")
 ROLES = {
@@ -103,7 +105,7 @@ def run(method: RowsMethod, given: MethodInput | None = None) -> Outcome:
     return method.decide(given or given_for(method), CancelToken(), silent)
 
 
-def manifest_of(method: RowsMethod, given: MethodInput, outcome: Outcome) -> dict[str, Any]:
+def manifest_of(method: RowsMethod, given: MethodInput, outcome: Outcome) -> Manifest:
     """A manifest as it comes back from its file."""
     manifest = {
         "method": method.id,
@@ -115,8 +117,7 @@ def manifest_of(method: RowsMethod, given: MethodInput, outcome: Outcome) -> dic
         "guarantee": outcome.guarantee.as_json(),
         "result": dict(outcome.result),
     }
-    loaded: dict[str, Any] = json.loads(json.dumps(manifest, allow_nan=False))
-    return loaded
+    return stated(json.loads(json.dumps(manifest, allow_nan=False)))
 
 
 def samples(parameter: Parameter) -> list[object]:
@@ -321,8 +322,8 @@ def test_the_guarantee_says_what_is_claimed_assumed_and_not_covered(
     guarantee = run(method).guarantee
     assert guarantee.model
     assert guarantee.assumes
-    assert guarantee.not_covered
-    for text in (guarantee.claim, *guarantee.assumes, *guarantee.not_covered):
+    assert guarantee.does_not_cover
+    for text in (guarantee.claim, *guarantee.assumes, *guarantee.does_not_cover):
         assert text.endswith(".")
         assert "{" not in text
     json.dumps(guarantee.as_json(), allow_nan=False)

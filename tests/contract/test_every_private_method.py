@@ -24,6 +24,7 @@ from dpdesk.engine.private.method import Design, NoisyTables, PrivateInput, Priv
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource
+from tests.helpers.stated import stated
 
 METHODS = [method for method in default_registry() if isinstance(method, PrivateMethod)]
 COLUMNS = ("name", "sex", "region", "pay")
@@ -181,7 +182,7 @@ def test_what_is_made_verifies(case: tuple[PrivateMethod, dict[str, Any]]) -> No
         "guarantee": design.guarantee.as_json(),
         "result": dict(design.result),
     }
-    loaded = json.loads(json.dumps(manifest, allow_nan=False))
+    loaded = stated(json.loads(json.dumps(manifest, allow_nan=False)))
     checks = method.verify(loaded, tables, CancelToken())
     assert all(check.status is not CheckStatus.FAILED for check in checks), checks
     assert any(check.status is CheckStatus.NOT_CHECKABLE for check in checks)
@@ -204,5 +205,5 @@ def test_the_guarantee_says_its_limits(case: tuple[PrivateMethod, dict[str, Any]
     guarantee = design.guarantee
     assert guarantee.claim.endswith(".")
     assert guarantee.assumes
-    assert guarantee.not_covered
+    assert guarantee.does_not_cover
     assert "safe" not in guarantee.claim

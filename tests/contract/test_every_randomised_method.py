@@ -14,6 +14,7 @@ import pytest
 from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.published import CheckStatus, RowDifference
 from dpdesk.core.rows import CodedColumn, RewrittenRows
@@ -22,6 +23,7 @@ from dpdesk.engine.method import MethodInput, Outcome, RowsMethod
 from dpdesk.engine.methods import default_registry
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemoryPublished, MemorySource
+from tests.helpers.stated import stated
 
 METHODS = [
     method for method in default_registry() if isinstance(method, RowsMethod) and method.draws
@@ -112,7 +114,7 @@ def published(rows: RewrittenRows) -> MemoryPublished:
     return MemoryPublished(tuple(names), tuple(found))
 
 
-def manifest_of(case: Case, judged: Outcome) -> dict[str, object]:
+def manifest_of(case: Case, judged: Outcome) -> Manifest:
     method, given = case[0], given_for(case)
     manifest = {
         "format": 1,
@@ -123,9 +125,7 @@ def manifest_of(case: Case, judged: Outcome) -> dict[str, object]:
         "guarantee": judged.guarantee.as_json(),
         "result": dict(judged.result),
     }
-    found = json.loads(json.dumps(manifest, allow_nan=False))
-    assert isinstance(found, dict)
-    return found
+    return stated(json.loads(json.dumps(manifest, allow_nan=False)))
 
 
 def difference(case: Case, judged: Outcome, table: MemoryPublished) -> RowDifference:
@@ -166,11 +166,11 @@ def test_drawing_is_a_function_of_its_bits_and_differs_with_others(case: Case) -
 def test_the_guarantee_says_what_is_claimed_assumed_and_not_covered(case: Case) -> None:
     guarantee = judged_of(case).guarantee
     assert guarantee.model
-    for text in (guarantee.claim, *guarantee.assumes, *guarantee.not_covered):
+    for text in (guarantee.claim, *guarantee.assumes, *guarantee.does_not_cover):
         assert text.endswith(".")
         assert "{" not in text
     assert guarantee.assumes
-    assert guarantee.not_covered
+    assert guarantee.does_not_cover
 
 
 def test_everything_for_files_is_plain_json(case: Case) -> None:

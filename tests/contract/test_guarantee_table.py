@@ -63,7 +63,7 @@ NAMED = {"dp-cube": CUBE, "dp-graph": GRAPH}
 def sentences(guarantee: Guarantee) -> Iterator[tuple[str, str]]:
     """All of a guarantee, sentence by sentence."""
     parts = (("claim", (guarantee.claim,)), ("assumes", guarantee.assumes))
-    for part, texts in (*parts, ("limits", guarantee.not_covered)):
+    for part, texts in (*parts, ("limits", guarantee.does_not_cover)):
         for text in texts:
             yield from ((part, sentence) for sentence in parted(text))
 
@@ -276,7 +276,7 @@ def test_no_sentence_is_worded_that_no_case_here_has(module: str) -> None:
         text
         for cases in (private_cases(), row_cases())
         for _, made, _ in cases
-        for text in (made.claim, *made.assumes, *made.not_covered, made.model)
+        for text in (made.claim, *made.assumes, *made.does_not_cover, made.model)
     ]
     whole = "\n".join(dict.fromkeys(said))
     missing = [

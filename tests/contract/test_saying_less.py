@@ -17,6 +17,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.published import MADE_AGAIN, ROWS_COMPARED, CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.engine.method import GUARANTEE, Method
 from dpdesk.engine.methods import default_registry
@@ -34,7 +35,7 @@ class Brief(Rows):
     said: ClassVar[tuple[tuple[str, CheckStatus], ...]] = (("everything", _SAYS),)
 
     def verify(
-        self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+        self, manifest: Manifest, published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
         return tuple(ClaimCheck(*each, "it is so", "microdata.csv") for each in self.said)
 

@@ -17,11 +17,13 @@ from dpdesk.core.charts import Figure
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import IntegerParameter, Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
+from dpdesk.core.shapes import as_table
 from dpdesk.engine.method import (
     GUARANTEE,
     Exploration,
@@ -129,14 +131,11 @@ class CommonValues(RowsMethod):
         )
 
     def verify(
-        self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+        self, manifest: Manifest, published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
-        guarantee, result = manifest["guarantee"], manifest["result"]
-        assert isinstance(guarantee, Mapping)
-        assert isinstance(result, Mapping)
-        same = result["rows_out"] == published.rows
+        same = manifest.result["rows_out"] == published.rows
         checks = [self._check("rows_out", same)]
-        for name, values in guarantee["parameters"]["columns"].items():
+        for name, values in as_table(manifest.guarantee.parameters["columns"]).items():
             found = sorted(published.value_counts(name, token))
             checks.append(self._check(f"values of {name}", found == values))
         return tuple(checks)

@@ -5,7 +5,7 @@ which they say less.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -14,6 +14,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.public_fields import Tells, fields_of, settings
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.engine.cubes.method import DpCube
@@ -65,19 +66,19 @@ class Drawn(LDiverted):
     id: ClassVar[str] = "toy-drawn"
 
     def verify(
-        self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+        self, manifest: Manifest, published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
-        return super().verify({**manifest, "method": "l-diverted"}, published, token)
+        return super().verify(replace(manifest, method="l-diverted"), published, token)
 
     def verify_with_source(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         published: PublishedTable,
         given: MethodInput,
         difference: RowDifference | None,
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
-        said = {**manifest, "method": "l-diverted"}
+        said = replace(manifest, method="l-diverted")
         return super().verify_with_source(said, published, given, difference, token)
 
 

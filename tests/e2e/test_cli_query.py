@@ -23,6 +23,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.release import VerifyReport
 from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.releases import release, write_source
@@ -257,7 +258,7 @@ def test_levels_that_nobody_declared_are_found(sample_cube: Path, tmp_path: Path
     level[0], level[-1] = level[-1], level[0]
     with AppContext.open(tmp_path / "home") as context:
         (folder / "public/about.html").write_bytes(
-            public_page(said, context.registry.get("dp-cube", "the test"))
+            public_page(Manifest.from_json(said), context.registry.get("dp-cube", "the test"))
         )
         seal_again(folder, said)
         found = verify_release(folder, context.registry, CancelToken(), silent)

@@ -23,6 +23,7 @@ from dpdesk.app.risk import assess
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.release import VerifyReport
 from dpdesk.engine.diverted.method import LDiverted
@@ -162,7 +163,7 @@ def forged(
     manifest = manifest_of(target)
     manifest["result"] = result or {"rows_removed": 1, "rows_out": len(lines) - 1}
     table_now = PublishedCsv(public / "microdata.csv", CancelToken())
-    page = public_page(manifest, LDiverted(), table_now, CancelToken())
+    page = public_page(Manifest.from_json(manifest), LDiverted(), table_now, CancelToken())
     (public / "about.html").write_bytes(page)
     seal_again(target, manifest)
     with suppress(AssertionError):  # files that give no report are found out without one

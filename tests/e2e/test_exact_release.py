@@ -23,7 +23,7 @@ from dpdesk.project.ledger import Ledger
 from dpdesk.project.review.votes import ItemStatus
 from dpdesk.report.exact import exact_words
 from tests.helpers.cubes import AGES, SEX, people, release, write_plan, write_register
-from tests.helpers.forging import check_found, forged, manifest_of
+from tests.helpers.forging import check_found, forged, manifest_of, stated_in
 
 Said = dict[str, Any]
 Forgery = Callable[[Said, Path], None]
@@ -169,7 +169,7 @@ def test_the_attack_states_the_deviations_that_the_tables_have(
 ) -> None:
     for name in ("pairs", "three"):
         manifest: Any = manifest_of(genuine[name])
-        words = exact_words(manifest)
+        words = exact_words(stated_in(genuine[name]))
         assert words is not None
         stated = {
             " × ".join(each["dimensions"]) or "grand total": f"{sqrt(each['variance']):.4g}"
@@ -177,7 +177,7 @@ def test_the_attack_states_the_deviations_that_the_tables_have(
         }
         assert words.tables
         assert all(line.averaged == stated[line.name] for line in words.tables)
-    single = exact_words(manifest_of(genuine["cells"]))
+    single = exact_words(stated_in(genuine["cells"]))
     assert single is not None
     assert not single.tables
 

@@ -11,7 +11,6 @@ import numpy as np
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Chosen, Grouping, Query
-from dpdesk.core.shapes import as_table
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.olap.answering import read_grid
@@ -171,7 +170,7 @@ def truth_of(query: Query, measure: str, truth: Truth) -> np.ndarray:
 
 def stated(release: MemoryRelease, truth: Truth) -> Iterator[tuple[str, np.ndarray]]:
     """By table and measure whether the ± of its page holds each cell's truth; NaN where untold."""
-    items = as_table(release.manifest["result"])["cuboids"]
+    items = release.manifest.result["cuboids"]
     assert isinstance(items, list)
     for item in items:
         measure = str(item.get("measure", ""))
@@ -181,7 +180,7 @@ def stated(release: MemoryRelease, truth: Truth) -> Iterator[tuple[str, np.ndarr
         away = tuple(axis for axis, name in enumerate(AXES) if name not in item["dimensions"])
         persons, pay = truth.persons.sum(axis=away), truth.pay.sum(axis=away)
         width: Any = table_width(item, release.manifest)
-        plain = as_table(release.manifest["parameters"])["measure"] == "count"
+        plain = release.manifest.parameters["measure"] == "count"
         wanted = persons if measure == "count" or (plain and not measure) else pay
         if measure.startswith("average"):
             same = [each for each in items if each["dimensions"] == item["dimensions"]]

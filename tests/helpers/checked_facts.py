@@ -19,6 +19,7 @@ from dpdesk.engine.methods import default_registry
 from dpdesk.project.review.checklist import Checklist, make_checklist
 from dpdesk.project.review.policy import Policy, PolicyRelation
 from dpdesk.project.review.questions import CheckedFacts, Passage
+from tests.helpers.stated import stated
 
 ABOUT = {method.id: method.capabilities for method in default_registry()} | {
     "table": Capabilities(capabilities.Content.TABLES, Protection.CLASSES, Spending.NOTHING),
@@ -109,7 +110,7 @@ def facts(
 ) -> CheckedFacts:
     """Checked facts of a release that is whole, with listed fields, unless told otherwise."""
     release = ReleaseFacts(
-        Path("public"), Path("internal"), manifest() if said is None else said, evidence
+        Path("public"), Path("internal"), stated(manifest() if said is None else said), evidence
     )
     if not any(claim.claim == LISTED for claim in claims):
         claims = (*claims, confirmed(LISTED))

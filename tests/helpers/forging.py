@@ -13,6 +13,7 @@ from dpdesk.app.private.pages import public_page
 from dpdesk.app.reports import made_again
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.manifest import Manifest
 from dpdesk.engine.method import Method
 from dpdesk.engine.registry import Registry
 from dpdesk.report.printing import Printer
@@ -68,9 +69,9 @@ def seal_again(release: Path, manifest: dict[str, object]) -> None:
 
 def report_again(release: Path, registry: Registry) -> None:
     """The report that the changed files give, as a page and printed."""
-    manifest = manifest_of(release)
+    manifest = stated_in(release)
     evidence = json.loads((release / "internal/evidence.json").read_text("utf-8"))
-    method = registry.get(str(manifest["method"]), "the forger")
+    method = registry.get(manifest.method, "the forger")
     page = made_again(release / "public", manifest, evidence, method, "en")
     assert page is not None, "the files give no report"
     (release / "internal/report.html").write_bytes(page)
@@ -85,7 +86,7 @@ def forged(
     copy = Path(shutil.copytree(genuine, folder / "release"))
     said = manifest_of(copy)
     forge(said, copy / "public")
-    (copy / "public/about.html").write_bytes(public_page(said, method))
+    (copy / "public/about.html").write_bytes(public_page(Manifest.from_json(said), method))
     seal_again(copy, said)
     return copy
 
@@ -96,6 +97,11 @@ def check_found(folder: Path, registry: Registry) -> None:
         found = verify_release(place, registry, CancelToken(), silent)
         assert not found.ok
         assert all(failure.path and failure.reason for failure in found.failures)
+
+
+def stated_in(release: Path) -> Manifest:
+    """The manifest of a release, unchecked."""
+    return Manifest.from_json(manifest_of(release))
 
 
 def manifest_of(release: Path) -> dict[str, object]:

@@ -20,7 +20,7 @@ from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.registry import Registry
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_folder import public_files, seal_bytes
-from tests.helpers.forging import canonical, manifest_of
+from tests.helpers.forging import canonical, manifest_of, stated_in
 
 MANIFEST, EVIDENCE = "public/manifest.json", "internal/evidence.json"
 _SHARED = ("method", "title", "created", "guarantee", "dpdesk")
@@ -137,19 +137,19 @@ def _follow(release: Path, manifest: dict[str, Any]) -> None:
 def _pages(release: Path, registry: Registry) -> None:
     """Pages, hashes and seal, where the forged files still give them."""
     try:
-        manifest: dict[str, Any] = manifest_of(release)
-        method = registry.get(str(manifest["method"]), "the forger")
+        said = stated_in(release)
+        method = registry.get(said.method, "the forger")
         public = release / "public"
         if isinstance(method, PrivateMethod):
-            page = private_page(manifest, method, "en", read_dimension_labels(public, manifest))
+            page = private_page(said, method, "en", read_dimension_labels(public, said))
         else:
             table = PublishedCsv(public / "microdata.csv", CancelToken())
-            page = public_page(manifest, method, table, CancelToken())
+            page = public_page(said, method, table, CancelToken())
         (public / "about.html").write_bytes(page)
         _sealed(release)
-        manifest = manifest_of(release)
+        said = stated_in(release)
         evidence = json.loads((release / EVIDENCE).read_text("utf-8"))
-        report = made_again(public, manifest, evidence, method, "en")
+        report = made_again(public, said, evidence, method, "en")
         if report is not None:
             (release / "internal/report.html").write_bytes(report)
     except Exception:  # noqa: BLE001 - what gives no page is sealed without one
@@ -191,6 +191,7 @@ def seal_whatever_there_is(release: Path) -> None:
 def _sealed(release: Path) -> None:
     """Hashes and seal again."""
     manifest = manifest_of(release)
-    manifest["files"] = public_files(release / "public", CancelToken())
+    files = public_files(release / "public", CancelToken())
+    manifest["files"] = {name: listed.as_json() for name, listed in files.items()}
     (release / MANIFEST).write_bytes(canonical(manifest))
     (release / "internal/seal.json").write_bytes(seal_bytes(release, CancelToken()))

@@ -64,7 +64,7 @@ def write_layout_0(path: Path) -> None:
             "parameters": {"$dict": {"k": 5}},
             "claim": "Claim.",
             "assumes": [],
-            "not_covered": [],
+            "does_not_cover": [],
         },
         "figures": [],
         "charts": [],

@@ -27,7 +27,7 @@ def picture(
     """What looking at a review gives, with these things wrong with it."""
     state = replace(play.state, faults=(*play.state.faults, *faults))
     report = VerifyReport(not failures, (), tuple(failures), (), True)
-    facts = CheckedFacts(ReleaseFacts(FOLDER, FOLDER, {}, {}), report, None)
+    facts = CheckedFacts(ReleaseFacts(FOLDER, FOLDER), report, None)
     items = tuple(
         Item(key, one.question, one.status, one.evidence, Basis.FILES)
         for key, one in CHECKLIST.items()

@@ -10,11 +10,13 @@ import numpy as np
 
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.released import CountedRows
 from dpdesk.engine.cubes.design import CubeDesign, design_cube
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.private.method import ExactTables, NoisyTables, PrivateInput
+from tests.helpers.stated import stated
 
 Domains = Mapping[str, Sequence[str]]
 
@@ -23,7 +25,7 @@ Domains = Mapping[str, Sequence[str]]
 class MemoryRelease:
     """A ``ReleasedContent`` whose tables lie in memory; ``read`` notes the files asked for."""
 
-    manifest: Mapping[str, object]
+    manifest: Manifest
     tables: Mapping[str, CuboidTable]
     read: list[str] = field(default_factory=list)
 
@@ -95,11 +97,9 @@ def released(
     return MemoryRelease(manifest, {table.file: table for table in tables})
 
 
-def _manifest(made: CubeDesign, given: PrivateInput) -> Mapping[str, object]:
-    return {
-        "parameters": effective_parameters(PARAMETERS, given.parameters, PARAMETERS),
-        "result": made.result,
-    }
+def _manifest(made: CubeDesign, given: PrivateInput) -> Manifest:
+    parameters = effective_parameters(PARAMETERS, given.parameters, PARAMETERS)
+    return stated(parameters=parameters, result=made.result)
 
 
 def _input(domains: Mapping[str, Sequence[str]], keys: Mapping[str, Any]) -> PrivateInput:

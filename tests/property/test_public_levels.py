@@ -25,6 +25,7 @@ from dpdesk.engine.anonymity.settings import PARAMETERS
 from dpdesk.engine.hierarchies.remaking import remakes
 from dpdesk.engine.method import MethodInput, Outcome
 from tests.helpers.memory_tables import MemorySource, publish
+from tests.helpers.stated import stated
 
 COLUMNS = ("code", "sex")
 SEX = Hierarchy.from_rows("sex", [("f", "*"), ("m", "*")])
@@ -188,7 +189,7 @@ def failed(
     }
     given = asked(rows, builder, level)
     table = publish(MemorySource.of(COLUMNS, rows), outcome.recoding)
-    checks = KAnonymity().verify_with_source(manifest, table, given, None, CancelToken())
+    checks = KAnonymity().verify_with_source(stated(manifest), table, given, None, CancelToken())
     return [check.claim for check in checks if check.status is CheckStatus.FAILED]
 
 

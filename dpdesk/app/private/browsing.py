@@ -74,7 +74,7 @@ def _words(item: Mapping[str, object]) -> str:
 
 
 def _cuboids(facts: ReleaseFacts) -> list[Mapping[str, object]]:
-    listed = facts.section("result").get("cuboids")
+    listed = facts.manifest.result.get("cuboids")
     items = listed if isinstance(listed, list) else []
     return [
         item
@@ -99,7 +99,7 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
             "release.table", msg("{file}: the release lists no such table.", file=file)
         )
     found = _read(facts, item, token)
-    parameters = facts.section("parameters")
+    parameters = facts.manifest.parameters
     width = table_width(item, facts.manifest)
     unit = unit_words(str(item.get("measure", "")), parameters.get("measure"))
     unit = EDGES if "table" in item else unit
@@ -132,7 +132,7 @@ def _read(facts: ReleaseFacts, item: Mapping[str, object], token: CancelToken) -
 
     file = str(item["file"])
     try:
-        domain = Domain.from_json(facts.section("result").get("domains"))
+        domain = Domain.from_json(facts.manifest.result.get("domains"))
         return read_cuboid(facts.public / file, file, domain.table(item), token)
     except (UnreadableTableError, OSError, TypeError, KeyError, ValueError) as error:
         sentence = msg("{file}: the table cannot be read as the manifest describes it.", file=file)

@@ -41,11 +41,12 @@ from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.pinned import unnamed
 from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.shapes import as_table
+from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.source_options import source_format
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 from dpdesk.io.canonical import UnreadableJsonError
@@ -66,7 +67,7 @@ _NO_TABLES = frozenset((ABOUT, VARIABLES))
 def private_claims(
     found: ReleaseFiles,
     method: PrivateMethod,
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     token: CancelToken,
 ) -> tuple[ClaimCheck, ...]:
     """All claims of a release by a private method; faults of files go into ``found``.
@@ -109,7 +110,7 @@ def _empty_faults(evidence: Mapping[str, object]) -> list[str]:
 
 def checks_with_source(
     found: ReleaseFiles,
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     method: PrivateMethod,
     source: Path,
     workspace: Workspace,
@@ -150,7 +151,7 @@ def checks_with_source(
         counted = method.verify_counted(manifest, whole, tables, declared, data, token)
         unlike = "" if complete else other_texts(manifest)
         design = method.design(given, token, report)
-        if not same_values(design.result, manifest["result"]):
+        if not same_values(design.result, manifest.result):
             return figures_check([], unlike or _OTHER_PLAN), counted
         faults += draws_faults(evidence, design.charge.draws)
         if unlike:
@@ -163,7 +164,7 @@ def checks_with_source(
         ]
         faults += [
             f"`result, {key}` is not something that a release has"
-            for key in sorted(set(whole) - {*as_table(manifest["result"]), *facts})
+            for key in sorted(set(whole) - {*manifest.result, *facts})
         ]
         faults += [
             f"`{key}` is not what the plan gives"
@@ -191,9 +192,7 @@ def _given(evidence: Mapping[str, object] | None, method: PrivateMethod) -> Priv
     return PrivateInput(roles, hierarchies, parameters, where)
 
 
-def _declarations(
-    manifest: Mapping[str, object], evidence: Mapping[str, object] | None
-) -> Declarations | None:
+def _declarations(manifest: Manifest, evidence: Mapping[str, object] | None) -> Declarations | None:
     """What the evidence says of categories, as plain values; None without evidence."""
     if evidence is None:
         return None
@@ -210,13 +209,11 @@ def _columns(evidence: Mapping[str, object]) -> list[str]:
 
 
 def _tables(
-    found: ReleaseFiles, manifest: Mapping[str, object], token: CancelToken
+    found: ReleaseFiles, manifest: Manifest, token: CancelToken
 ) -> dict[str, CuboidTable] | None:
     """The tables; None when one is missing or unreadable, which is noted."""
-    result, listed = manifest["result"], manifest["files"]
-    if not isinstance(result, Mapping) or not isinstance(listed, Mapping):
-        raise TypeError("expected a table")
-    files = [item["file"] for item in result["cuboids"]]
+    listed = manifest.files
+    files = [as_table(item)["file"] for item in as_list(manifest.result["cuboids"])]
     for file in files:
         if not isinstance(file, str) or file not in listed or file in _NO_TABLES:
             found.fail(
@@ -242,9 +239,7 @@ def _tables(
     return None
 
 
-def _page(
-    found: ReleaseFiles, method: PrivateMethod, manifest: Mapping[str, object]
-) -> list[ClaimCheck]:
+def _page(found: ReleaseFiles, method: PrivateMethod, manifest: Manifest) -> list[ClaimCheck]:
     page = found.public / ABOUT
     if page.is_symlink() or not page.is_file():
         return []

@@ -8,14 +8,15 @@ taken, so what is published depends on the plan and on the words of the file, ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from dpdesk.app.labelling import plain_variable
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.shapes import as_table
 from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.release_check import is_listed_file
 from dpdesk.io.release_folder import VARIABLES
@@ -24,32 +25,26 @@ from dpdesk.io.variablesfile import read_variables
 LABELS, SOURCE = "labels", "source"
 
 
-def published_dimensions(manifest: Mapping[str, object]) -> dict[str, tuple[tuple[str, ...], bool]]:
+def published_dimensions(manifest: Manifest) -> dict[str, tuple[tuple[str, ...], bool]]:
     """By dimension its categories, and whether they are values of the source (level 0).
 
     Raises TypeError, KeyError or ValueError for a manifest of another form.
     """
-    result, parameters = _table(manifest["result"]), _table(manifest["parameters"])
+    result, parameters = manifest.result, manifest.parameters
     domain = Domain.from_json(result["domains"])
-    levels = _table(parameters.get("levels", {}))
+    levels = as_table(parameters.get("levels", {}))
     return {
         name: (categories, levels.get(name, 0) == 0)
         for name, categories in zip(domain.dimensions, domain.categories, strict=True)
     }
 
 
-def _table(value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise TypeError("expected a table")
-    return value
-
-
-def asks_labels(manifest: Mapping[str, object]) -> bool:
+def asks_labels(manifest: Manifest) -> bool:
     """Whether the plan asks for the labels of the source."""
-    return _table(manifest["parameters"]).get(LABELS) == SOURCE
+    return manifest.parameters.get(LABELS) == SOURCE
 
 
-def dimension_labels(book: Codebook, manifest: Mapping[str, object]) -> tuple[Variable, ...]:
+def dimension_labels(book: Codebook, manifest: Manifest) -> tuple[Variable, ...]:
     """What is published of the dimensions, in their order; empty unless the plan asks for it."""
     if not asks_labels(manifest):
         return ()
@@ -71,7 +66,7 @@ def _declared(variable: Variable, categories: tuple[str, ...]) -> Variable:
     return replace(plain, value_labels=labels, missing=missing)
 
 
-def read_dimension_labels(public: Path, manifest: Mapping[str, object]) -> Codebook:
+def read_dimension_labels(public: Path, manifest: Manifest) -> Codebook:
     """The labels of a cube's release; nothing without the file. Raises UnreadableJsonError."""
     path = public / VARIABLES
     if not is_listed_file(path):
@@ -79,7 +74,7 @@ def read_dimension_labels(public: Path, manifest: Mapping[str, object]) -> Codeb
     return read_variables(path, tuple(published_dimensions(manifest)))
 
 
-def dimension_faults(public: Path, manifest: Mapping[str, object]) -> Iterator[str]:
+def dimension_faults(public: Path, manifest: Manifest) -> Iterator[str]:
     """What the labels of a cube say wrongly: without being asked for, or of what is not declared.
 
     Raises TypeError, KeyError or ValueError for a manifest of another form.
@@ -92,7 +87,7 @@ def dimension_faults(public: Path, manifest: Mapping[str, object]) -> Iterator[s
     except OSError as error:
         yield f"cannot be read ({error.strerror or type(error).__name__})"
         return
-    if book.variables and _table(manifest["parameters"]).get(LABELS) != SOURCE:
+    if book.variables and manifest.parameters.get(LABELS) != SOURCE:
         yield "holds labels, and the parameters say that none are published"
     for variable in book.variables:
         categories, values = published_dimensions(manifest)[variable.name]

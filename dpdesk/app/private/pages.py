@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from dpdesk.app.page_checks import spoken_names
-from dpdesk.app.texts import KEY
 from dpdesk.core.capabilities import Content
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import ENGLISH, speaking
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
+from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.method import Method
-from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.cuboid_files import read_cuboid
 
 
 def public_page(
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     method: Method,
     language: str = ENGLISH,
     book: Codebook = NO_BOOK,
@@ -31,31 +30,21 @@ def public_page(
     """
     from dpdesk.report import cubes, graphs
 
-    said = {key: value for key, value in manifest.items() if key not in ("files", KEY)}
-    with speaking(language, spoken_names(said)):
-        content = parse_canonical(canonical_json(said))
+    with speaking(language, spoken_names(manifest)):
         if method.capabilities.content is Content.GRAPH:
-            return graphs.render_about(content, method)
-        return cubes.render_about(content, method, book)
+            return graphs.render_about(manifest, method)
+        return cubes.render_about(manifest, method, book)
 
 
-def read_tables(
-    manifest: Mapping[str, object], public: Path, token: CancelToken
-) -> dict[str, CuboidTable]:
+def read_tables(manifest: Manifest, public: Path, token: CancelToken) -> dict[str, CuboidTable]:
     """All tables that the result of a manifest lists, by file, checked cell by cell.
 
     Raises UnreadableTableError with the file's name in front; OSError; TypeError, KeyError and
     ValueError for a manifest of another form; Cancelled.
     """
-    result = manifest["result"]
-    if not isinstance(result, Mapping):
-        raise TypeError("`result` is no table")
-    domains, cuboids = result["domains"], result["cuboids"]
-    if not isinstance(cuboids, list | tuple):
-        raise TypeError("`result` lists no cuboids")
-    domain = Domain.from_json(domains)
+    domain = Domain.from_json(manifest.result["domains"])
     found: dict[str, CuboidTable] = {}
-    for item in cuboids:
+    for item in map(as_table, as_list(manifest.result["cuboids"])):
         token.check()
         file = str(item["file"])
         try:

@@ -36,24 +36,25 @@ def design_risk(
 
     place = given.plan, given.base, given.name
     with prepare_tables(context, *place, token, report, hierarchies=given.hierarchies) as prepared:
-        guarantee = prepared.design.guarantee.as_json()
+        guarantee = prepared.design.guarantee
         return RiskReport(
             "plan",
             given.name,
             prepared.method.id,
-            guarantee,
+            guarantee.as_json(),
             prepared.design.result,
-            odds(_parameters(guarantee)),
+            odds(guarantee.parameters),
             {},
         )
 
 
 def release_odds(facts: ReleaseFacts, name: str) -> RiskReport:
     """The odds that a release allows, from what its guarantee says."""
-    guarantee = facts.section("guarantee")
-    risk = odds(_parameters(guarantee))
-    result = facts.section("result")
-    return RiskReport("release", facts.title or name, facts.method, guarantee, result, risk, {})
+    stated = facts.manifest
+    risk, guarantee = odds(stated.guarantee.parameters), stated.guarantee.as_json()
+    return RiskReport(
+        "release", stated.title or name, stated.method, guarantee, stated.result, risk, {}
+    )
 
 
 def odds(parameters: Mapping[str, object]) -> dict[str, object]:
@@ -80,8 +81,3 @@ def odds(parameters: Mapping[str, object]) -> dict[str, object]:
         "odds_factor": exp(known) if known < 700 else None,
         "posterior": {f"{prior:g}": posterior(prior, known) for prior in PRIORS},
     }
-
-
-def _parameters(guarantee: Mapping[str, object]) -> Mapping[str, object]:
-    found = guarantee.get("parameters")
-    return found if isinstance(found, Mapping) else {}

@@ -145,8 +145,8 @@ def _page(
 
 def _stated_language(facts: ReleaseFacts) -> str:
     """The language of a release's pages; English where it names none that there is."""
-    stated = facts.section("texts").get("language")
-    return stated if isinstance(stated, str) and stated in languages() else ENGLISH
+    stated = facts.manifest.texts
+    return ENGLISH if stated is None or stated.language not in languages() else stated.language
 
 
 def _report(context: AppContext, picture: ReviewPicture, language: str) -> tuple[bytes, str]:
@@ -202,7 +202,7 @@ def _content(
         ledger=tuple(_ledger(context, facts)),
         software=bill_sha256(),
         components=tuple((name, version) for name, version, _ in components()),
-        guarantee={"claim": str(facts.section("guarantee").get("claim", ""))},
+        guarantee=facts.manifest.guarantee,
         report=report[0],
         report_missing=report[1],
         report_language=report[2],
@@ -332,8 +332,7 @@ def _unpaid(context: AppContext, facts: ReleaseFacts) -> str:
     spends = context.registry.about(facts.method).spends
     if spends is None:
         return "not known: its method does not say what it spends"
-    stated = facts.section("guarantee").get("parameters")
-    if isinstance(stated, Mapping) and not stated.keys().isdisjoint(("epsilon", "rho")):
+    if not facts.manifest.guarantee.parameters.keys().isdisjoint(("epsilon", "rho")):
         spends = True
     if spends:
         return "not known: a privacy loss is stated, and no debit is recorded"
@@ -468,8 +467,8 @@ def _history_lines(facts: ReleaseFacts, token: CancelToken) -> Iterator[AttackLi
     from dpdesk.io.published import PublishedCsv
     from dpdesk.io.release_folder import MICRODATA
 
-    parameters = facts.section("guarantee").get("parameters")
-    if not isinstance(parameters, Mapping) or not parameters.get("pseudonym"):
+    parameters = facts.manifest.guarantee.parameters
+    if not parameters.get("pseudonym"):
         return
     try:
         found = linkage_risk(PublishedCsv(facts.public / MICRODATA, token), parameters, token)

@@ -60,7 +60,7 @@ def k_guarantee(
         claim=_claim(k, smallest_class, quasi, _named(roles, *UNCHANGED_ROLES))
         + persons_claim(k, linkages),
         assumes=_assumptions(quasi, _named(roles, *UNCHANGED_ROLES)) + assumptions(linkages),
-        not_covered=limits(k, linkages) + _limits(k, roles, rows_suppressed),
+        does_not_cover=limits(k, linkages) + _limits(k, roles, rows_suppressed),
     )
 
 

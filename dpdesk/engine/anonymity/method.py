@@ -11,6 +11,7 @@ from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Event, Report, StepProgress, StepStarted
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
@@ -176,18 +177,20 @@ class KAnonymity(RowsMethod):
         return replace(outcome, internal={**outcome.internal, **seconds})
 
     def verify(
-        self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+        self, manifest: Manifest, published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`RowsMethod.verify`."""
         from dpdesk.engine.anonymity.guarantee import k_guarantee
         from dpdesk.verifiers.anonymity.verification import verify_public
         from dpdesk.verifiers.claim_words import in_words
 
-        return in_words(verify_public(manifest, published, k_guarantee, token), manifest)
+        return in_words(
+            verify_public(manifest.as_json(), published, k_guarantee, token), manifest.as_json()
+        )
 
     def verify_with_source(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         published: PublishedTable,
         given: MethodInput,
         difference: RowDifference | None,
@@ -201,20 +204,18 @@ class KAnonymity(RowsMethod):
 
         source, roles = given.source, given.roles
         checks = verify_against_source(
-            *(manifest, published, source, roles, given.hierarchies, k_guarantee, token),
+            *(manifest.as_json(), published, source, roles, given.hierarchies, k_guarantee, token),
             remakes(given.made),
         )
-        return in_words(checks, manifest)
+        return in_words(checks, manifest.as_json())
 
     def claimed_recoding(
-        self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
+        self, manifest: Manifest, given: MethodInput, token: CancelToken
     ) -> Recoding | None:
         """See :meth:`RowsMethod.claimed_recoding`."""
         from dpdesk.verifiers.anonymity.remaking import claimed_recoding
 
-        settings, result = manifest["parameters"], manifest["result"]
-        node = result["node"] if isinstance(result, Mapping) else None
-        k = settings["k"] if isinstance(settings, Mapping) else None
+        node, k = manifest.result["node"], manifest.parameters["k"]
         if not isinstance(node, Mapping) or not isinstance(k, int):
             return None
         levels = {name: node[name] for name in given.with_role(Role.QUASI_IDENTIFIER)}
@@ -222,7 +223,7 @@ class KAnonymity(RowsMethod):
 
     def evidence_fault(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         evidence: Mapping[str, object],
         published: PublishedTable,
         token: CancelToken,
@@ -230,7 +231,7 @@ class KAnonymity(RowsMethod):
         """See :meth:`RowsMethod.evidence_fault`."""
         from dpdesk.verifiers.anonymity.evidence import evidence_fault
 
-        return evidence_fault(manifest, evidence)
+        return evidence_fault(manifest.as_json(), evidence)
 
 
 def _under(step: str, report: Report) -> Report:

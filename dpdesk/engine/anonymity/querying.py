@@ -7,7 +7,7 @@ that were suppressed are in no group, so each group may have had up to that many
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import (
@@ -28,6 +29,7 @@ from dpdesk.core.query import (
     matching,
 )
 from dpdesk.core.released import CountedRows, ReleasedContent
+from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.core.spans import span_of
 
 MICRODATA = "microdata.csv"
@@ -226,16 +228,12 @@ def _warnings(
         )
 
 
-def generalised_columns(manifest: Mapping[str, object]) -> frozenset[str]:
+def generalised_columns(manifest: Manifest) -> frozenset[str]:
     """The quasi-identifiers, less those that the result says were released as they are."""
-    guarantee, result = manifest["guarantee"], manifest["result"]
-    parameters = guarantee["parameters"] if isinstance(guarantee, Mapping) else {}
-    named = parameters.get("quasi_identifiers", ()) if isinstance(parameters, Mapping) else ()
-    node = result.get("node") if isinstance(result, Mapping) else None
-    levels = node if isinstance(node, Mapping) else {}
-    return frozenset(str(name) for name in named if levels.get(name) != 0)
+    named = as_list(manifest.guarantee.parameters.get("quasi_identifiers", []))
+    levels = as_table(manifest.result.get("node", {}))
+    return frozenset(str(name) for name in named if levels.get(str(name)) != 0)
 
 
-def _suppressed(manifest: Mapping[str, object]) -> int:
-    result = manifest["result"]
-    return int(result["rows_suppressed"]) if isinstance(result, Mapping) else 0
+def _suppressed(manifest: Manifest) -> int:
+    return int(as_float(manifest.result["rows_suppressed"]))

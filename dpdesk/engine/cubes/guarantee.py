@@ -36,7 +36,7 @@ def cube_guarantee(
         parameters=parameters,
         claim=_claim(settings, epsilon),
         assumes=assumptions(settings, cluster),
-        not_covered=_not_covered(settings),
+        does_not_cover=_not_covered(settings),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import OF_CUBES
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck
@@ -109,7 +110,7 @@ class DpCube(PrivateMethod):
 
     def verify(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         published: Mapping[str, CuboidTable],
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
@@ -117,19 +118,17 @@ class DpCube(PrivateMethod):
         from dpdesk.engine.cubes.stating import guarantee_again
         from dpdesk.verifiers.cubes.verification import verify_cube
 
-        return verify_cube(manifest, published, guarantee_again(manifest), token)
+        return verify_cube(manifest.as_json(), published, guarantee_again(manifest), token)
 
-    def verify_declared(
-        self, manifest: Mapping[str, object], given: Declarations | None
-    ) -> list[ClaimCheck]:
+    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
         """See :meth:`PrivateMethod.verify_declared`."""
         from dpdesk.verifiers.cubes.declared import declared_check
 
-        return declared_check(manifest, given)
+        return declared_check(manifest.as_json(), given)
 
     def verify_counted(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         recorded: Mapping[str, object],
         published: Mapping[str, CuboidTable],
         given: Declarations,
@@ -139,4 +138,4 @@ class DpCube(PrivateMethod):
         """See :meth:`PrivateMethod.verify_counted`."""
         from dpdesk.verifiers.cubes.declared import counted_check
 
-        return counted_check(manifest, recorded, published, given, source, token)
+        return counted_check(manifest.as_json(), recorded, published, given, source, token)

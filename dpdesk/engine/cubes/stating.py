@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.cubes.guarantee import cube_guarantee
@@ -12,19 +11,19 @@ from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings
 
 
-def settings_of(manifest: Mapping[str, object]) -> CubeSettings:
+def settings_of(manifest: Manifest) -> CubeSettings:
     """The settings in the public parameters of a manifest. Raises InputError, TypeError."""
-    values = parse_parameters(PARAMETERS, as_table(manifest["parameters"]), "the manifest")
+    values = parse_parameters(PARAMETERS, manifest.parameters, "the manifest")
     return CubeSettings.from_parameters(values, "the manifest")
 
 
-def guarantee_again(manifest: Mapping[str, object]) -> Guarantee:
+def guarantee_again(manifest: Manifest) -> Guarantee:
     """The guarantee that the settings and the stated minimal change give.
 
     Raises InputError, and what a malformed manifest raises.
     """
-    parameters = as_table(as_table(manifest["guarantee"])["parameters"])
+    parameters = manifest.guarantee.parameters
     clusters = as_list(parameters.get("cluster", []))
-    exact = as_table(manifest["result"]).get("exact")
+    exact = manifest.result.get("exact")
     change = None if exact is None else int(str(as_table(exact)["minimal_change"]))
     return cube_guarantee(settings_of(manifest), str(clusters[0]) if clusters else None, change)

@@ -48,7 +48,7 @@ def diverted_guarantee(
         parameters=parameters,
         claim=_claim(size, diverted, k, quasi),
         assumes=_assumes(size, diverted, k),
-        not_covered=_not_covered(size, diverted, roles, rows_removed, k, rows_suppressed),
+        does_not_cover=_not_covered(size, diverted, roles, rows_removed, k, rows_suppressed),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
@@ -101,7 +102,7 @@ class LDiverted(RowsMethod):
         query: Query,
         given: MethodInput,
         token: CancelToken,
-        manifest: Mapping[str, object] | None,
+        manifest: Manifest | None,
     ) -> Answer:
         """See :meth:`ComparedMethod.true_answer`."""
         from dpdesk.engine.diverted.truth import true_answer
@@ -164,31 +165,31 @@ class LDiverted(RowsMethod):
         return draw_release(given, outcome, rows, randomness, token)
 
     def verify(
-        self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+        self, manifest: Manifest, published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`RowsMethod.verify`."""
         from dpdesk.engine.diverted.guarantee import diverted_guarantee
         from dpdesk.verifiers.diverted.verification import verify_public
 
-        return verify_public(manifest, published, diverted_guarantee, token)
+        return verify_public(manifest.as_json(), published, diverted_guarantee, token)
 
-    def drawn_columns(self, manifest: Mapping[str, object]) -> frozenset[str]:
+    def drawn_columns(self, manifest: Manifest) -> frozenset[str]:
         """See :meth:`RowsMethod.drawn_columns`."""
         from dpdesk.verifiers.diverted.verification import drawn_columns
 
-        return drawn_columns(manifest)
+        return drawn_columns(manifest.as_json())
 
     def claimed_recoding(
-        self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
+        self, manifest: Manifest, given: MethodInput, token: CancelToken
     ) -> Recoding | None:
         """See :meth:`RowsMethod.claimed_recoding`."""
         from dpdesk.verifiers.diverted.source_verification import claimed_recoding
 
-        return claimed_recoding(manifest, given, token)
+        return claimed_recoding(manifest.as_json(), given, token)
 
     def verify_with_source(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         published: PublishedTable,
         given: MethodInput,
         difference: RowDifference | None,
@@ -201,12 +202,12 @@ class LDiverted(RowsMethod):
         if difference is None:
             raise TypeError("drawn rows are compared with their source")
         return verify_against_source(
-            manifest, published, given, difference, diverted_guarantee, token
+            manifest.as_json(), published, given, difference, diverted_guarantee, token
         )
 
     def evidence_fault(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         evidence: Mapping[str, object],
         published: PublishedTable,
         token: CancelToken,
@@ -214,11 +215,11 @@ class LDiverted(RowsMethod):
         """See :meth:`RowsMethod.evidence_fault`."""
         from dpdesk.verifiers.diverted.verification import evidence_fault
 
-        return evidence_fault(manifest, evidence, published, token)
+        return evidence_fault(manifest.as_json(), evidence, published, token)
 
     def evidence_source_fault(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         evidence: Mapping[str, object],
         given: MethodInput,
         token: CancelToken,
@@ -226,4 +227,4 @@ class LDiverted(RowsMethod):
         """See :meth:`RowsMethod.evidence_source_fault`."""
         from dpdesk.verifiers.diverted.source_verification import evidence_source_fault
 
-        return evidence_source_fault(manifest, evidence, given, token)
+        return evidence_source_fault(manifest.as_json(), evidence, given, token)

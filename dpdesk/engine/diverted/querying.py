@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Choice
 from dpdesk.core.plain import quoted
@@ -30,6 +31,7 @@ from dpdesk.core.query import (
     Query,
 )
 from dpdesk.core.released import CountedRows, ReleasedContent
+from dpdesk.core.shapes import as_list
 from dpdesk.engine.anonymity.querying import (
     PARTLY,
     generalised_columns,
@@ -88,16 +90,14 @@ class Mechanism:
     generalised: frozenset[str]
 
     @classmethod
-    def of(cls, manifest: Mapping[str, object]) -> Mechanism:
+    def of(cls, manifest: Manifest) -> Mechanism:
         """Read from a manifest; TypeError or KeyError where it is malformed."""
-        guarantee, parameters = manifest["guarantee"], manifest["parameters"]
-        if not isinstance(guarantee, Mapping) or not isinstance(parameters, Mapping):
-            raise TypeError("expected tables")
-        size, rule = guarantee["parameters"]["l"], parameters["partition"]
+        given = manifest.guarantee.parameters
+        size, rule = given["l"], manifest.parameters["partition"]
         if not isinstance(size, int) or rule not in ("mixed", "largest-first"):
             raise TypeError("expected l and partition")
-        columns = tuple(map(str, guarantee["parameters"]["diverted"]))
-        recoded = generalised_columns(manifest) if "k" in guarantee["parameters"] else frozenset()
+        columns = tuple(map(str, as_list(given["diverted"])))
+        recoded = generalised_columns(manifest) if "k" in given else frozenset()
         return cls(size, rule == "mixed", columns, recoded)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import PLAIN
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck
@@ -105,7 +106,7 @@ class DpGraph(PrivateMethod):
 
     def verify(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         published: Mapping[str, CuboidTable],
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
@@ -116,19 +117,19 @@ class DpGraph(PrivateMethod):
         from dpdesk.verifiers.graphs.verification import verify_graph
 
         settings_of(manifest)
-        return verify_graph(manifest, published, partial(guarantee_again, manifest), token)
+        return verify_graph(
+            manifest.as_json(), published, partial(guarantee_again, manifest), token
+        )
 
-    def verify_declared(
-        self, manifest: Mapping[str, object], given: Declarations | None
-    ) -> list[ClaimCheck]:
+    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
         """See :meth:`PrivateMethod.verify_declared`."""
         from dpdesk.verifiers.graphs.declared import declared_check
 
-        return declared_check(manifest, given)
+        return declared_check(manifest.as_json(), given)
 
     def verify_counted(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         recorded: Mapping[str, object],
         published: Mapping[str, CuboidTable],
         given: Declarations,
@@ -138,4 +139,4 @@ class DpGraph(PrivateMethod):
         """See :meth:`PrivateMethod.verify_counted`."""
         from dpdesk.verifiers.graphs.declared import counted_check
 
-        return counted_check(manifest, recorded, published, given, source, token)
+        return counted_check(manifest.as_json(), recorded, published, given, source, token)

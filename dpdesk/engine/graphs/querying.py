@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.query import Answer, Askable, AskableColumn, Match, Query, matching
 from dpdesk.core.released import ReleasedContent
@@ -39,7 +40,7 @@ class ReleasedGraph:
     edges: Floats = field(repr=False)
 
 
-def askable_graph(manifest: Mapping[str, object]) -> Askable:
+def askable_graph(manifest: Manifest) -> Askable:
     """The two ends, each with all nodes."""
     ends, nodes = settings_of(manifest).ends, _nodes(manifest)
     return Askable(tuple(AskableColumn(name, (nodes,)) for name in ends), (MEASURE,))
@@ -78,15 +79,15 @@ class _Axis:
     shown: bool
 
 
-def _nodes(manifest: Mapping[str, object]) -> tuple[str, ...]:
-    first = as_table(as_list(as_table(manifest["result"])["domains"])[0])
+def _nodes(manifest: Manifest) -> tuple[str, ...]:
+    first = as_table(as_list(manifest.result["domains"])[0])
     return tuple(map(str, as_list(first["categories"])))
 
 
 def _read(content: ReleasedContent, token: CancelToken) -> ReleasedGraph:
     manifest = content.manifest
     settings, nodes = settings_of(manifest), _nodes(manifest)
-    change = as_float(as_table(manifest["result"])["sensitivity"])
+    change = as_float(manifest.result["sensitivity"])
     noise = GraphNoise(settings.noise, settings.budget, int(change), 0)
     table = content.cuboid(_EDGES, token)
     first, second = table.domain.codes(0, table.cells)

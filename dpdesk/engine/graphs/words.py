@@ -54,7 +54,7 @@ def graph_guarantee(
         parameters=stated(settings, cluster, change),
         claim=_claim(settings, epsilon, change),
         assumes=_assumes(settings, cluster, change),
-        not_covered=_not_covered(settings, change),
+        does_not_cover=_not_covered(settings, change),
     )
 
 

@@ -17,6 +17,7 @@ from dpdesk.core.charts import Chart, Figure, ScatterChart
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.published import ClaimCheck
@@ -222,7 +223,7 @@ class PrivateMethod(Method):
     @abstractmethod
     def verify(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         published: Mapping[str, CuboidTable],
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
@@ -232,9 +233,7 @@ class PrivateMethod(Method):
         """
 
     @abstractmethod
-    def verify_declared(
-        self, manifest: Mapping[str, object], given: Declarations | None
-    ) -> list[ClaimCheck]:
+    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
         """Check what hangs on declarations that stay in the agency, such as hierarchies.
 
         ``given`` is what plan and hierarchies in the evidence declare, None when only the public
@@ -244,7 +243,7 @@ class PrivateMethod(Method):
     @abstractmethod
     def verify_counted(
         self,
-        manifest: Mapping[str, object],
+        manifest: Manifest,
         recorded: Mapping[str, object],
         published: Mapping[str, CuboidTable],
         given: Declarations,

@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from dpdesk.core.labels import UserMissing, Variable
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.xmltext import document_bytes, visible
@@ -43,45 +44,43 @@ def put(parent: Xml.Element, tag: str, text: str = "", **attributes: str) -> Xml
     return found
 
 
-def new_codebook(manifest: Mapping[str, Any], method: str, kind: str) -> Xml.Element:
-    """A codebook with document and study described; ``method`` and ``kind`` are words for people.
-
-    KeyError or TypeError for a manifest of another form.
-    """
+def new_codebook(manifest: Manifest, method: str, kind: str) -> Xml.Element:
+    """A codebook of document and study; ``method`` and ``kind`` are words for people."""
     root = Xml.Element(f"{{{NAMESPACE}}}codeBook", {"version": "2.5"})
     root.set(f"{{{_XSI}}}schemaLocation", f"{NAMESPACE} {_PLACE}")
     root.set(f"{{{_XML}}}lang", "en")
-    title = str(manifest["title"]) or f"Release by {method}"
+    title = manifest.title or f"Release by {method}"
     _citation(put(root, "docDscr"), manifest, f"Codebook: {title}")
     study = put(root, "stdyDscr")
     _citation(study, manifest, title)
     about = put(study, "stdyInfo")
-    put(about, "abstract", str(manifest["guarantee"]["claim"]))
+    put(about, "abstract", manifest.guarantee.claim)
     put(put(about, "sumDscr"), "dataKind", kind)
     _method(put(study, "method"), manifest, method)
     return root
 
 
-def _citation(parent: Xml.Element, manifest: Mapping[str, Any], title: str) -> None:
+def _citation(parent: Xml.Element, manifest: Manifest, title: str) -> None:
     citation = put(parent, "citation")
     names = put(citation, "titlStmt")
     put(names, "titl", title)
-    put(names, "IDNo", str(manifest["commitment"]))
+    put(names, "IDNo", manifest.commitment)
     made = put(citation, "prodStmt")
-    day = str(manifest["created"])
+    day = manifest.created
     put(made, "prodDate", day, date=day)
-    put(made, "software", "DPDesk", version=str(manifest["dpdesk"]))
+    put(made, "software", "DPDesk", version=manifest.dpdesk)
 
 
-def _method(parent: Xml.Element, manifest: Mapping[str, Any], method: str) -> None:
+def _method(parent: Xml.Element, manifest: Manifest, method: str) -> None:
     """The anonymisation: guarantee with assumptions and limits, method, settings, result."""
-    guarantee = manifest["guarantee"]
-    put(parent, "notes", str(guarantee["claim"]), type="guarantee")
-    for kind, key in (("assumption", "assumes"), ("limit", "does_not_cover")):
-        for sentence in guarantee[key]:
-            put(parent, "notes", str(sentence), type=kind)
+    guarantee = manifest.guarantee
+    put(parent, "notes", guarantee.claim, type="guarantee")
+    for sentence in guarantee.assumes:
+        put(parent, "notes", sentence, type="assumption")
+    for sentence in guarantee.does_not_cover:
+        put(parent, "notes", sentence, type="limit")
     put(parent, "dataProcessing", f"The data were protected by {method}.", type="anonymisation")
-    for name, value in (*settings(manifest["parameters"]), *_outcome(manifest["result"])):
+    for name, value in (*settings(manifest.parameters), *_outcome(manifest.result)):
         put(
             parent,
             "dataProcessing",

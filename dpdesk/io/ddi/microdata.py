@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 from xml.etree import ElementTree as Xml
 
 from dpdesk.core.labels import Kind, Variable
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.shapes import as_list
 from dpdesk.io.ddi.columns import Category, ColumnContent
 from dpdesk.io.ddi.document import (
     FileContent,
@@ -26,7 +27,7 @@ _DATES = {Kind.DATE: "date", Kind.DATETIME: "date", Kind.TIME: "time"}
 
 
 def microdata_codebook(
-    manifest: Mapping[str, Any], method: str, file: FileContent, columns: Sequence[ColumnContent]
+    manifest: Manifest, method: str, file: FileContent, columns: Sequence[ColumnContent]
 ) -> bytes:
     """The document; ``method`` is the method's name for people."""
     root = new_codebook(manifest, method, "Microdata, protected against disclosure")
@@ -38,17 +39,17 @@ def microdata_codebook(
     return codebook_bytes(root)
 
 
-def _treatment(name: str, manifest: Mapping[str, Any]) -> str:
+def _treatment(name: str, manifest: Manifest) -> str:
     """What was done to a column, in one sentence; empty for one that is released as it is."""
-    stated = manifest["guarantee"]["parameters"]
-    if name in stated.get("diverted", ()):
+    stated = manifest.guarantee.parameters
+    if name in as_list(stated.get("diverted", [])):
         return (
             "Values were drawn at random. For someone who knows only how often each occurs, each "
             f"is true with a chance of 1 in {stated['l']}; other columns may tell more."
         )
-    if name not in stated.get("quasi_identifiers", ()):
+    if name not in as_list(stated.get("quasi_identifiers", [])):
         return ""
-    levels = manifest["result"].get("node")
+    levels = manifest.result.get("node")
     if not isinstance(levels, Mapping) or name not in levels:
         return "Values are generalised or left out where the protection needed it."
     if levels[name] == 0:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import Any
 from xml.etree import ElementTree as Xml
 
 from dpdesk.core.labels import Variable
+from dpdesk.core.manifest import Manifest
 from dpdesk.io.ddi.document import (
     FileContent,
     codebook_bytes,
@@ -27,11 +27,11 @@ from dpdesk.io.sdmx.cubes import CubeTable, SdmxCube
 _METHODS = ("sum", "average", "count")
 
 
-def cube_codebook(manifest: Mapping[str, Any], method: str, cube: SdmxCube) -> bytes:
+def cube_codebook(manifest: Manifest, method: str, cube: SdmxCube) -> bytes:
     """The document; ``method`` is the method's name for people."""
     root = new_codebook(manifest, method, "Aggregate data, with random noise")
     for number, table in enumerate(cube.tables, 1):
-        sha256 = str(manifest["files"][table.file]["sha256"])
+        sha256 = manifest.files[table.file].sha256
         content = FileContent(table.file, _cells(cube, table), len(table.dimensions) + 1, sha256)
         put_file(root, f"F{number}", content)
     described = put(root, "dataDscr")

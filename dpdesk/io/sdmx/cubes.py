@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.shapes import as_list, as_table
 from dpdesk.io.sdmx.identifiers import code_id, dimension_id
 
 AGENCY = "DPDESK"
@@ -63,21 +65,18 @@ class SdmxCube:
         return f"{self.agency}:{self.id}({VERSION})"
 
 
-def sdmx_cube(
-    manifest: Mapping[str, Any], book: Codebook = NO_BOOK, agency: str = AGENCY
-) -> SdmxCube:
+def sdmx_cube(manifest: Manifest, book: Codebook = NO_BOOK, agency: str = AGENCY) -> SdmxCube:
     """Read a manifest whose release was verified. TypeError, KeyError, ValueError for others."""
-    result, parameters = manifest["result"], manifest["parameters"]
+    result, parameters = manifest.result, manifest.parameters
     domain = Domain.from_json(result["domains"])
-    entries: Sequence[Mapping[str, Any]] = result["cuboids"]
     alone = _measure_text(parameters.get("measure", "count"))
-    tables = tuple(_table(entry, alone) for entry in entries)
+    tables = tuple(_table(as_table(entry), alone) for entry in as_list(result["cuboids"]))
     return SdmxCube(
-        id="CUBE_" + str(manifest["commitment"])[:12].upper(),
+        id="CUBE_" + manifest.commitment[:12].upper(),
         agency=agency,
-        title=str(manifest["title"]) or "Tables",
-        created=str(manifest["created"]),
-        claim=str(manifest["guarantee"]["claim"]),
+        title=manifest.title or "Tables",
+        created=manifest.created,
+        claim=manifest.guarantee.claim,
         domain=domain,
         measures=tuple(dict.fromkeys(table.measure for table in tables)),
         tables=tables,

@@ -180,7 +180,7 @@ def _alone(case: Case) -> str:
 
 
 def _removed(case: Case) -> Answer:
-    rows = case.facts.release.section("result").get("rows_removed")
+    rows = case.facts.release.manifest.result.get("rows_removed")
     if not isinstance(rows, int) or isinstance(rows, bool):
         text = "The manifest does not say how many rows were removed."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
@@ -201,8 +201,7 @@ def _names(case: Case, key: str) -> list[str]:
 
 
 def _parameters(case: Case) -> Mapping[str, object]:
-    found = case.facts.release.section("guarantee").get("parameters")
-    return found if isinstance(found, Mapping) else {}
+    return case.facts.release.manifest.guarantee.parameters
 
 
 DIVERTED_ITEMS: tuple[Question | TableQuestion, ...] = (
@@ -303,7 +302,7 @@ def _public_fields(case: Case) -> Answer:
     text = "A public number is computed from the original values of all rows, as earlier versions "
     text += "did it"
     advice = "Make the release again with this version; tell those who have the old one."
-    if case.facts.release.section("result").get("rows_suppressed") == 0:
+    if case.facts.release.manifest.result.get("rows_suppressed") == 0:
         return Answer(Status.REVIEW, f"{text}; no row was suppressed.", Basis.FILES, advice)
     text += ", so that values of suppressed rows can be computed back."
     return Answer(Status.FAIL, text, Basis.FILES, advice)
@@ -385,7 +384,7 @@ def _mode(case: Case) -> Answer:
 def _optimum(case: Case) -> Answer | None:
     if not case.policy.require_proven_optimal:
         return None
-    result = case.facts.release.section("result")
+    result = case.facts.release.manifest.result
     if case.facts.about.protection is Protection.DRAWN and "node" not in result:
         text = "Values are drawn; nothing is searched for."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
@@ -482,8 +481,7 @@ def _rules(case: Case, name: str) -> list[Mapping[str, object]]:
 
 
 def _assumptions(case: Case) -> Answer:
-    found = case.facts.release.section("guarantee").get("assumes")
-    sentences = [s for s in found if isinstance(s, str)] if isinstance(found, list) else []
+    sentences = case.facts.release.manifest.guarantee.assumes
     if not sentences:
         text = "The guarantee names no assumptions."
         return Answer(Status.REVIEW, text, Basis.MANIFEST, "Read the guarantee itself.")

@@ -24,8 +24,7 @@ def _pseudonyms(case: Case, table: TableFacts) -> Answer | None:
     columns = table.with_role(Role.PSEUDONYM)
     if not columns:
         return None
-    guarantee = case.facts.release.section("guarantee").get("parameters")
-    stated = guarantee if isinstance(guarantee, Mapping) else {}
+    stated = case.facts.release.manifest.guarantee.parameters
     text = " ".join(_words(each, stated, table) for each in columns[:3])
     return Answer(Status.REVIEW, text, Basis.TABLE, _ADVICE)
 

@@ -95,7 +95,7 @@ def _unit(case: Case) -> Answer:
 
 
 def _domain(case: Case) -> Answer:
-    result = case.facts.release.section("result")
+    result = case.facts.release.manifest.result
     domains = result.get("domains")
     sizes = {
         str(item.get("dimension")): len(item.get("categories", []))
@@ -166,7 +166,7 @@ def _edges_left_out(rows: int, lost: int, cut: int, facts: Iterable[Mapping[str,
 
 def _moved(case: Case, facts: Iterable[Mapping[str, Any]]) -> str:
     """How many rows went to a declared category that takes all other values, by dimension."""
-    takers = case.facts.release.section("result").get("outside")
+    takers = case.facts.release.manifest.result.get("outside")
     if not isinstance(takers, Mapping):
         return ""
     most = _strangers(facts)
@@ -183,7 +183,7 @@ def _moved(case: Case, facts: Iterable[Mapping[str, Any]]) -> str:
 def _too_many(case: Case, facts: Iterable[Mapping[str, Any]], rows: int, lost: int) -> int:
     """The rows outside the declared categories where they are beyond the policy's share, or 0."""
     limit = case.policy.outside_share
-    takers = case.facts.release.section("result").get("outside")
+    takers = case.facts.release.manifest.result.get("outside")
     taken = takers if isinstance(takers, Mapping) else {}
     beyond = [
         count
@@ -207,7 +207,7 @@ def _strangers(facts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def _error(case: Case) -> Answer:
-    cuboids = case.facts.release.section("result").get("cuboids")
+    cuboids = case.facts.release.manifest.result.get("cuboids")
     variances = [
         (variance, item)
         for item in (cuboids if isinstance(cuboids, list) else [])
@@ -250,7 +250,7 @@ def _error_words(measure: str, variance: float, item: Mapping[str, Any]) -> str:
 
 
 def _exact(case: Case) -> Answer:
-    result = case.facts.release.section("result")
+    result = case.facts.release.manifest.result
     cuboids = result.get("cuboids")
     tables = [item for item in (cuboids if isinstance(cuboids, list) else []) if _is_table(item)]
     names = [
@@ -297,7 +297,7 @@ def _is_graph(case: Case) -> bool:
 
 
 def _exact_settings(case: Case) -> Iterable[object]:
-    given = case.facts.release.section("parameters").get("exact")
+    given = case.facts.release.manifest.parameters.get("exact")
     return given if isinstance(given, list) else ()
 
 
@@ -344,7 +344,7 @@ def _forbidden(case: Case) -> Answer:
 
 def _columns(case: Case) -> Iterable[str]:
     """Columns that the tables are made of: dimensions and what is summed."""
-    given = case.facts.release.section("parameters")
+    given = case.facts.release.manifest.parameters
     names = given.get("dimensions")
     yield from (str(name) for name in (names if isinstance(names, list) else []))
     measure = given.get("measure")
@@ -354,9 +354,8 @@ def _columns(case: Case) -> Iterable[str]:
 
 
 def _parameters(case: Case) -> Mapping[str, object]:
-    release = case.facts.release
-    found = release.section("guarantee").get("parameters")
-    return {**release.section("parameters"), **(found if isinstance(found, Mapping) else {})}
+    manifest = case.facts.release.manifest
+    return {**manifest.parameters, **manifest.guarantee.parameters}
 
 
 def _count(facts: Mapping[str, object], key: str) -> int:

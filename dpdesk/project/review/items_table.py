@@ -93,11 +93,11 @@ class _Suppressed(NamedTuple):
 
 
 def _suppressed(case: Case, table: TableFacts) -> _Suppressed | None:
-    rows = _whole(case.facts.release.section("result").get("rows_suppressed"))
+    rows = _whole(case.facts.release.manifest.result.get("rows_suppressed"))
     if rows is None:
         return None
     basis = Basis.SOURCE if case.facts.confirmed("rows_suppressed") else Basis.MANIFEST
-    removed = _whole(case.facts.release.section("result").get("rows_removed")) or 0
+    removed = _whole(case.facts.release.manifest.result.get("rows_removed")) or 0
     return _Suppressed(rows, table.rows + rows + removed, basis)
 
 
@@ -274,7 +274,7 @@ def _lacking(column: ColumnFacts) -> str:
 
 
 def _detail(case: Case, table: TableFacts) -> Answer:
-    node = _section(case.facts.release.section("result"), "node")
+    node = _section(case.facts.release.manifest.result, "node")
     lost = [
         each
         for each in table.with_role(Role.QUASI_IDENTIFIER)

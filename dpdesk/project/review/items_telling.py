@@ -96,8 +96,8 @@ def _hidden(case: Case) -> set[str]:
 
     Those that are sensitive, where another column is released unchanged next to them.
     """
-    release, given = case.facts.release, case.facts.release.section("guarantee").get("parameters")
-    drawn = given.get("diverted") if isinstance(given, Mapping) else None
+    release = case.facts.release
+    drawn = release.manifest.guarantee.parameters.get("diverted")
     changed = {str(name) for name in drawn} if isinstance(drawn, list) else set()
     roles = release.internal_section("roles")
     unchanged = {name for name, role in roles.items() if role in _UNCHANGED} - changed
@@ -153,8 +153,7 @@ def _guessed_share(found: _Found) -> float:
 
 def _size(case: Case) -> int:
     """The ℓ′ of drawn values; elsewhere, more often than not is what calls for a look."""
-    parameters = case.facts.release.section("guarantee").get("parameters")
-    size = parameters.get("l") if isinstance(parameters, Mapping) else None
+    size = case.facts.release.manifest.guarantee.parameters.get("l")
     return size if isinstance(size, int) and not isinstance(size, bool) and size > 1 else _EVEN
 
 
@@ -207,7 +206,7 @@ def _alone(case: Case) -> Answer:
     """A class has k rows by the quasi-identifiers alone; other columns tell them apart."""
     release = case.facts.release
     alone = _whole(release.internal_section("risk").get("rows_alone"))
-    rows = _whole(release.section("result").get("rows_out"))
+    rows = _whole(release.manifest.result.get("rows_out"))
     if alone is None or not rows:
         text = "How many rows no other row equals was not counted, or lies in the internal part."
         advice = "Look at the whole release folder, or make the release again."

@@ -241,7 +241,7 @@ class GuaranteeCard(QFrame):
         texts = {
             "claim": guarantee.claim,
             "assumes": _lines(guarantee.assumes),
-            "limits": _lines(guarantee.not_covered),
+            "limits": _lines(guarantee.does_not_cover),
         }
         for key, text in texts.items():
             self._parts[key].setText(text)

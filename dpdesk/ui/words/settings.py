@@ -138,8 +138,7 @@ _BUDGETS = ("epsilon", "rho")
 
 def released_words(facts: ReleaseFacts | None) -> str:
     """``ε = 0.5`` or ``k = 5`` as a release states it; empty without one."""
-    stated = {} if facts is None else facts.section("guarantee").get("parameters")
-    return _first(stated, tuple(_SIGNS)) if isinstance(stated, Mapping) else ""
+    return "" if facts is None else _first(facts.manifest.guarantee.parameters, tuple(_SIGNS))
 
 
 def planned_words(method: Method | None, work: WorkState) -> str:

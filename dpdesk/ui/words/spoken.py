@@ -109,7 +109,7 @@ def spoken_guarantee(guarantee: Guarantee) -> Guarantee:
         guarantee,
         claim=said(guarantee.claim),
         assumes=tuple(map(said, guarantee.assumes)),
-        not_covered=tuple(map(said, guarantee.not_covered)),
+        does_not_cover=tuple(map(said, guarantee.does_not_cover)),
     )
 
 

@@ -305,7 +305,7 @@ def _facts(path: Path) -> ReleaseFacts:
     try:
         return verifying.read_release(path)
     except DpdeskError:
-        return ReleaseFacts(path, None, {}, {})
+        return ReleaseFacts(path, None)
 
 
 @dataclass(frozen=True)

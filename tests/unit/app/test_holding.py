@@ -27,6 +27,7 @@ from dpdesk.io.workspace import Workspace
 from tests.helpers.ddi_structure import faults
 from tests.helpers.foreign_readers import READERS
 from tests.helpers.released_cubes import memory_release
+from tests.helpers.stated import stated
 
 CUBES = ("sdmx-csv", "sdmx-structure")
 CLAIM = "Every group has at least 5 rows."
@@ -120,15 +121,17 @@ def facts_of(folder: Path, form: str, said: Variable, values: tuple[str, ...]) -
         "title": "Survey of towns", "created": "2026-01-02", "commitment": "ab" * 32,
         "dpdesk": "1.0", "method": "k-anonymity", "parameters": {"k": 5}, "result": {},
         "guarantee": {"claim": CLAIM, "assumes": [], "does_not_cover": [], "parameters": {"k": 5}},
-        "files": {MICRODATA: {"sha256": "00"}},
+        "files": {MICRODATA: {"sha256": "00", "bytes": 1}},
     }  # fmt: skip
     if form in CUBES:
         release = memory_release({said.name: list(values)})
-        manifest |= release.manifest | {"method": "dp-cube", "files": {}}
+        tables = release.manifest
+        manifest |= {"parameters": tables.parameters, "result": tables.result}
+        manifest |= {"method": "dp-cube", "files": {}}
     with (folder / MICRODATA).open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([[said.name], *([one] for one in values)])
     (folder / VARIABLES).write_bytes(canonical_json(variables_as_json((said,))))
-    return ReleaseFacts(folder, None, manifest, {})
+    return ReleaseFacts(folder, None, stated(manifest))
 
 
 @pytest.mark.parametrize("piece", Piece)

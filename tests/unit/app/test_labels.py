@@ -31,7 +31,7 @@ from dpdesk.io.planfile import read_plan
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_folder import CSVW
 from dpdesk.io.variablesfile import read_labels, read_variables
-from tests.helpers.forging import manifest_of, seal_again
+from tests.helpers.forging import manifest_of, seal_again, stated_in
 from tests.helpers.postgres import postgres_server
 from tests.helpers.stat_files import head, opened, real
 
@@ -349,7 +349,7 @@ def test_labels_of_a_release_are_checked_and_exported(tmp_path: Path, context: A
     report = verify_release(release, context.registry, CancelToken(), silent)
     reasons = [item.reason for item in report.failures if item.path.endswith("metadata.json")]
     assert any("is not what manifest and variables.json give" in reason for reason in reasons)
-    manifest = read_canonical(release / "public/manifest.json")
+    manifest = stated_in(release)
     columns = tuple(table.names)
     book = read_variables(path, columns)
     for form in (1, 2):  # as releases of earlier versions have it
@@ -380,7 +380,9 @@ def test_labels_are_those_of_the_source_whatever_texts_a_release_names(
     def failures(content: bytes) -> list[str]:
         path.write_bytes(content)
         columns = tuple(PublishedCsv(release / "public/microdata.csv", CancelToken()).columns)
-        said = csvw_metadata("microdata.csv", columns, read_variables(path, columns), manifest)
+        said = csvw_metadata(
+            "microdata.csv", columns, read_variables(path, columns), stated_in(release)
+        )
         document.write_bytes(canonical_json(said))
         seal_again(release, manifest)
         found = verify_release(

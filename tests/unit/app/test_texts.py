@@ -12,6 +12,7 @@ from dpdesk.app import texts
 from dpdesk.core import resources
 from dpdesk.core.errors import StorageError
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.manifest import StatedTexts
 from dpdesk.core.resources import resource_root
 
 PACKAGE = Path(texts.__file__).parent.parent
@@ -93,7 +94,7 @@ def test_the_programs_own_fingerprint_covers_its_templates_and_code() -> None:
     found = texts.texts_fingerprint("en")
     assert len(found) == 64
     assert found != texts.texts_fingerprint("de")
-    assert texts.stated_texts("en") == {"language": "en", "sha256": found}
+    assert texts.stated_texts("en") == StatedTexts("en", found)
 
 
 def test_a_guarantee_differs_in_words_alone_when_its_facts_are_the_same() -> None:

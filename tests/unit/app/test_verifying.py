@@ -17,6 +17,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
 from dpdesk.core.language import catalogue, read_catalogue
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.release import VerifyReport
 from dpdesk.engine.anonymity.method import KAnonymity
@@ -241,7 +242,7 @@ def test_a_report_says_how_its_notes_are_checked(made: Path) -> None:
     from dpdesk.engine.methods import default_registry
     from dpdesk.io.canonical import read_canonical
 
-    manifest = read_canonical(made / "public/manifest.json")
+    manifest = Manifest.from_json(read_canonical(made / "public/manifest.json"))
     evidence = read_canonical(made / "internal/evidence.json") | {"notes": ["All is well."]}
     method = default_registry().get("k-anonymity", "the test")
     page = made_again(made / "public", manifest, evidence, method, "en")

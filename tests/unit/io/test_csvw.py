@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dpdesk.core.labels import NO_BOOK
+from dpdesk.core.manifest import NO_MANIFEST
 from dpdesk.io.csvw import FORMS, csvw_metadata
 
 # Metadata Vocabulary for Tabular Data, 5.6; RFC 6570, 2.3
@@ -15,7 +16,7 @@ _NAME = re.compile(r"(?!_)(?:[A-Za-z0-9_]|%[0-9A-F]{2})(?:\.?(?:[A-Za-z0-9_]|%[0
 
 
 def document(names: list[str], **options: int) -> dict[str, Any]:
-    made: dict[str, Any] = csvw_metadata("microdata.csv", names, NO_BOOK, {}, **options)
+    made: dict[str, Any] = csvw_metadata("microdata.csv", names, NO_BOOK, NO_MANIFEST, **options)
     return made
 
 

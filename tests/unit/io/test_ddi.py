@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -21,6 +22,7 @@ from dpdesk.io.published import PublishedCsv
 from dpdesk.io.sdmx.cubes import sdmx_cube
 from tests.helpers.ddi_structure import NAMESPACE, faults
 from tests.helpers.released_cubes import memory_release
+from tests.helpers.stated import stated
 
 MANIFEST: dict[str, Any] = {
     "title": "Town <survey> & \x01more", "created": "2026-01-02", "commitment": "ab" * 32,
@@ -51,7 +53,7 @@ def codebook(folder: Path, text: str = TABLE, book: Codebook = BOOK) -> Xml.Elem
     table = PublishedCsv(path, token)
     file = FileContent("microdata.csv", table.rows, len(table.columns), "c0ffee")
     contents = column_contents(table, book, token)
-    document = microdata_codebook(MANIFEST, "k-anonymity", file, contents)
+    document = microdata_codebook(stated(MANIFEST), "k-anonymity", file, contents)
     assert faults(document) == []
     return Xml.fromstring(document)
 
@@ -188,9 +190,16 @@ def test_a_cancel_ends_the_counting(tmp_path: Path) -> None:
 @pytest.mark.parametrize("keys", [{}, {"exact": [["sex"]]}, {"publish": [["sex", "age"], []]}])
 def test_every_table_of_a_cube_is_an_ncube_with_its_error(keys: dict[str, Any]) -> None:
     release = memory_release({"sex": ["f", "m"], "age": ["<30", "30+", ""]}, **keys)
-    result: Any = release.manifest["result"]
-    files = {item["file"]: {"sha256": f"hash of {item['file']}"} for item in result["cuboids"]}
-    manifest = {**MANIFEST, **release.manifest, "files": files}
+    result: Any = release.manifest.result
+    files = {
+        item["file"]: {"sha256": f"hash of {item['file']}", "bytes": 1}
+        for item in result["cuboids"]
+    }
+    manifest = replace(
+        stated(MANIFEST | {"files": files}),
+        parameters=release.manifest.parameters,
+        result=release.manifest.result,
+    )
     book = Codebook((Variable("sex", "Sex", value_labels={"f": "female"}),))
     document = cube_codebook(manifest, "a cube", sdmx_cube(manifest, book))
     assert faults(document) == []

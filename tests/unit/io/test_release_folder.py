@@ -18,6 +18,7 @@ import pytest
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.manifest import NO_MANIFEST
 from dpdesk.engine.methods import default_registry
 from dpdesk.io import release_folder, safewrite
 from dpdesk.io.canonical import canonical_json
@@ -48,7 +49,7 @@ def fill(build: ReleaseBuilder) -> None:
         "method": "k-anonymity",
         "title": "t",
         "created": "2026-03-14",
-        "guarantee": {},
+        "guarantee": NO_MANIFEST.guarantee.as_json(),
     }
     manifest = {
         **shared,

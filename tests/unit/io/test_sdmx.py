@@ -28,6 +28,7 @@ from dpdesk.io.sdmx.identifiers import (
 from dpdesk.io.sdmx.structure import structure_message
 from tests.helpers.released_cubes import MemoryRelease, memory_release
 from tests.helpers.sdmx_reader import Observation, read_observations
+from tests.helpers.stated import stated
 
 DOMAINS = {
     "sex": ["f", "m", ""],
@@ -74,7 +75,7 @@ def cube_of(release: MemoryRelease, book: Codebook = NO_BOOK) -> SdmxCube:
         "title": "Town & country", "created": "2026-01-02", "commitment": "ab" * 32,
         "guarantee": {"claim": "ε = 1"},
     }  # fmt: skip
-    return sdmx_cube({**release.manifest, **words}, book)
+    return sdmx_cube(stated(release.manifest.as_json() | words), book)
 
 
 def observations(
@@ -104,7 +105,7 @@ def test_a_reader_finds_every_cell_of_every_table_with_its_error(
     found = observations(release, tmp_path)
     assert len({(one.key, one.measure) for one in found}) == len(found)
     by_key = {(one.key, one.measure): one for one in found}
-    result: Any = release.manifest["result"]
+    result: Any = release.manifest.result
     assert len(found) == sum(item["cells"] for item in result["cuboids"])
     for item in result["cuboids"]:
         table = release.tables[item["file"]]

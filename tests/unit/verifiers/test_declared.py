@@ -35,6 +35,7 @@ from dpdesk.verifiers.declared import Column, ColumnRequest, Declarations, read_
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource
+from tests.helpers.stated import stated
 
 TOKEN = CancelToken()
 Patch = pytest.MonkeyPatch
@@ -170,9 +171,8 @@ def found_by_the_verifier(method: PrivateMethod, given: dict[str, Any]) -> list[
         "guarantee": made.guarantee.as_json(),
         "result": dict(made.result),
     }
-    manifest = parse_canonical(canonical_json(said))
+    manifest = stated(said)
     recorded = parse_canonical(canonical_json(measured.internal))
-    assert isinstance(manifest, dict)
     assert isinstance(recorded, dict)
     read = Declarations({"age": {"hierarchy": CUTS}}, {"region": REGIONS})
     checks = [*method.verify(manifest, tables, TOKEN), *method.verify_declared(manifest, read)]

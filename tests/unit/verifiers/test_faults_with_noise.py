@@ -17,6 +17,7 @@ import pytest
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
@@ -36,10 +37,10 @@ from dpdesk.engine.graphs.settings import GraphSettings
 from dpdesk.engine.private import guarantee_words
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
-from dpdesk.io.canonical import canonical_json, parse_canonical
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource
+from tests.helpers.stated import stated
 
 TOKEN = CancelToken()
 Patch = pytest.MonkeyPatch
@@ -84,7 +85,7 @@ PLANS: dict[str, tuple[PrivateMethod, dict[str, Any]]] = {
 }
 
 
-def _made(plan: str) -> tuple[PrivateMethod, dict[str, object], Tables]:
+def _made(plan: str) -> tuple[PrivateMethod, Manifest, Tables]:
     """Plan, draw and process: the manifest and the tables."""
     method, raw = PLANS[plan]
     given = {key: value for key, value in raw.items() if value is not None}
@@ -100,13 +101,7 @@ def _made(plan: str) -> tuple[PrivateMethod, dict[str, object], Tables]:
         "guarantee": made.guarantee.as_json(),
         "result": dict(made.result),
     }
-    return method, _plain(said), tables
-
-
-def _plain(said: object) -> dict[str, object]:
-    found = parse_canonical(canonical_json(said))
-    assert isinstance(found, dict)
-    return found
+    return method, stated(said), tables
 
 
 def _rows(*, graph: bool) -> list[tuple[str, ...]]:

@@ -45,7 +45,7 @@ def exact_guarantee(
         parameters=parameters,
         claim=_claim(settings, names, epsilon, change),
         assumes=tuple(instead.get(sentence, sentence) for sentence in given),
-        not_covered=_not_covered(settings, names),
+        does_not_cover=_not_covered(settings, names),
     )
 
 

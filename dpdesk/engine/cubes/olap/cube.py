@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.cuboid import Domain
+from dpdesk.core.manifest import Manifest
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.cubes.channels import centred, measured
 from dpdesk.engine.cubes.lattice import information, mask_of, members
@@ -60,10 +61,10 @@ class ReleasedCube:
     levels: tuple[tuple[tuple[str, ...], ...], ...]
 
     @classmethod
-    def from_manifest(cls, manifest: Mapping[str, object]) -> ReleasedCube:
+    def from_manifest(cls, manifest: Manifest) -> ReleasedCube:
         """Read a manifest; a malformed one raises ValueError, TypeError, KeyError and such."""
         settings = settings_of(manifest)
-        result = as_table(manifest["result"])
+        result = manifest.result
         domain = Domain.from_json(result["domains"])
         if domain.dimensions != settings.dimensions:
             raise ValueError("the domains are not those of the dimensions")

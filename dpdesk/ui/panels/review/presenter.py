@@ -200,22 +200,8 @@ def _not_writable(folder: Path) -> str:
 
 def guarantee_of(facts: ReleaseFacts) -> Guarantee | None:
     """The guarantee as the manifest words it; None when it has none."""
-    given = facts.section("guarantee")
-    claim = given.get("claim")
-    if not isinstance(claim, str) or not claim:
-        return None
-    parameters = given.get("parameters")
-    return Guarantee(
-        str(given.get("model", "")),
-        parameters if isinstance(parameters, Mapping) else {},
-        claim,
-        _sentences(given.get("assumes")),
-        _sentences(given.get("does_not_cover")),
-    )
-
-
-def _sentences(value: object) -> tuple[str, ...]:
-    return tuple(str(one) for one in value) if isinstance(value, list | tuple) else ()
+    given = facts.manifest.guarantee
+    return given if given.claim else None
 
 
 def made_from(facts: ReleaseFacts | None, sha256: str) -> bool:
@@ -225,7 +211,7 @@ def made_from(facts: ReleaseFacts | None, sha256: str) -> bool:
 
 def rows_out(facts: ReleaseFacts) -> int | None:
     """Rows of the published table, as the manifest says."""
-    value = facts.section("result").get("rows_out")
+    value = facts.manifest.result.get("rows_out")
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -603,9 +589,8 @@ def _path_of(name: str) -> str:
 
 
 def _digest(facts: ReleaseFacts, name: str) -> str:
-    entry = facts.section("files").get(name)
-    digest = entry.get("sha256") if isinstance(entry, Mapping) else None
-    return digest if isinstance(digest, str) else ""
+    listed = facts.manifest.files.get(name)
+    return "" if listed is None else listed.sha256
 
 
 def claim_words(check: ClaimCheck) -> str:

@@ -193,7 +193,7 @@ def test_identifiers_are_dropped_and_other_columns_are_named_as_not_covered() ->
     source = MemorySource.of(columns, rows)
     outcome = run(MethodInput(source, roles, {"age": AGE}, parameters))
     assert publish(source, outcome.recoding).columns == columns[1:]
-    limits = " ".join(outcome.guarantee.not_covered)
+    limits = " ".join(outcome.guarantee.does_not_cover)
     for name in ("illness", "shoe", "household", "weight"):
         assert name in limits
     assert "in particular not illness, shoe, household and weight" in outcome.guarantee.assumes[0]

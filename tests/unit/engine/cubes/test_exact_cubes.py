@@ -195,7 +195,7 @@ def test_the_guarantee_names_what_is_exact_and_what_it_holds_for() -> None:
         "Published without noise, and so without ε protection: a × b and b × c. Among data sets "
         "that agree with them, ε holds for one minimal change (size 4: at most 4 rows come or go)."
     )
-    assert guarantee.not_covered[0].startswith("What a × b and b × c show by themselves")
+    assert guarantee.does_not_cover[0].startswith("What a × b and b × c show by themselves")
     assert guarantee.parameters["minimal_change"] == 4
     assert any("the same exact numbers counts up to 4 times" in each for each in guarantee.assumes)
     notes = {note.code: note.sentence for note in design_of(exact=PAIRS).notes}

@@ -25,7 +25,6 @@ from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity
 from dpdesk.engine.cubes.lattice import information
 from dpdesk.engine.cubes.method import DpCube
 from dpdesk.engine.private.method import PrivateInput
-from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.verifiers.cubes import exact as verified
 from dpdesk.verifiers.cubes.changes import largest_change
 from dpdesk.verifiers.cubes.exact_cells import after_cells
@@ -33,6 +32,7 @@ from dpdesk.verifiers.cubes.exact_claim import exact_claim, larger_change, minim
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource
+from tests.helpers.stated import stated
 
 TOKEN = CancelToken()
 NAMES = "abc"
@@ -167,7 +167,7 @@ def test_whatever_is_exact_a_release_passes_its_own_check(
         "guarantee": design.guarantee.as_json(),
         "result": dict(design.result),
     }
-    manifest = parse_canonical(canonical_json(said))
+    manifest = stated(said)
     checks = method.verify(manifest, {table.file: table for table in tables}, TOKEN)
     assert [check for check in checks if check.status is CheckStatus.FAILED] == []
 
@@ -180,10 +180,10 @@ def test_no_other_size_beside_three_tables_is_confirmed(tables: list[str], size:
     categories = dict.fromkeys(NAMES, ("0", "1"))
     claim = exact_claim([list(each) for each in tables], categories, replace=False)
     assert claim is not None
-    for stated in (1, 2, size // 2 + 1, size - 1, size, size + 1):
-        told = {"minimal_change": stated, "total_fixed": True, "known_by": "enumeration"}
+    for change in (1, 2, size // 2 + 1, size - 1, size, size + 1):
+        told = {"minimal_change": change, "total_fixed": True, "known_by": "enumeration"}
         found = verified._change(told, claim, TOKEN).status
-        assert found is (CheckStatus.CONFIRMED if stated == size else CheckStatus.FAILED), stated
+        assert found is (CheckStatus.CONFIRMED if change == size else CheckStatus.FAILED), change
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def releases(draws: int, seed: int, **others: object) -> list[tuple[MemoryReleas
 def test_the_stated_width_holds_for_whole_numbers(dimensions: list[str]) -> None:
     errors: list[np.ndarray] = []
     for release, truth in releases(120, seed=3):
-        cuboids = release.manifest["result"]["cuboids"]  # type: ignore[index]
+        cuboids = release.manifest.result["cuboids"]  # type: ignore[index]
         item = next(each for each in cuboids if each["dimensions"] == dimensions)
         away = tuple(axis for axis, name in enumerate(DOMAINS) if name not in dimensions)
         errors.append(release.tables[item["file"]].values - truth.sum(axis=away))
@@ -63,7 +63,7 @@ def test_one_noisy_table_gives_whole_numbers_that_nothing_is_added_for() -> None
     assert not [note for note in made.notes if note.code == "cube.whole"]
     errors, width = [], 0.0
     for release, truth in releases(60, seed=7, planner="base"):
-        cuboids = release.manifest["result"]["cuboids"]  # type: ignore[index]
+        cuboids = release.manifest.result["cuboids"]  # type: ignore[index]
         item = next(each for each in cuboids if each["dimensions"] == ["sex"])
         errors.append(release.tables[item["file"]].values - truth.sum(axis=(0, 1)))
         width = table_width(item, release.manifest)

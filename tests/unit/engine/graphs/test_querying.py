@@ -87,7 +87,7 @@ epsilon = 1
             margins=True,
         )
         answer = ask(query)
-        scale = release.content.manifest["result"]["scales"][0]  # type: ignore[index]
+        scale = release.content.manifest.result["scales"][0]  # type: ignore[index]
         p = np.exp(-1 / scale)
         for row in answer.rows:
             second = {1, 4} if row.labels == (None,) else {NODES.index(row.labels[0])}

@@ -82,7 +82,7 @@ def test_where_one_person_replaces_another_values_are_neighbours() -> None:
 def test_the_sentence_names_delta_and_a_factor_that_is_large_enough() -> None:
     raw = {"dimensions": ["sex"], "domains": {"sex": ["f", "m"]}, "rho": 0.5}
     given = PrivateInput({}, {}, parse_parameters(PARAMETERS, raw, "plan"))
-    found = DpCube().design(given, CancelToken(), silent).guarantee.not_covered
+    found = DpCube().design(given, CancelToken(), silent).guarantee.does_not_cover
     sentence = next(each for each in found if each.startswith("Odds between two values"))
     assert "except with a chance of 0.000001," in sentence
     factor = float(sentence.split("×")[1].split(" ")[0].replace(",", ""))
