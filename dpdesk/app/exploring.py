@@ -290,7 +290,7 @@ def make_candidate(
         work=work,
         guarantee=outcome.guarantee,
         figures=outcome.figures,
-        charts=outcome.charts,
+        charts=tuple(outcome.charts),
         result=outcome.result,
         when=datetime.now().astimezone(),
     )

@@ -7,9 +7,12 @@ the events, the window shows them, a log may keep them. Nothing here knows threa
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from dpdesk.core.errors import Cancelled
 
@@ -60,6 +63,36 @@ class CancelToken:
         finally:
             with self._lock:
                 self._callbacks.pop(key, None)
+
+
+_Result = TypeVar("_Result")
+
+
+class Behind(Generic[_Result]):
+    """A result that a thread of its own makes while the work that asked for it goes on.
+
+    ``make`` gets a token that is cancelled with ``token``, and when nothing refers to this any
+    more: what nobody will look at is not worked on.
+    """
+
+    def __init__(self, make: Callable[[CancelToken], _Result], token: CancelToken) -> None:
+        own = CancelToken()
+        future: Future[_Result] = Future()
+
+        def run() -> None:
+            try:
+                with token.on_cancel(own.cancel):
+                    future.set_result(make(own))
+            except BaseException as error:  # noqa: BLE001 - whoever asks for the result gets it
+                future.set_exception(error)
+
+        self._future = future
+        weakref.finalize(self, own.cancel)
+        threading.Thread(target=run, name="behind", daemon=True).start()
+
+    def result(self) -> _Result:
+        """The result, when it is there; raises what making it raised."""
+        return self._future.result()
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Protocol, overload, runtime_checkable
 
 from dpdesk.core.capabilities import UNKNOWN, Capabilities
 from dpdesk.core.charts import Chart, ChartTable, Figure
@@ -51,6 +52,27 @@ class MethodInput:
         return tuple(name for name, given in self.roles.items() if given is role)
 
 
+class LaterCharts(Sequence[Chart]):
+    """Charts that are made once they are looked at: the release need not wait for all of them."""
+
+    def __init__(self, make: Callable[[], tuple[Chart, ...]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> tuple[Chart, ...]:
+        return self._make()
+
+    @overload
+    def __getitem__(self, place: int) -> Chart: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Chart]: ...
+    def __getitem__(self, place: int | slice) -> Chart | Sequence[Chart]:
+        return self._made[place]
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a method of rows decided; nothing is drawn yet.
@@ -69,7 +91,7 @@ class Outcome:
     internal: Mapping[str, object] = field(default_factory=dict)
     risk: Mapping[str, object] = field(default_factory=dict)
     utility: Mapping[str, object] = field(default_factory=dict)
-    charts: tuple[Chart, ...] = ()
+    charts: Sequence[Chart] = ()
     figures: tuple[Figure, ...] = ()
     notes: tuple[Note, ...] = ()
 

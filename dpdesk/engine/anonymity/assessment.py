@@ -338,23 +338,8 @@ def assess(
         int(kept.min()) if len(kept) else 0,
         int((kept * kept).sum()),
     )
-    said = (
-        statistics.suppressed,
-        statistics.classes,
-        statistics.smallest,
-        statistics.sum_of_squares,
-    )
-    if found != said or table.rows != statistics.rows:
-        raise RefusedError(
-            "k-anonymity.self-check",
-            msg(
-                "The search says {said} (suppressed rows, classes, smallest class, sum of "
-                "squares), an independent count gives {found}; the release was stopped.",
-                said=said,
-                found=found,
-            ),
-            hint="Please report this: it is a fault of the program.",
-        )
+    if found != _numbers(statistics) or table.rows != statistics.rows:
+        raise _disagreement(_numbers(statistics), found)
     before, after = counted.leaf_rows, counted.leaf_rows_of(classes.kept_tuples(k))
     return Assessment(
         statistics=statistics,
@@ -364,6 +349,33 @@ def assess(
         attributes=attribute_utilities(classes, before, after),
         groups=suppression_by_group(classes, before, after),
         released=released_figures(classes, statistics, before, after, remakes),
+    )
+
+
+def disagreement(said: NodeStatistics, found: NodeStatistics | None) -> RefusedError:
+    """The refusal where a search chose one node and a count of all nodes has a better one."""
+    return _disagreement(_numbers(said), () if found is None else _numbers(found))
+
+
+def _numbers(statistics: NodeStatistics) -> tuple[int, ...]:
+    return (
+        statistics.suppressed,
+        statistics.classes,
+        statistics.smallest,
+        statistics.sum_of_squares,
+    )
+
+
+def _disagreement(said: tuple[int, ...], found: tuple[int, ...]) -> RefusedError:
+    return RefusedError(
+        "k-anonymity.self-check",
+        msg(
+            "The search says {said} (suppressed rows, classes, smallest class, sum of "
+            "squares), an independent count gives {found}; the release was stopped.",
+            said=said,
+            found=found,
+        ),
+        hint="Please report this: it is a fault of the program.",
     )
 
 

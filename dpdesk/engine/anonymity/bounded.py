@@ -121,6 +121,7 @@ class _Bounded:
             feasible = np.count_nonzero(np.isfinite(values))
             deep = min(2 * deep, _DEEPEST) if 2 * feasible > len(values) else 1
             left = self._open(deep)
+        self._report(StepProgress(STEP, self._settled, problem.node_count, "nodes"))
         node = self._choice()
         return SearchResult(
             node=node,

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.export_formats import OF_ROWS
-from dpdesk.core.jobs import CancelToken, Event, Report, StepProgress, StepStarted
+from dpdesk.core.jobs import (
+    Behind,
+    CancelToken,
+    Event,
+    Report,
+    StepProgress,
+    StepStarted,
+    silent,
+)
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
@@ -19,7 +27,14 @@ from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.anonymity.settings import OPTIMAL, PARAMETERS, Settings, check_settings
-from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome, RowsMethod
+from dpdesk.engine.method import (
+    GUARANTEE,
+    Exploration,
+    LaterCharts,
+    MethodInput,
+    Outcome,
+    RowsMethod,
+)
 
 # Whatever needs numpy or compiled kernels is imported where it is used: the command line lists
 # methods and their parameters without paying for them.
@@ -41,6 +56,8 @@ DESCRIBE = "Check the classes and describe the release"
 _MOST_CHARTED = 100_000
 _POOL_KS = (2, 3, 5, 10, 20, 50)
 _PARTS = 2
+_PART_BOUNDED = 8
+_LEAST_BOUNDED = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,9 +186,9 @@ class KAnonymity(RowsMethod):
         problem = _problem(given, token)
         token.check()
         report(StepStarted(SEARCH, 2, steps))
-        found, walked = _search(problem, token, _under(SEARCH, report))
+        found, walk = _search(problem, token, _under(SEARCH, report))
         report(StepStarted(DESCRIBE, 3, steps))
-        outcome = _outcome(given, problem, found, walked, token)
+        outcome = _outcome(given, problem, found, walk, token)
         token.check()
         seconds = {"seconds": perf_counter() - started}
         return replace(outcome, internal={**outcome.internal, **seconds})
@@ -260,28 +277,47 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
 
 def _search(
     problem: _Problem, token: CancelToken, report: Report
-) -> tuple[SearchResult, LatticeStatistics | None]:
-    """The chosen node, and the whole walk when one was made (for the chart of all nodes)."""
+) -> tuple[SearchResult, Behind[LatticeStatistics] | None]:
+    """The chosen node, and the count of all nodes behind it when one is made (for their chart)."""
     from dpdesk.engine.anonymity.choosing import node_by_hand
     from dpdesk.engine.anonymity.effort import worth_walking
     from dpdesk.engine.anonymity.samarati import samarati
-    from dpdesk.engine.anonymity.search import best_of, walk_lattice
 
     settings, lattice, allowed = problem.settings, problem.lattice, problem.allowed
     by_hand = node_by_hand(settings, lattice.attributes, lattice.hierarchies, problem.where)
-    searched = by_hand is None and settings.algorithm == OPTIMAL
-    walked = None
-    if worth_walking(lattice) if searched else _quickly_charted(lattice):
-        walked = walk_lattice(lattice, [settings.k], token, report)
+    if by_hand is None and settings.algorithm == OPTIMAL:
+        if not worth_walking(lattice):
+            return _search_large(problem, token, report), None
+        found = _optimum(problem, token, report)
+        return found, _walk_behind(problem, token)
+    walk = _walk_behind(problem, token) if _quickly_charted(lattice) else None
     if by_hand is not None:
-        return _given_node(problem, by_hand), walked
-    if not searched:
-        quiet = _notes_only(report) if walked is not None else report
-        found = samarati(lattice, settings.k, allowed, settings.prefer, token, quiet)
-        return found, walked
-    if walked is not None:
-        return best_of(walked, settings.objective, settings.k, allowed), walked
-    return _search_large(problem, token, report), None
+        return _given_node(problem, by_hand), walk
+    return samarati(lattice, settings.k, allowed, settings.prefer, token, report), walk
+
+
+def _optimum(problem: _Problem, token: CancelToken, report: Report) -> SearchResult:
+    """The optimum of a lattice whose nodes can all be counted, from few of them where that proves.
+
+    Bounds are given up after a part of the work of counting all, by numbers and not by the clock.
+    """
+    from dpdesk.engine.anonymity.bounded import bounded_search
+    from dpdesk.engine.anonymity.effort import walk_work
+    from dpdesk.engine.anonymity.search import optimal_search
+
+    given = problem.lattice, problem.settings.objective, problem.settings.k, problem.allowed
+    part = max(_LEAST_BOUNDED, int(walk_work(problem.lattice)) // _PART_BOUNDED)
+    found = bounded_search(*given, token, report, max_work=part)
+    if found.proven_optimal or found.node is None:
+        return found
+    return optimal_search(*given, token, _notes_only(report))
+
+
+def _walk_behind(problem: _Problem, token: CancelToken) -> Behind[LatticeStatistics]:
+    from dpdesk.engine.anonymity.search import walk_lattice
+
+    lattice, k = problem.lattice, problem.settings.k
+    return Behind(lambda own: walk_lattice(lattice, [k], own, silent, spare=True), token)
 
 
 def _quickly_charted(lattice: LatticeProblem) -> bool:
@@ -337,7 +373,7 @@ def _outcome(
     given: MethodInput,
     problem: _Problem,
     found: SearchResult,
-    walked: LatticeStatistics | None,
+    walk: Behind[LatticeStatistics] | None,
     token: CancelToken,
 ) -> Outcome:
     from dpdesk.engine.anonymity.assessment import assess
@@ -363,7 +399,8 @@ def _outcome(
         ),
         result=_result(judged, found),
         internal={
-            "nodes_checked": found.nodes_checked,
+            # The charts of an outcome hold all nodes of a walk, and refuse where it contradicts.
+            "nodes_checked": found.nodes_checked if walk is None else problem.lattice.node_count,
             "lattice_nodes": problem.lattice.node_count,
             "rows_suppressed_allowed": problem.allowed,
             "entropy": judged.metrics["entropy"],
@@ -371,7 +408,7 @@ def _outcome(
         risk=judged.risk_json(problem.table.attributes)
         | {"levels_tell": list(judged.released.telling)},
         utility=judged.utility_json(),
-        charts=_charts(problem, judged, found, walked),
+        charts=LaterCharts(lambda: _charts(problem, judged, found, walk)),
         figures=judged.figures(),
         notes=levels_note(judged.released.telling),
     )
@@ -427,17 +464,31 @@ def _result(judged: Assessment, found: SearchResult) -> dict[str, object]:
 
 
 def _charts(
-    problem: _Problem, judged: Assessment, found: SearchResult, walked: LatticeStatistics | None
+    problem: _Problem,
+    judged: Assessment,
+    found: SearchResult,
+    walk: Behind[LatticeStatistics] | None,
 ) -> tuple[Chart, ...]:
+    """The charts, with one of all nodes when they are counted; waits for their count.
+
+    Raises RefusedError ``k-anonymity.self-check`` when the count of all nodes has another optimum
+    than was proven, and Cancelled.
+    """
+    from dpdesk.engine.anonymity.assessment import disagreement
     from dpdesk.engine.anonymity.charts import NodeChoice, node_chart
     from dpdesk.engine.anonymity.known_nodes import cloud_of
+    from dpdesk.engine.anonymity.search import best_of
     from dpdesk.engine.anonymity.steps_chart import steps_chart
 
     risk, *others = judged.charts()
-    if walked is None or found.node is None:
+    if walk is None or found.node is None:
         return (risk, *others)
-    settings = problem.settings
+    settings, walked = problem.settings, walk.result()
     optimal = found.proven_optimal and settings.algorithm == OPTIMAL
+    if optimal:
+        best = best_of(walked, settings.objective, settings.k, problem.allowed).statistics
+        if best is None or best.levels != found.node:
+            raise disagreement(judged.statistics, best)
     choice = NodeChoice(
         feasible=walked.feasible(settings.k, problem.allowed),
         limit=float(settings.max_suppression),

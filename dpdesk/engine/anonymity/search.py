@@ -89,12 +89,15 @@ def walk_lattice(
     token: CancelToken,
     report: Report,
     threads: int | None = None,
+    *,
+    spare: bool = False,
 ) -> LatticeStatistics:
     """Count the classes of every node, for all ``ks`` at once.
 
     Each node's table is rolled up from a neighbour's; sub-lattices are shared among ``threads``
-    (default: one per processor, fewer where memory would not suffice). Results do not depend on
-    threads. Reports nodes done; a cancel is noticed within a fraction of a second.
+    (default: one per processor, fewer where memory would not suffice, and one less with ``spare``,
+    for work that goes on meanwhile). Results do not depend on threads. Reports nodes done; a cancel
+    is noticed within a fraction of a second.
 
     Raises
     ------
@@ -112,7 +115,7 @@ def walk_lattice(
     report(StepProgress(STEP, 0, problem.node_count, "nodes"))
     packed = PackedLattice.of(problem, token)
     walk = _Walk(packed, asked, token, report)
-    walk.run(threads or _threads(packed))
+    walk.run(threads or max(1, _threads(packed) - spare))
     return LatticeStatistics(problem, asked, walk.answers)
 
 

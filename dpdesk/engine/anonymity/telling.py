@@ -8,7 +8,7 @@ from dataclasses import replace
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.guarantee import UNCHANGED_ROLES
-from dpdesk.engine.method import MethodInput, Outcome
+from dpdesk.engine.method import LaterCharts, MethodInput, Outcome
 from dpdesk.engine.recoded import rows_alone
 from dpdesk.engine.telling import TELL, Telling, telling
 from dpdesk.engine.telling_chart import telling_chart
@@ -78,5 +78,6 @@ def with_telling(
         *notes_at(found, levels),
         *released_alone_note(len(names), alone, outcome.required_recoding.rows_out),
     )
-    charts = (*outcome.charts, *telling_chart(hidden_at(found, levels), EVEN))
+    more = telling_chart(hidden_at(found, levels), EVEN)
+    charts = LaterCharts(lambda: (*outcome.charts, *more))
     return replace(outcome, risk={**outcome.risk, **told}, charts=charts, notes=notes)

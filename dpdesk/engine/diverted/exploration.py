@@ -51,7 +51,12 @@ class DivertedExploration:
             f"from {settings.l:,} values; {_removed(judged.result['rows_removed'])}."
         )
         return ExplorationView(
-            True, sentence, judged.charts, judged.figures, judged.guarantee, notes=judged.notes
+            True,
+            sentence,
+            tuple(judged.charts),
+            judged.figures,
+            judged.guarantee,
+            notes=judged.notes,
         )
 
     def pick(self, point: int) -> Mapping[str, object]:

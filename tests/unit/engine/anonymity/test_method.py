@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import csv
+import gc
 import itertools
+import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given as generated
@@ -15,16 +19,18 @@ from hypothesis import strategies as st
 import dpdesk.engine.anonymity.effort as effort_module
 import dpdesk.engine.anonymity.large as large_module
 from dpdesk.core.charts import ScatterChart
-from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.errors import Cancelled, InputError, RefusedError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.jobs import CancelToken, Event, Note, silent
+from dpdesk.core.jobs import Behind, CancelToken, Event, Note, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity import assessment
 from dpdesk.engine.anonymity.guarantee import k_guarantee
+from dpdesk.engine.anonymity.lattice import LatticeProblem
 from dpdesk.engine.anonymity.method import KAnonymity
-from dpdesk.engine.anonymity.metrics import OBJECTIVES, NodeStatistics
+from dpdesk.engine.anonymity.metrics import OBJECTIVES, NodeStatistics, evaluate_node
 from dpdesk.engine.anonymity.settings import PARAMETERS
+from dpdesk.engine.anonymity.statistics import LatticeStatistics
 from dpdesk.engine.method import MethodInput, Outcome
 from tests.helpers.memory_tables import MemorySource, publish
 from tests.helpers.small_tables import SmallTable, small_tables
@@ -325,3 +331,61 @@ def test_adult_has_its_known_optimum(real_data: Path) -> None:
 def test_statistics_without_a_kept_class_have_no_average() -> None:
     found = NodeStatistics((0,), 5, 3, 3, 0, 0, 0, (), (), {})
     assert found.average_class_size is None
+
+
+def test_no_chart_comes_out_when_the_count_of_all_nodes_has_another_optimum(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from dpdesk.engine.anonymity import bounded
+
+    honest = bounded.bounded_search
+
+    def worse(problem: LatticeProblem, objective: str, k: int, *rest: Any, **more: Any) -> Any:
+        found = honest(problem, objective, k, *rest, **more)
+        top = evaluate_node(problem, problem.heights, k)
+        return replace(found, node=problem.heights, statistics=top)
+
+    monkeypatch.setattr(bounded, "bounded_search", worse)
+    outcome = run(given_of(PEOPLE, k=3))
+    with pytest.raises(RefusedError) as caught:
+        list(outcome.charts)
+    assert caught.value.code == "k-anonymity.self-check"
+
+
+def test_the_chart_of_all_nodes_is_made_behind_the_answer_and_ends_when_cancelled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from dpdesk.engine.anonymity import search
+
+    honest, started, token = search.walk_lattice, threading.Event(), CancelToken()
+
+    def waiting(
+        problem: LatticeProblem, ks: list[int], own: CancelToken, *rest: Any, **more: Any
+    ) -> LatticeStatistics:
+        started.set()
+        with own.on_cancel(cancelled.set):
+            cancelled.wait()
+        return honest(problem, ks, own, *rest, **more)
+
+    cancelled = threading.Event()
+    monkeypatch.setattr(search, "walk_lattice", waiting)
+    outcome = KAnonymity().decide(given_of(PEOPLE, k=3), token, silent)
+    assert outcome.result["proven_optimal"] is True
+    started.wait()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        list(outcome.charts)
+
+
+def test_a_count_behind_a_result_that_nobody_keeps_ends() -> None:
+    ended = threading.Event()
+
+    def make(own: CancelToken) -> int:
+        with own.on_cancel(ended.set):
+            ended.wait()
+        return 1
+
+    behind = Behind(make, CancelToken())
+    del behind
+    gc.collect()
+    assert ended.wait(60)
