@@ -136,9 +136,20 @@ def _check_claims(
     all files are in the manifest, so that what has been checked once needs no second look.
     """
     from dpdesk.app.manifests import manifest_hash
+
+    found = verified(context, folder, content.public, token)
+    said = tuple(_not_compared(content.manifest, found))
+    context.verified[manifest_hash(content.manifest)] = said
+
+
+def verified(context: AppContext, folder: Path, part: Path, token: CancelToken) -> VerifyReport:
+    """What checking a ``part`` of a release shows, its public one or the whole folder.
+
+    Raises RefusedError ``release.not-verified`` where something fails, Cancelled.
+    """
     from dpdesk.app.verifying import verify_release
 
-    found = verify_release(content.public, context.registry, token, silent)
+    found = verify_release(part, context.registry, token, silent, reviewed=part == folder)
     if found.failures:
         failure = found.failures[0]
         raise RefusedError(
@@ -151,8 +162,7 @@ def _check_claims(
             ),
             hint=_ANSWERS_NOTHING,
         )
-    said = tuple(_not_compared(content.manifest, found))
-    context.verified[manifest_hash(content.manifest)] = said
+    return found
 
 
 def _not_compared(manifest: Manifest, found: VerifyReport) -> Iterator[str]:

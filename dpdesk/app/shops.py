@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.page_checks import recorded_hierarchies
 from dpdesk.app.prepared import PreparedTables
 from dpdesk.app.private.preparing import prepare_tables
-from dpdesk.app.querying import told
+from dpdesk.app.querying import told, verified
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.hierarchy import Hierarchy
@@ -116,8 +116,10 @@ def shop_of_release(
 ) -> Shop:
     """The shop of a released cube, for whoever has its data open and its ledger.
 
-    Raises RefusedError ``buy.no-evidence``, ``buy.no-source``, ``buy.other-source``,
-    ``buy.other-ledger``; InputError ``release.*``; StorageError; Cancelled.
+    The plan in its evidence is what is paid for, so the whole release is verified before. Raises
+    RefusedError ``buy.no-evidence``, ``buy.no-source``, ``buy.other-source``, ``buy.other-ledger``,
+    ``buy.other-people``, ``release.not-verified``; InputError ``release.*``; StorageError;
+    Cancelled.
     """
     from dpdesk.io.release_check import read_release
 
@@ -145,6 +147,7 @@ def shop_of_release(
                 hint="Open that file, or the plan of the release, in the main window.",
             )
         check_same_source(at_hand.data, [folder])
+        verified(context, folder, folder, token)
         plan = Plan.from_plain(facts.internal_section("plan"), "the plan in the evidence")
         recorded = recorded_hierarchies(facts.internal_section("hierarchies"))
         shop = Shop(plan, at_hand.work.base, "the plan", at_hand.data, recorded=recorded)
@@ -185,14 +188,15 @@ def _check_ledger(context: AppContext, shop: Shop, facts: ReleaseFacts, token: C
     """Refuse a ledger without the debit of the release: it would forget what is spent."""
     from dpdesk.app.ledgers import open_ledger
     from dpdesk.project.ledger import Ledger
+    from dpdesk.project.ledger.records import Debited, one_line
 
     path = open_ledger(context, shop.base, shop.plan.budget).path
     entry = facts.internal_section("budget")["entry"]
-    held = False
+    held = None
     if path.exists():
         with closing(Ledger.open(path, create=False, token=token)) as ledger:
-            held = any(each.hash == entry for each in ledger.entries())
-    if not held:
+            held = next((each for each in ledger.entries() if each.hash == entry), None)
+    if held is None or not isinstance(held.content, Debited):
         raise RefusedError(
             "buy.other-ledger",
             msg(
@@ -201,4 +205,15 @@ def _check_ledger(context: AppContext, shop: Shop, facts: ReleaseFacts, token: C
                 path=path,
             ),
             hint="Open the plan that the release was made of from its own folder.",
+        )
+    people = one_line(str((shop.plan.budget or {}).get("population") or ""))
+    if held.content.request.population != people:
+        raise RefusedError(
+            "buy.other-people",
+            msg(
+                "{path}: the debit of the release is on other people than the plan in its evidence "
+                "names.",
+                path=path,
+            ),
+            hint="The evidence was changed since: do not use it.",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -21,6 +22,7 @@ from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.debits import open_here
+from tests.helpers.forging import canonical, manifest_of, seal_again
 
 
 class Agency:
@@ -194,6 +196,35 @@ def test_who_lacks_the_source_or_has_another_is_told_why_nothing_is_sold(agency:
     agency.window.purchase.offer()
     agency.quiet()
     assert "register.csv is not the file that first was made of" in agency.texts()
+    assert not agency.card.next.isEnabled()
+
+
+def _change(release: Path, change: Callable[[dict[str, Any]], object], texts: object) -> None:
+    place = release / "internal/evidence.json"
+    evidence = json.loads(place.read_text("utf-8"))
+    change(evidence)
+    place.write_bytes(canonical(evidence))
+    seal_again(release, manifest_of(release) | ({} if texts is None else {"texts": texts}))
+
+
+@pytest.mark.parametrize("texts", [None, {"language": "en", "sha256": "0" * 64}])
+def test_nothing_is_sold_by_a_plan_that_somebody_changed_in_the_evidence(
+    agency: Agency, texts: object
+) -> None:
+    def other_people(evidence: dict[str, Any]) -> None:
+        evidence["plan"]["budget"]["population"] = "quite other people"
+        if texts is not None:
+            evidence["budget"]["population"] = "quite other people"
+            for key in ("record", "head", "elsewhere"):
+                del evidence["budget"][key]
+
+    made = release(agency.context, agency.plan, agency.folder / "first").out
+    _change(made, other_people, texts)
+    agency.window.open(made)
+    agency.quiet(lambda: agency.window.seen is not None)
+    agency.cross()
+    told = "does not verify" if texts is None else "on other people than the plan"
+    assert told in agency.texts()
     assert not agency.card.next.isEnabled()
 
 
