@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,7 @@ def evidence_faults(
     """
     yield from key_faults(evidence, paid=spends, complete=complete)
     if evidence.get("format") != FORMAT:
-        yield f"`format` is not {FORMAT}"
+        yield msg("`format` is not {wanted}", wanted=FORMAT)
     if not _plain_notes(evidence.get("notes")):
         yield "`notes` are not sentences"
     yield from _parameters_fault(evidence, method, complete=complete)
@@ -146,9 +147,13 @@ def _reading_faults(evidence: Mapping[str, object]) -> Iterator[str]:
         asked |= {key: value for key, value in given.items() if value is not None}
     for key, value in asked.items():
         if not same_values(reading.get(key, [""] if key == "missing" else None), value):
-            yield f"`plan, source, {key}` is not how the source was read"
+            yield _other_reading(key)
     if text and spec.encoding and not _same_encoding(spec.encoding, str(reading.get("encoding"))):
-        yield "`plan, source, encoding` is not how the source was read"
+        yield _other_reading("encoding")
+
+
+def _other_reading(key: str) -> str:
+    return msg("`plan, source, {key}` is not how the source was read", key=key)
 
 
 def _same_encoding(asked: str, used: str) -> bool:
@@ -179,7 +184,7 @@ def needs_source() -> ClaimCheck:
 def figures_check(faults: Sequence[str], unlike: str = "") -> ClaimCheck:
     """The claim on the figures; ``unlike`` says why they could not be compared."""
     if faults:
-        found = "; ".join(faults)
+        found = reduce(lambda one, other: msg("{one}; {other}", one=one, other=other), faults)
         return ClaimCheck(FIGURES_CLAIM, CheckStatus.FAILED, found, PLACE)
     if unlike:
         return ClaimCheck(FIGURES_CLAIM, CheckStatus.NOT_CHECKED, unlike, PLACE)
@@ -202,10 +207,15 @@ def source_faults(
     if not complete:
         facts = {key: _as_far_as(recorded, key, facts[key]) for key in facts if key in recorded}
     return [
-        f"`source, {key}` is not what the source gives"
+        not_given(f"source, {key}")
         for key in facts
         if key != "name" and not same_values(recorded.get(key), facts[key])
     ]
+
+
+def not_given(key: str) -> str:
+    """A key of the evidence whose value is another than the source gives."""
+    return msg("`{key}` is not what the source gives", key=key)
 
 
 def _as_far_as(recorded: Mapping[str, object], key: str, fact: object) -> object:
@@ -222,10 +232,10 @@ def note_faults(evidence: Mapping[str, object], notes: Sequence[str]) -> list[st
     there = recorded if isinstance(recorded, list) else []
     missing = [note for note in notes if note not in there]
     if missing:
-        return [f"`notes` do not say what the source gives ({missing[0][:80]}…)"]
+        return [msg("`notes` do not say what the source gives ({note}…)", note=missing[0][:80])]
     added = [str(note) for note in there if note not in notes]
     if added:
-        return [f"`notes` say what the source does not give ({added[0][:80]}…)"]
+        return [msg("`notes` say what the source does not give ({note}…)", note=added[0][:80])]
     if there == list(notes):
         return []
     return ["`notes` are in another order, or one of them is there twice"]
@@ -247,7 +257,7 @@ def hierarchy_faults(
     if not complete:
         names -= _of_files(plan)
     return [
-        f"`hierarchies, {name}` is not what the plan gives"
+        msg("`{key}` is not what the plan gives", key=f"hierarchies, {name}")
         for name in sorted(names)
         if not same_values(_rows_of(recorded.get(name)), _rows_of(again.get(name)))
     ]
@@ -341,9 +351,7 @@ def outcome_faults(
     }
     there = {**evidence, "result": without(evidence.get("result"), _SEARCH_TIMES)}
     return [
-        f"`{key}` is not what the source gives"
-        for key, value in again.items()
-        if not same_values(there.get(key), value)
+        not_given(key) for key, value in again.items() if not same_values(there.get(key), value)
     ]
 
 

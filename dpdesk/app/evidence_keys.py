@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dpdesk.app.evidence import ASKED, PACKAGES
+from dpdesk.core.messages import msg
 
 NOISE_PAID, RECORDED_NOTES, PRINTED_TOO = "noise_paid", "recorded_notes", "printed"
 _ANY = "*"
@@ -134,13 +135,13 @@ def key_faults(evidence: Mapping[str, object], *, paid: bool, complete: bool) ->
         if key is None or key.of not in fitting:
             unknown.add(_shown(place))
         elif key.basis is Basis.RECORDED and not _single(place, value):
-            yield f"`{_shown(place)}` is not a value as a run records it"
-    yield from (f"`{name}` is not a key of evidence" for name in sorted(unknown))
+            yield msg("`{key}` is not a value as a run records it", key=_shown(place))
+    yield from (msg("`{key}` is not a key of evidence", key=name) for name in sorted(unknown))
     if complete:
         for key in KEYS:
             if key.always and key.of in fitting and not _is_there(evidence, key.parts):
                 name = ", ".join(part for part in key.parts if part != _ANY)
-                yield f"the key `{name}` is missing"
+                yield msg("the key `{key}` is missing", key=name)
 
 
 def recorded_in(evidence: Mapping[str, object]) -> tuple[str, ...]:

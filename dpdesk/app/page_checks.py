@@ -244,7 +244,7 @@ def plan_fault(manifest: Manifest, evidence: Mapping[str, object], method: Metho
         given = plan.protection.parameters
         values = parse_parameters(method.parameters, given, "the plan")
     except InputError as error:
-        return f"its plan cannot be read: {error.sentence}"
+        return msg("its plan cannot be read: {reason}", reason=error.sentence)
     public = [parameter for parameter in method.parameters if parameter.public]
     whole = effective_parameters(method.parameters, values, public)
     said = {
@@ -257,7 +257,7 @@ def plan_fault(manifest: Manifest, evidence: Mapping[str, object], method: Metho
     }
     for key, (planned, stated) in said.items():
         if planned != stated:
-            return f"`{key}` of its plan is not the one of the manifest"
+            return msg("`{key}` of its plan is not the one of the manifest", key=key)
     return _role_fault(manifest, evidence, plan, method, values, source.get("columns"))
 
 
@@ -295,7 +295,7 @@ def _role_fault(
     for key, value in named.items():
         role = keys.get(key)
         if role is not None and value != [name for name in columns if roles[name] is role]:
-            return f"its plan has other {role.value} columns than the guarantee"
+            return msg("its plan has other {role} columns than the guarantee", role=role.value)
     linked = plan.linkages(columns)
     said = linkages_from(named, list(linked))
     return None if said == linked else "its plan has other pseudonyms than the guarantee"

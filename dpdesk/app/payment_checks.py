@@ -51,14 +51,21 @@ def payment_faults(
         return
     # Earlier versions kept none of what came with the entry of the debit; none kept a part of it.
     wanted = _PAID | _SINCE if complete or _SINCE & set(budget) else _PAID
-    yield from (f"`budget, {key}` is missing" for key in sorted(wanted - set(budget)))
+    yield from (
+        msg("the key `{key}` is missing", key=f"budget, {key}")
+        for key in sorted(wanted - set(budget))
+    )
     promised = promised_budget(manifest)
     if promised is None:
         yield "the manifest promises neither ε nor ρ, so what was paid cannot be compared"
         return
     if budget.get("cost") != str(promised):
         paid = str(budget.get("cost"))[:60]
-        yield f"`budget` says that {paid} was paid, and the manifest promises {promised}"
+        yield msg(
+            "`budget` says that {paid} was paid, and the manifest promises {promised}",
+            paid=paid,
+            promised=promised,
+        )
     if "record" in budget:
         yield from _record_faults(manifest, evidence, budget, promised, charge)
     else:
@@ -153,7 +160,7 @@ def _record_faults(
         }
     for name, (one, other) in found.items():
         if one != other:
-            yield f"`budget, record`: its {name} is not that of this release"
+            yield msg("`budget, record`: its {name} is not that of this release", name=name)
     entries = ending.get("entries")
     if set(ending) != _HEAD or type(entries) is not int or entries < entry.n:
         yield "`budget, head` is not an end of that ledger"

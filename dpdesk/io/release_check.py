@@ -319,7 +319,7 @@ def _compare_results(found: ReleaseFiles, evidence: dict[str, object], place: Pa
     manifest = (found.manifest or NO_MANIFEST).as_json()
     for key in ("dpdesk", "method", "title", "created", "guarantee"):
         if evidence.get(key) != manifest[key]:
-            found.fail(place, f"`{key}` is not the one of the manifest")
+            found.fail(place, msg("`{key}` is not the one of the manifest", key=key))
     whole, public = evidence.get("result"), manifest["result"]
     if not isinstance(whole, Mapping) or not isinstance(public, Mapping):
         found.fail(place, "`result` is no table")

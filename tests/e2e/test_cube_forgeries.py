@@ -16,6 +16,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.payment_checks import PAYMENT_CLAIM
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.language import voice_of
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.release import VerifyReport
 from dpdesk.project.ledger.records import LedgerEntry
@@ -521,8 +522,8 @@ def test_the_entry_of_a_debit_is_compared_with_the_witness_of_its_computer(
     ("taken", "changed", "reason"),
     [
         (("record", "head", "elsewhere"), {}, ""),
-        (("record",), {}, "`budget, record` is missing"),
-        (("head", "elsewhere"), {}, "`budget, head` is missing"),
+        (("record",), {}, "the key `budget, record` is missing"),
+        (("head", "elsewhere"), {}, "the key `budget, head` is missing"),
         (
             ("record", "head", "elsewhere"),
             {"entry": "0" * 64},
@@ -553,3 +554,38 @@ def test_the_entry_of_a_debit_is_not_taken_away_unseen_whatever_texts_a_release_
         return
     assert found.ok
     assert PAYMENT_CLAIM in [check.claim for check in found.not_checked()]
+
+
+def test_what_is_wrong_with_evidence_is_said_in_german(
+    context: AppContext, genuine: Mapping[str, Path], tmp_path: Path
+) -> None:
+    german = voice_of("de")
+    changes: list[Callable[[Said], object]] = [
+        lambda e: e["budget"].update(cost="ε = 3"),
+        lambda e: e["budget"].update(elsewhere=0),
+        lambda e: e["budget"].update(time="2020-01-01T00:00:00+00:00"),
+        lambda e: e["budget"].pop("head"),
+        lambda e: e["budget"].update(record=1),
+        lambda e: e.pop("budget"),
+        lambda e: e.pop("timings"),
+        lambda e: e.update(more=1),
+        lambda e: e.update(risk={"before": 1}),
+        lambda e: e.update(roles={}),
+        lambda e: e.update(parameters={}),
+        lambda e: e.update(notes=[1]),
+        lambda e: e["plan"].update(title="another"),
+        lambda e: e["plan"]["source"].update(delimiter=";"),
+        lambda e: e["plan"]["protection"].update(epsilon=9),
+        lambda e: e["timings"].update(run="long"),
+    ]
+    place = genuine["counts"]
+    for number, change in enumerate(changes):
+        made = Path(shutil.copytree(place, tmp_path / str(number)))
+        evidence = json.loads((made / "internal/evidence.json").read_text("utf-8"))
+        change(evidence)
+        (made / "internal/evidence.json").write_bytes(canonical(evidence))
+        seal_again(made, manifest_of(made))
+        found = verify_release(made, context.registry, CancelToken(), silent)
+        assert found.failures
+        for one in found.failures:
+            assert german.known(one.reason) not in (None, one.reason), one.reason

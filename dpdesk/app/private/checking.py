@@ -12,6 +12,7 @@ from dpdesk.app.evidence import found_values
 from dpdesk.app.evidence_checks import (
     checks_fault,
     figures_check,
+    not_given,
     note_faults,
     same_values,
     source_faults,
@@ -42,6 +43,7 @@ from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.manifest import Manifest
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.pinned import unnamed
 from dpdesk.core.plan import HierarchyBuilder, Plan
@@ -102,7 +104,7 @@ def private_claims(
 def _empty_faults(evidence: Mapping[str, object]) -> list[str]:
     """What a release with noise says nothing of, because the data must not be judged for it."""
     return [
-        f"`{key}` is not empty"
+        msg("`{key}` is not empty", key=key)
         for key in ("risk", "utility", "figures", "recoded")
         if evidence.get(key)
     ]
@@ -158,16 +160,16 @@ def checks_with_source(
             return figures_check(faults, unlike), counted
         facts = design.facts(data, token)
         faults += [
-            f"`result, {key}` is not what the source gives"
+            not_given(f"result, {key}")
             for key, value in facts.items()
             if not same_values(whole.get(key), value)
         ]
         faults += [
-            f"`result, {key}` is not something that a release has"
+            msg("`{key}` is not something that a release has", key=f"result, {key}")
             for key in sorted(set(whole) - {*manifest.result, *facts})
         ]
         faults += [
-            f"`{key}` is not what the plan gives"
+            msg("`{key}` is not what the plan gives", key=key)
             for key, value in found_values((), design.charts, ()).items()
             if not same_values(evidence.get(key), value)
         ]

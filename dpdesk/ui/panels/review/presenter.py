@@ -476,7 +476,7 @@ def verdict(report: VerifyReport, rows: tuple[CheckRow, ...]) -> Verdict:
         if problems:
             first = report.failures[0]
             more = translate("Review", "{sentence} {path}: {reason}.")
-            text = more.format(sentence=text, path=first.path, reason=first.reason)
+            text = more.format(sentence=text, path=first.path, reason=said(first.reason))
         if problems > 1:
             text += " " + translate("Review", "({n} more)").format(n=problems - 1)
         return Verdict("fail", text)
@@ -538,7 +538,7 @@ def words(state: State, source: Path | None = None) -> str:
 def _file_rows(report: VerifyReport) -> list[CheckRow]:
     failed = words(State.FAILED)
     rows = [
-        CheckRow(State.FAILED, failed, one.path, one.reason, one.path)
+        CheckRow(State.FAILED, failed, one.path, said(one.reason), one.path)
         for one in file_failures(report)
     ]
     if not rows:
