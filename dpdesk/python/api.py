@@ -57,10 +57,12 @@ def run(
     asked or the budget is not enough, Cancelled.
     """
     from dpdesk.app.running import run_plan
+    from dpdesk.io.release_folder import check_out
 
     chosen, target = plan_of(plan)._using(source), Path(out)
 
     def work(context: AppContext, token: CancelToken, report: Report) -> None:
+        check_out(target)  # before a frame is written, which may take a while
         details = {"command": "run", "out": str(target.absolute())}
         enter(context, "ran", _subject(plan), details)
         with chosen._placed(context, token) as placed:

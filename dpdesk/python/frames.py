@@ -76,7 +76,7 @@ def held_frame(
         made = _column(frame.iloc[:, j], place)
         found = Variable(
             name=column,
-            label=str(labels.get(column, "")),
+            label=str(labels.get(column) or ""),
             kind=made.kind,
             measure="ordinal" if made.order else "",
             value_labels=_value_labels(coded.get(column, {}), place),
@@ -176,7 +176,8 @@ def _table(given: object, key: str, name: str) -> Mapping[str, Any]:
 
 def _value_labels(given: object, place: _Place) -> dict[str, str]:
     labels = _table(given, VALUE_LABELS, place.frame)
-    return {_text(value) or "": str(label) for value, label in labels.items()}
+    known = {_text(value): str(label) for value, label in labels.items() if label is not None}
+    return {value: label for value, label in known.items() if value is not None}
 
 
 def _column(series: pd.Series[Any], place: _Place) -> _Texts:

@@ -16,12 +16,14 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.messages import msg
+from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plain import thaw
 from dpdesk.core.plan import Plan as PlanValue
 from dpdesk.core.schema import Role
 from dpdesk.core.source_options import FRAME_ENDING, check_options, source_format, without_ignored
 from dpdesk.core.source_spec import SourceSpec, read_source
 from dpdesk.engine.kinds import noise_of
+from dpdesk.engine.methods import default_registry
 from dpdesk.project.work import WorkState
 from dpdesk.python import session
 from dpdesk.python.frames import NAME, held_frame, is_frame, texts_of
@@ -360,6 +362,8 @@ def _work_of(
     """What plain values say, checked as those of a plan file are."""
     plan = PlanValue.from_plain(raw, THE_WORK)
     check_options(plan.source, f"{THE_WORK}, [source]")
+    method = default_registry().ready(plan.protection.method, f"{THE_WORK}, [protection]")
+    parse_parameters(method.parameters, plan.protection.parameters, f"{THE_WORK}, [protection]")
     work = WorkState.from_plan(plan, base)
     return replace(work, hierarchies=MappingProxyType({**work.hierarchies, **hierarchies}))
 

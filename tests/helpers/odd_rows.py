@@ -16,6 +16,12 @@ import pyreadstat
 import xlsxwriter
 from pyarrow import parquet
 
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.labels import Variable
+from dpdesk.io.formats import frame
+from dpdesk.io.formats.frame import FrameColumn
+from dpdesk.python.frames import dtype_texts
+
 NAMES = ("person", "sex", "age", "born", "pay")
 TYPES = {"person": "text", "sex": "text", "age": "number", "born": "date", "pay": "number"}
 Row = tuple[Any, ...]
@@ -188,6 +194,18 @@ def write_duckdb(path: Path, rows: Sequence[Row]) -> None:
         con.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", [[*row] for row in rows])
 
 
+def write_frame(path: Path, rows: Sequence[Row]) -> None:
+    """Python's own values in columns of objects, as the interface for Python code keeps them."""
+    columns = []
+    for j, name in enumerate(NAMES):
+        texts = dtype_texts(pd.Series([row[j] for row in rows], dtype=object))
+        columns.append(FrameColumn(Variable(name), pa.array(texts, pa.large_string())))
+    folder = path.with_name(f"{path.stem}-held")
+    made = frame.write_frame(columns, folder / path.name, folder, CancelToken(), private=True)
+    made.replace(path)
+    folder.rmdir()
+
+
 FORMATS: dict[str, tuple[Callable[[Path, Sequence[Row]], None], dict[str, object]]] = {
     "parquet": (write_parquet, {}),
     "sav": (write_sav, {"encoding": "utf-8"}),
@@ -196,8 +214,13 @@ FORMATS: dict[str, tuple[Callable[[Path, Sequence[Row]], None], dict[str, object
     "xlsx": (write_xlsx, {"header": True}),
     "sqlite": (write_sqlite, {}),
     "duckdb": (write_duckdb, {}),
+    "frame": (write_frame, {}),
 }
 MORE: dict[str, list[Row]] = {
+    "frame": [
+        (b"\xff", ["f"], 2**80, "1980-01-01", 1j), ("\ud800", True, "1", 1980, None),
+        ("a\0b", "\U0010ffff", dt.date(1980, 1, 1), dt.datetime(1980, 1, 1), ()),
+    ],
     "parquet": [(b"\xff\xfe", b"\xc3", 1.0, None, 1.0), ("a\0b", "\0", 1.0, None, 1.0)],
     "sqlite": [
         (b"\xff", b"", b"1", b"1980-01-01", b"\0"), ("a\0b", "f", "1", "1980-01-01", "1"),

@@ -44,8 +44,7 @@ FULL = {
         "method": "k-anonymity",
         "k": 5,
         "max_suppression": 0.02,
-        "importance": {"age": 0.1},
-        "require": [{"model": "l-diversity", "attribute": "illness", "l": 2}] * 3,
+        "levels": {"age": 1, "town": 0},
     },
     "budget": {"population": "the town", "limit": 2},
 }

@@ -225,6 +225,16 @@ def test_labels_that_are_no_table_are_refused(context: AppContext) -> None:
     assert refusal(frame, context).code == "frame.labels"
 
 
+def test_what_has_no_label_gets_none(context: AppContext) -> None:
+    frame = pd.DataFrame({"x": [1], "y": [2]})
+    frame.attrs = {"labels": {"x": None}, "value_labels": {"y": {2: None, None: "refused", 3: "a"}}}
+    head = json.loads(written(frame, context).partition(b"\n")[0])
+    assert head["columns"] == [
+        {"name": "x", "kind": "number"},
+        {"name": "y", "kind": "number", "value_labels": {"3": "a"}},
+    ]
+
+
 def test_without_rows_a_frame_is_refused_where_it_is_read(context: AppContext) -> None:
     with pytest.raises(InputError) as caught:
         rows_of(pd.DataFrame({"x": pd.array([], "Int64")}), context)

@@ -119,6 +119,9 @@ def test_rows_of_a_hierarchy_are_saved_as_a_file_beside_the_plan(tmp_path: Path)
         ({"attributes": {"age": "quasi"}}, r"The plan, \[attributes.age\]: `role` is \"quasi\""),
         ({"attributes": {"age": dpdesk.Attribute("sensitive", {"kind": "x"})}}, "`kind` is"),
         ({"language": "xx"}, "The plan: `language` is"),
+        ({"kk": 3}, r"The plan, \[protection\]: .*`kk`"),
+        ({"method": "k-anonimity"}, "k-anonimity"),
+        ({"k": 1}, "`k` is 1"),
         ({"budget": {"population": 3}}, r"The plan, \[budget\]"),
         ({"max_suppression": float("nan")}, "a finite number"),
         ({"source": dpdesk.Source("a.parquet", delimiter=";")}, "`delimiter` does not apply"),
@@ -132,13 +135,13 @@ def test_rows_of_a_hierarchy_are_saved_as_a_file_beside_the_plan(tmp_path: Path)
 def test_what_a_plan_file_would_be_refused_for_is_refused(
     keywords: dict[str, object], words: str
 ) -> None:
-    given = {"source": "people.csv", **keywords}
+    given = {"method": "k-anonymity", "source": "people.csv", "k": 2, **keywords}
     with pytest.raises(InputError, match=words):
-        dpdesk.Plan("k-anonymity", k=2, **given)  # type: ignore[arg-type]
+        dpdesk.Plan(**given)  # type: ignore[arg-type]
 
 
 def test_a_plan_whose_frame_is_not_at_hand_asks_for_it(tmp_path: Path) -> None:
-    plan = dpdesk.Plan("k-anonymity", pd.DataFrame({"age": [1]}), k=1, folder=tmp_path)
+    plan = dpdesk.Plan("k-anonymity", pd.DataFrame({"age": [1]}), k=2, folder=tmp_path)
     plan.save(tmp_path / "plan.toml")
     with pytest.raises(InputError, match="is not at hand") as caught:
         dpdesk.run(tmp_path / "plan.toml", tmp_path / "out")
