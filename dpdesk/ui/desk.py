@@ -31,13 +31,13 @@ from dpdesk.ui.panels.data import DataPanel
 from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.panels.review import ReviewPanel
-from dpdesk.ui.people import PeopleWindow
 from dpdesk.ui.projects import ENDING, OPENED_ENDINGS, ProjectDesk
 from dpdesk.ui.settings import SettingsStore, StoredSettings
 from dpdesk.ui.shell import Panel, PanelEntry
 from dpdesk.ui.shell.bars import StatusFacts
 from dpdesk.ui.side_windows import SideWindows
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.windows.people import PeopleWindow
 from dpdesk.ui.words.budget import status_words
 from dpdesk.ui.words.settings import planned_words, released_words
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
@@ -195,7 +195,8 @@ class Desk(QObject):
     @property
     def people(self) -> PeopleWindow | None:
         """The window about people and keys; None while nobody has wanted it."""
-        return self.beside.people
+        found = vars(self.beside).get("people")
+        return found if isinstance(found, PeopleWindow) else None
 
     @Slot(str, str)
     def _on_jump(self, step: str, column: str) -> None:

@@ -23,9 +23,9 @@ from PySide6.QtWidgets import QApplication
 
 from dpdesk.app.context import AppContext
 from dpdesk.ui.application import SWITCH_SECONDS
-from dpdesk.ui.audit import AuditWindow
 from dpdesk.ui.jobs import GcKeeper, JobHub
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.windows.audit import AuditWindow
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.audit_logs import fill_long
 from tests.helpers.events import wait_until

@@ -16,12 +16,11 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
-from dpdesk.ui.audit import AuditWindow
-from dpdesk.ui.fitting import FitWindow
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.people import PeopleWindow
-from dpdesk.ui.people.window import KEYS, TRUST
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.windows.audit import AuditWindow
+from dpdesk.ui.windows.fitting import FitWindow
+from dpdesk.ui.windows.people import KEYS, TRUST, PeopleWindow
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.audit_logs import fill, tamper

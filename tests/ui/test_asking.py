@@ -17,9 +17,9 @@ from dpdesk.app.querying import open_release
 from dpdesk.core.charts import BarChart
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.query import Chosen, Query
-from dpdesk.ui.asking import AskWindow
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.windows.asking import AskWindow
 from tests.helpers import clinic
 from tests.helpers.a11y import findings
 from tests.helpers.releases import run_code

@@ -18,9 +18,9 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app import signing
 from dpdesk.app.types import AppContext
 from dpdesk.project.audit import FILE, AuditLog
-from dpdesk.ui.audit import AuditWindow
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.windows.audit import AuditWindow
 from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.audit_logs import fill, fill_long, tamper

@@ -14,11 +14,11 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.databases import Address
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.formats.databases import passwords
-from dpdesk.ui.database import DatabaseWindow
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.windows.database import DatabaseWindow
 from tests.helpers.a11y import findings
 from tests.helpers.postgres import postgres_server
 

@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import AppContext, Role, SetParameters
 from dpdesk.project.audit import AuditLog
-from dpdesk.ui.fitting import FitWindow
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.windows.fitting import FitWindow
 from tests.helpers.a11y import findings
 from tests.helpers.sitting import Sitting
 

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import AppContext, Role, SetParameters, SetRoles
-from dpdesk.ui.history_window import HistoryWindow
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.windows.history import HistoryWindow
 from tests.helpers.a11y import findings
 from tests.helpers.releases import write_source
 from tests.helpers.sitting import Sitting

@@ -18,8 +18,8 @@ from dpdesk.core.charts import ScatterChart
 from dpdesk.core.jobs import silent
 from dpdesk.project.ledger import Witness
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.ledger import LedgerWindow
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.windows.ledger import LedgerWindow
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.debits import SOURCE

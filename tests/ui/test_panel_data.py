@@ -20,9 +20,8 @@ from shiboken6 import delete
 from dpdesk.core.plan import SourceSpec
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.data import DataPanel
-from dpdesk.ui.panels.data.presenter import Page
+from dpdesk.ui.panels.data.presenter import Page, Previewed
 from dpdesk.ui.panels.data.reading import ReadingForm
-from dpdesk.ui.panels.data.tasks import Previewed
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench

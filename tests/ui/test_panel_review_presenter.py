@@ -15,7 +15,7 @@ from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.ui.panels.review import presenter
-from dpdesk.ui.panels.review.preparing import InspectFolder
+from dpdesk.ui.panels.review.preparing import inspect_folder
 from dpdesk.ui.panels.review.presenter import State, purpose, size_text
 from tests.helpers.stated import stated
 
@@ -150,11 +150,11 @@ def test_a_folder_that_may_not_be_written_in_is_named(read_only: Path, tmp_path:
 
 
 def test_a_release_is_suggested_where_it_can_be_written(read_only: Path, tmp_path: Path) -> None:
-    look = InspectFolder("people-release", (read_only, tmp_path / "nowhere", tmp_path))
-    found = look(CancelToken(), silent)
+    places = (read_only, tmp_path / "nowhere", tmp_path)
+    found = inspect_folder("people-release", places, CancelToken(), silent)
     assert found.text == str(tmp_path / "people-release")
     assert found.problem == ""
-    nothing_else = InspectFolder("people-release", (read_only,))(CancelToken(), silent)
+    nothing_else = inspect_folder("people-release", (read_only,), CancelToken(), silent)
     assert "Nothing may be written" in nothing_else.problem
 
 

@@ -16,9 +16,8 @@ from dpdesk.app.types import AppContext
 from dpdesk.core.errors import InputError
 from dpdesk.project.audit import AuditLog
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.people import PeopleWindow
-from dpdesk.ui.people.window import TRUST
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.windows.people import TRUST, PeopleWindow
 from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.reviewing import BEN, CLARA

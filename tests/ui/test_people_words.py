@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.review.values import RevokedAs, StoredKey
-from dpdesk.ui.people.trust_page import (
+from dpdesk.ui.windows.people_pages import (
     digits_problem,
     fingerprint_words,
     key_row,

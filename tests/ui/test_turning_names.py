@@ -15,7 +15,6 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.running import run_plan
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.shown import LONGEST_VALUE
-from dpdesk.ui.asking import AskWindow
 from dpdesk.ui.browsing import BrowseWindow
 from dpdesk.ui.files import file_stem
 from dpdesk.ui.models.table import ListModel
@@ -26,6 +25,7 @@ from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.panels.review import ReviewPanel
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.windows.asking import AskWindow
 from dpdesk.ui.words.numbers import legible, quoted, short_name, shortened
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Workbench

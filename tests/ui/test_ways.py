@@ -14,7 +14,7 @@ from dpdesk.core.charts import ScatterChart
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.compare import ComparePanel
 from dpdesk.ui.theme import ThemeManager
-from dpdesk.ui.ways import WaysWindow
+from dpdesk.ui.windows.ways import WaysWindow
 from dpdesk.ui.workbench import Workbench
 from tests.helpers import clinic
 from tests.helpers.a11y import findings

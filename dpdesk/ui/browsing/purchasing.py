@@ -1,9 +1,10 @@
-"""Buying a table of the cube that is browsed: the offer, the two steps, the job, the new piece."""
+"""Buying a table of the cube that is browsed: the offer on its card, two steps, the new piece."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
@@ -18,12 +19,12 @@ from dpdesk.ui.browsing import tasks
 from dpdesk.ui.browsing.tasks import Offered
 from dpdesk.ui.browsing.words import half_text
 from dpdesk.ui.files import FileAsker
-from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
-from dpdesk.ui.people.parts import Problem, button, note
+from dpdesk.ui.jobs import JobCancelled, JobFailed, JobHub
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.parts import Problem, button, note
 from dpdesk.ui.words.numbers import grouped, marked, short_name, typed_exact
 from dpdesk.ui.words.spoken import said
 
@@ -484,10 +485,13 @@ class Purchase(QObject):
             return
         self._hub.latest(tasks.OFFER).query(
             self.tr("Working out an offer"),
-            tasks.MakeOffer(
-                self._context, self._till(self._cube), read_amount(self.card.amount.text())
+            partial(
+                tasks.make_offer,
+                self._context,
+                self._till(self._cube),
+                read_amount(self.card.amount.text()),
             ),
-            done=self._on_offer,
+            then=self._on_offer,
             failed=self._on_no_offer,
             quiet=True,
         )
@@ -498,9 +502,8 @@ class Purchase(QObject):
         known = shop if before == (cube.pieces[:1], at_hand, self._planned) else None
         return tasks.Till(cube, at_hand, self._planned, dimensions, self._folder, known)
 
-    def _on_offer(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if not isinstance(found, tasks.Offered) or self._cube is None:
+    def _on_offer(self, found: tasks.Offered) -> None:
+        if self._cube is None:
             return
         self._shop = ((self._cube.pieces[:1], self._at_hand(), self._planned), found.shop)
         if set(found.dimensions) == set(self._dimensions):
@@ -535,8 +538,10 @@ class Purchase(QObject):
         )
         self._job = self._hub.mutate(
             title,
-            tasks.Buy(self._context, self._till(self._cube), offered.amount, offered.out),
-            done=self._on_done,
+            partial(
+                tasks.buy_table, self._context, self._till(self._cube), offered.amount, offered.out
+            ),
+            then=self._on_done,
             failed=self._on_failed,
             cancelled=self._on_cancelled,
         )
@@ -548,13 +553,13 @@ class Purchase(QObject):
         self.card.show_busy(0, "")
         self.spent.emit()
 
-    def _on_done(self, outcome: JobDone) -> None:
+    def _on_done(self, found: object) -> None:
         self._end()
         self._on_declined()
         if self._cube is self._bought_for:
-            self.bought.emit(outcome.value)
+            self.bought.emit(found)
         else:
-            self.boughtBefore.emit(outcome.value)
+            self.boughtBefore.emit(found)
 
     def _on_failed(self, outcome: JobFailed) -> None:
         self._end()

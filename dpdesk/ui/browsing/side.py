@@ -1,4 +1,4 @@
-"""The left side: shelves, measure, and the share of the value above which a ± is marked."""
+"""The left side: dimensions as chips on shelves, kept categories, measure, marked share."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from PySide6.QtWidgets import (
 from dpdesk.core.browsing import BrowseState
 from dpdesk.core.query import Askable
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowDoubleSpin
-from dpdesk.ui.people.parts import button, labelled
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.focusing import leave_wheel
 from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.parts import button, labelled
 from dpdesk.ui.words.numbers import short_name, shortened
 
 MIME = "application/x-dpdesk-dimension"

@@ -20,31 +20,23 @@ OPEN, LOOK, OFFER = "browse.open", "browse.look", "browse.offer"
 _SUPPOSED = Fraction(1)
 
 
-@dataclass(frozen=True)
-class OpenPieces:
+def open_pieces(
+    context: AppContext,
+    pieces: tuple[Path, ...],
+    token: CancelToken,
+    report: Report,
+    *,
+    known: OpenCube | None = None,
+) -> OpenCube:
     """Check and open the folders of a released cube; ``known`` is what was open of it before."""
-
-    context: AppContext
-    pieces: tuple[Path, ...]
-    known: OpenCube | None = None
-
-    def __call__(self, token: CancelToken, report: Report) -> OpenCube:
-        """The cube."""
-        first, *others = self.pieces
-        return browsing.open_cube(self.context, first, token, report, others, self.known)
+    first, *others = pieces
+    return browsing.open_cube(context, first, token, report, others, known)
 
 
-@dataclass(frozen=True)
-class OpenPlan:
+def open_plan(context: AppContext, at_hand: AtHand, token: CancelToken, report: Report) -> OpenCube:
     """Open the cube of the plan that is open, of which nothing is released."""
-
-    context: AppContext
-    at_hand: AtHand
-
-    def __call__(self, token: CancelToken, report: Report) -> OpenCube:
-        """The cube."""
-        shop = shops.shop_of_work(self.context, self.at_hand, "the plan")
-        return browsing.planned_cube(self.context, shop, token, report)
+    shop = shops.shop_of_work(context, at_hand, "the plan")
+    return browsing.planned_cube(context, shop, token, report)
 
 
 @dataclass(frozen=True)
@@ -101,45 +93,31 @@ class Offered:
     shop: Shop = field(repr=False)
 
 
-@dataclass(frozen=True)
-class MakeOffer:
+def make_offer(
+    context: AppContext, till: Till, amount: Fraction | None, token: CancelToken, report: Report
+) -> Offered:
     """Work out what a table would bring and cost; spends nothing."""
-
-    context: AppContext
-    till: Till
-    amount: Fraction | None
-
-    def __call__(self, token: CancelToken, report: Report) -> Offered:
-        """The offer."""
-        shop, till = self.till.shop(self.context, token), self.till
-        amount = self.amount or _SUPPOSED
-        wish = TableRequest(till.dimensions, (shop.budget_key, amount))
-        reader = till.cube.reader
-        offer = buying.make_offer(self.context, shop, wish, till.pieces, token, report, reader)
-        supposed = self.amount is None
-        place = till.place(shop)
-        return Offered(till.dimensions, shop.budget_key, amount, supposed, offer, place, shop)
+    shop = till.shop(context, token)
+    supposed, paid = amount is None, amount or _SUPPOSED
+    wish = TableRequest(till.dimensions, (shop.budget_key, paid))
+    reader = till.cube.reader
+    offer = buying.make_offer(context, shop, wish, till.pieces, token, report, reader)
+    place = till.place(shop)
+    return Offered(till.dimensions, shop.budget_key, paid, supposed, offer, place, shop)
 
 
-@dataclass(frozen=True)
-class Buy:
+def buy_table(
+    context: AppContext, till: Till, amount: Fraction, out: Path, token: CancelToken, report: Report
+) -> Path:
     """Debit the budget, draw the noise, and write the table as a release of its own."""
-
-    context: AppContext
-    till: Till
-    amount: Fraction
-    out: Path
-
-    def __call__(self, token: CancelToken, report: Report) -> Path:
-        """The folder of the release."""
-        till = replace(self.till, known=None)  # all that allows a purchase is looked at again
-        shop = till.shop(self.context, token)
-        wish = TableRequest(till.dimensions, (shop.budget_key, self.amount))
-        facts = {"out": str(self.out.absolute())}
-        recording.enter(self.context, "ran", shop.where, facts)
-        _, made = buying.buy(self.context, shop, wish, till.pieces, self.out, token, report)
-        recording.mention_release(self.context, made.out, report)
-        return made.out
+    till = replace(till, known=None)  # all that allows a purchase is looked at again
+    shop = till.shop(context, token)
+    wish = TableRequest(till.dimensions, (shop.budget_key, amount))
+    facts = {"out": str(out.absolute())}
+    recording.enter(context, "ran", shop.where, facts)
+    _, made = buying.buy(context, shop, wish, till.pieces, out, token, report)
+    recording.mention_release(context, made.out, report)
+    return made.out
 
 
 @dataclass(frozen=True)
@@ -150,27 +128,6 @@ class Seen:
     pivot: Pivot
 
 
-@dataclass(frozen=True)
-class ReadView:
+def read_view(cube: OpenCube, state: BrowseState, token: CancelToken, report: Report) -> Seen:
     """Read the numbers of one view."""
-
-    cube: OpenCube
-    state: BrowseState
-
-    def __call__(self, token: CancelToken, report: Report) -> Seen:
-        """The numbers."""
-        return Seen(self.state, self.cube.look(self.state, token, report))
-
-
-@dataclass(frozen=True)
-class Export:
-    """Write a view to a file."""
-
-    context: AppContext
-    cube: OpenCube
-    state: BrowseState
-    out: Path
-
-    def __call__(self, token: CancelToken, report: Report) -> Path:
-        """The file that was written."""
-        return browsing.export_view(self.context, self.cube, self.state, self.out, token, report)
+    return Seen(state, cube.look(state, token, report))

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from dpdesk.app.browsing import OpenCube, first_view
+from dpdesk.app.browsing import OpenCube, export_view, first_view
 from dpdesk.app.shops import AtHand
 from dpdesk.app.types import AppContext
 from dpdesk.core.browsing import BrowseState, Place, Step, Trail
@@ -25,14 +26,14 @@ from dpdesk.ui.browsing.purchasing import Purchase
 from dpdesk.ui.browsing.side import COLUMNS, ROWS, BrowseSide, SideScroll
 from dpdesk.ui.browsing.words import pieces_words
 from dpdesk.ui.files import FileAsker, file_stem
-from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
-from dpdesk.ui.people.parts import button, note
-from dpdesk.ui.reading import ReadingWindow
+from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.parts import button, note
 from dpdesk.ui.widgets.placing import FilePlace
 from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.windows.base import ReadingWindow
 from dpdesk.ui.words.numbers import LONGEST_NAME, short_name
 from dpdesk.ui.words.spoken import said
 
@@ -105,6 +106,17 @@ class BrowseWindow(ReadingWindow):
 
     spent = Signal()
     channels = (tasks.OPEN, tasks.LOOK, tasks.OFFER)
+    shortcuts = MappingProxyType(
+        {
+            "Ctrl+E": "ask_export",
+            "Ctrl+G": "ask_offer",
+            "Ctrl+O": "ask_piece",
+            "Ctrl+T": "page.toggle",
+            "Ctrl+Z": "go_back",
+            "Ctrl+Shift+Z": "go_forth",
+            "X": "_on_turn",
+        }
+    )
 
     def __init__(
         self,
@@ -130,7 +142,9 @@ class BrowseWindow(ReadingWindow):
         self._show_steps()
 
     def _build(self, theme: ThemeManager) -> None:
-        outer, layout = self.build_body()
+        body = QWidget()
+        layout = column(body, gap=SPACE.s)
+        layout.addWidget(self.title)
         self.claim, self.pieces = note(), note()
         for widget in (self.claim, self.pieces, self.band, self.progress):
             layout.addWidget(widget)
@@ -144,7 +158,7 @@ class BrowseWindow(ReadingWindow):
         splitter = TurningSplitter("browse", parts, (0, 1))
         splitter.turned.connect(parts[0].set_stacked)
         layout.addWidget(splitter, 1)
-        outer.addWidget(self._build_bar())
+        self.frame(body, below=(self._build_bar(),), gap=SPACE.s)
 
     def _build_bar(self) -> QWidget:
         line = FlowBox(gap=SPACE.s)
@@ -190,11 +204,6 @@ class BrowseWindow(ReadingWindow):
         self.purchase.declinedNow.connect(self._on_declined)
         self.band.triggered.connect(self._on_answer)
         self._place.chosen.connect(self._on_place)
-        self._wishes: dict[int, Callable[[], None]] = {
-            Qt.Key.Key_E: self.ask_export,
-            Qt.Key.Key_G: self.ask_offer,
-            Qt.Key.Key_O: self.ask_piece,
-        }
 
     # -- what is shown
 
@@ -226,7 +235,7 @@ class BrowseWindow(ReadingWindow):
         if at_hand is None:
             self.band.show_message("info", self.tr("Open the plan of a data cube first."))
             return
-        work = tasks.OpenPlan(self._context, at_hand)
+        work = partial(tasks.open_plan, self._context, at_hand)
         self.read(tasks.OPEN, self.tr("Reading the plan"), work, self._on_open)
 
     def _begin(self, name: str, *, planned: bool) -> None:
@@ -241,31 +250,12 @@ class BrowseWindow(ReadingWindow):
         self.band.clear()
         self._show_steps()
         self._on_turned()
-        self.present()
+        self.bring_in_front()
 
     def _open(self, pieces: tuple[Path, ...]) -> None:
         title = self.tr("Checking the files of {name}").format(name=pieces[-1].name)
-        work = tasks.OpenPieces(self._context, pieces, self._cube)
+        work = partial(tasks.open_pieces, self._context, pieces, known=self._cube)
         self.read(tasks.OPEN, title, work, self._on_open)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes; undo, redo; Ctrl+T bars, Ctrl+E export, Ctrl+G offer, Ctrl+O add."""
-        control = event.modifiers() == Qt.KeyboardModifier.ControlModifier
-        redo = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-        elif event.key() == Qt.Key.Key_Z and event.modifiers() == redo:
-            self.go_forth()
-        elif event.matches(QKeySequence.StandardKey.Undo):
-            self.go_back()
-        elif control and event.key() == Qt.Key.Key_T:
-            self.page.toggle()
-        elif control and event.key() in self._wishes:
-            self._wishes[event.key()]()
-        elif event.key() == Qt.Key.Key_X and not event.modifiers():
-            self._on_turn()
-        else:
-            super().keyPressEvent(event)
 
     # -- steps
 
@@ -366,7 +356,7 @@ class BrowseWindow(ReadingWindow):
         self.side.show_state(self._trail.state)
         self._order_tabs()
         title = self.tr("Reading the numbers")
-        work = tasks.ReadView(self._cube, self._trail.state)
+        work = partial(tasks.read_view, self._cube, self._trail.state)
         self.read(tasks.LOOK, title, work, self._on_seen, self._on_unseen)
 
     def _show_steps(self) -> None:
@@ -402,12 +392,8 @@ class BrowseWindow(ReadingWindow):
     def _on_place(self, purpose: str, path: Path, replace_it: bool) -> None:
         if self._cube is None or self.state is None:
             return
-        self._hub.mutate(
-            self.tr("Exporting the view"),
-            tasks.Export(self._context, self._cube, self.state, path),
-            done=self._on_written,
-            failed=self.tell_failure,
-        )
+        work = partial(export_view, self._context, self._cube, self.state, path)
+        self.change(self.tr("Exporting the view"), work, self.tell_written)
 
     # -- more tables
 
@@ -484,10 +470,7 @@ class BrowseWindow(ReadingWindow):
 
     # -- what comes back
 
-    def _on_open(self, outcome: JobDone) -> None:
-        cube = outcome.value
-        if not isinstance(cube, OpenCube):
-            return
+    def _on_open(self, cube: OpenCube) -> None:
         first = self._cube is None
         self._cube = cube
         self.purchase.take(cube, planned=self._planned)
@@ -502,15 +485,14 @@ class BrowseWindow(ReadingWindow):
             self._trail = Trail((Step(self.tr("load"), first_view(cube)),))
         self._look()
 
-    def _on_seen(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, tasks.Seen):
-            first = self._seen is None and self._trail is not None and len(self._trail.steps) == 1
-            self._seen = outcome.value
-            self.page.show_pivot(outcome.value.pivot, self.side.marked_share)
-            self._show_steps()
-            self._offer_if_needed(unanswered=False)
-            if first:
-                self.page.grid.setFocus()
+    def _on_seen(self, found: tasks.Seen) -> None:
+        first = self._seen is None and self._trail is not None and len(self._trail.steps) == 1
+        self._seen = found
+        self.page.show_pivot(found.pivot, self.side.marked_share)
+        self._show_steps()
+        self._offer_if_needed(unanswered=False)
+        if first:
+            self.page.grid.setFocus()
 
     def _on_unseen(self, outcome: JobFailed) -> None:
         self._seen = None
@@ -536,6 +518,3 @@ class BrowseWindow(ReadingWindow):
     def _on_answer(self, answer: str) -> None:
         if answer == UNDO:
             self.go_back()
-
-    def _on_written(self, outcome: JobDone) -> None:
-        self.band.show_message("ok", self.tr("Written: {path}").format(path=outcome.value))

@@ -1,4 +1,4 @@
-"""Axes: grouped digits or percent, decades on log axes, never a factor such as "(x0.001)"."""
+"""Axes and the frame between them: their numbers, decades, spans, and limits that can be moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes for numbers that are as wide as usual numbers, not as the largest possible one.
+"""Boxes for numbers as wide as usual numbers, and closed lists that cut their words.
 
 They write numbers with the marks of the window's language, and read what people of other languages
 type as long as it can mean one number only: see :func:`dpdesk.ui.words.numbers.typed_number`.

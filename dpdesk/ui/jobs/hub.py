@@ -2,14 +2,15 @@
 
 Use::
 
-    hub.query("Counting classes", work, done=self._on_counted, failed=self._on_failed)
-    hub.mutate("Writing the release", work, done=...)            # one after the other
-    hub.latest("protect.explore").query("Searching", work, done=...)   # newest request wins
+    hub.query("Counting classes", partial(count, data), then=self._on_counted)
+    hub.mutate("Writing the release", partial(write, work), failed=self._on_failed)   # in a lane
+    hub.latest("protect.explore").query("Searching", ...)              # newest request wins
 
-``work(token, report)`` is plain Python; it runs on a pool thread, must touch no Qt object, polls
-``token`` and returns a value. ``done``, ``failed`` and ``cancelled`` are **bound methods**; they
-are kept weakly, are called in the main thread with one frozen value (:class:`JobDone`,
-:class:`JobFailed`, :class:`JobCancelled`), and are dropped when their owner is gone. Every job has
+Work is a use-case with its arguments: plain Python whose last two arguments are ``token`` and
+``report``. It runs on a pool thread, must touch no Qt object, polls ``token`` and returns a value.
+``then`` gets that value in the main thread, or ``done`` the outcome around it (:class:`JobDone`)
+where its title or notes matter; ``failed`` and ``cancelled`` get theirs. All are **bound methods**,
+or a ``partial`` of one; they are kept weakly and dropped when their owner is gone. Every job has
 exactly one outcome, also announced by :attr:`JobHub.finished`.
 
 Cancelling sets the token at once and announces ``cancelling``; the outcome comes when the work
@@ -29,7 +30,8 @@ import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
@@ -64,13 +66,17 @@ class JobState:
     notes: tuple[str, ...] = ()
 
 
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
 @dataclass(frozen=True)
-class JobDone:
+class JobDone(Generic[T_co]):
     """A job ended with a value (what the work returned)."""
 
     job: int
     title: str
-    value: object = field(repr=False)
+    value: T_co = field(repr=False)
     notes: tuple[str, ...] = ()
 
 
@@ -102,7 +108,7 @@ class JobCancelled:
     superseded: bool = False
 
 
-JobOutcome: TypeAlias = "JobDone | JobFailed | JobCancelled"
+JobOutcome: TypeAlias = "JobDone[object] | JobFailed | JobCancelled"
 
 
 def failure(job: int, title: str, error: BaseException) -> JobFailed:
@@ -234,12 +240,47 @@ class ProgressFold:
         return max(0.0, elapsed * (1 - share) / share)
 
 
-Work: TypeAlias = Callable[[CancelToken, Report], object]
-DoneCallback: TypeAlias = Callable[[JobDone], object]
+Work: TypeAlias = Callable[[CancelToken, Report], T]
+ThenCallback: TypeAlias = Callable[[T], object]
+DoneCallback: TypeAlias = Callable[[JobDone[T]], object]
 FailedCallback: TypeAlias = Callable[[JobFailed], object]
 CancelledCallback: TypeAlias = Callable[[JobCancelled], object]
 
 DRAIN_MS = 50
+
+
+def token_only(use_case: Callable[[CancelToken], T]) -> Work[T]:
+    """A use-case as work that reports nothing."""
+    return lambda token, report: use_case(token)
+
+
+def report_only(use_case: Callable[[Report], T]) -> Work[T]:
+    """A use-case as work that is too short to be stopped."""
+    return lambda token, report: use_case(report)
+
+
+def alone(use_case: Callable[[], T]) -> Work[T]:
+    """A use-case as work that reports nothing and is too short to be stopped."""
+    return lambda token, report: use_case()
+
+
+class _Weak:
+    """A bound method that is kept while its owner lives, with the arguments of its ``partial``."""
+
+    def __init__(self, callback: Callable[..., object]) -> None:
+        given = callback if isinstance(callback, partial) else partial(callback)
+        self._arguments, self._named = given.args, given.keywords
+        if getattr(given.func, "__self__", None) is None:
+            raise TypeError("job callbacks are bound methods: functions keep objects alive")
+        self._method: weakref.WeakMethod[Any] = weakref.WeakMethod(given.func)
+
+    def __call__(self, value: object) -> None:
+        """Hand a value over, unless the owner is gone."""
+        method = self._method()
+        owner = getattr(method, "__self__", None)
+        if method is None or (isinstance(owner, QObject) and not shiboken6.isValid(owner)):
+            return
+        method(*self._arguments, value, **self._named)
 
 
 @dataclass
@@ -249,9 +290,7 @@ class _Job:
     token: CancelToken
     fold: ProgressFold
     mutation: bool
-    done: weakref.WeakMethod[Any] | None
-    failed: weakref.WeakMethod[Any] | None
-    cancelled: weakref.WeakMethod[Any] | None
+    callbacks: Mapping[str, _Weak]
     channel: str = ""
     superseded: bool = False
     future: Future[None] | None = None
@@ -287,9 +326,10 @@ class JobHub(QObject):
     def query(
         self,
         title: str,
-        work: Work,
+        work: Work[T],
         *,
-        done: DoneCallback | None = None,
+        then: ThenCallback[T] | None = None,
+        done: DoneCallback[T] | None = None,
         failed: FailedCallback | None = None,
         cancelled: CancelledCallback | None = None,
         quiet: bool = False,
@@ -299,19 +339,22 @@ class JobHub(QObject):
         ``quiet`` jobs (pages of a table) are left out of the activity list. Returns 0 and does
         nothing when the hub is closing.
         """
-        return self._submit(title, work, done, failed, cancelled, quiet=quiet, mutation=False)
+        callbacks = _weak(then=then, done=done, failed=failed, cancelled=cancelled)
+        return self._submit(title, work, callbacks, quiet=quiet)
 
     def mutate(
         self,
         title: str,
-        work: Work,
+        work: Work[T],
         *,
-        done: DoneCallback | None = None,
+        then: ThenCallback[T] | None = None,
+        done: DoneCallback[T] | None = None,
         failed: FailedCallback | None = None,
         cancelled: CancelledCallback | None = None,
     ) -> int:
         """Run work that changes something; one after the other, in order of submission."""
-        return self._submit(title, work, done, failed, cancelled, quiet=False, mutation=True)
+        callbacks = _weak(then=then, done=done, failed=failed, cancelled=cancelled)
+        return self._submit(title, work, callbacks, mutation=True)
 
     def latest(self, channel: str) -> JobChannel:
         """The channel of this name, in which a new query supersedes the one before."""
@@ -361,30 +404,19 @@ class JobHub(QObject):
     def _submit(
         self,
         title: str,
-        work: Work,
-        done: DoneCallback | None,
-        failed: FailedCallback | None,
-        cancelled: CancelledCallback | None,
+        work: Work[object],
+        callbacks: Mapping[str, _Weak],
         *,
-        quiet: bool,
-        mutation: bool,
+        quiet: bool = False,
+        mutation: bool = False,
         channel: str = "",
     ) -> int:
         if self._closed:
             return 0
         number = next(self._ids)
         state = JobState(number, title, quiet)
-        job = _Job(
-            number,
-            title,
-            CancelToken(),
-            ProgressFold(state),
-            mutation,
-            _weak(done),
-            _weak(failed),
-            _weak(cancelled),
-            channel,
-        )
+        fold = ProgressFold(state)
+        job = _Job(number, title, CancelToken(), fold, mutation, callbacks, channel)
         self._live[number] = job
         if not self._drain.isActive():
             self._drain.start()
@@ -404,7 +436,7 @@ class JobHub(QObject):
         if job.future is not None and job.future.cancel():
             self._post(JobCancelled(job.id, job.title, job.superseded))
 
-    def _run(self, job: _Job, work: Work) -> None:
+    def _run(self, job: _Job, work: Work[object]) -> None:
         """On a worker: run, then post exactly one outcome."""
         outcome: JobOutcome
         try:
@@ -462,19 +494,12 @@ class JobHub(QObject):
     def _deliver(job: _Job, outcome: JobOutcome) -> None:
         if job.superseded:
             return
-        if isinstance(outcome, JobDone):
-            reference = job.done
-        elif isinstance(outcome, JobFailed):
-            reference = job.failed
-        else:
-            reference = job.cancelled
-        callback = reference() if reference is not None else None
-        if callback is None:
-            return
-        owner = callback.__self__
-        if isinstance(owner, QObject) and not shiboken6.isValid(owner):
-            return
-        callback(outcome)
+        kind = "done" if isinstance(outcome, JobDone) else "cancelled"
+        callback = job.callbacks.get("failed" if isinstance(outcome, JobFailed) else kind)
+        if isinstance(outcome, JobDone) and "then" in job.callbacks:
+            job.callbacks["then"](outcome.value)
+        if callback is not None:
+            callback(outcome)
 
 
 class JobChannel:
@@ -487,9 +512,10 @@ class JobChannel:
     def query(
         self,
         title: str,
-        work: Work,
+        work: Work[T],
         *,
-        done: DoneCallback | None = None,
+        then: ThenCallback[T] | None = None,
+        done: DoneCallback[T] | None = None,
         failed: FailedCallback | None = None,
         cancelled: CancelledCallback | None = None,
         quiet: bool = False,
@@ -497,9 +523,8 @@ class JobChannel:
         """As :meth:`JobHub.query`; the channel's earlier query is stopped and never heard of."""
         hub = self._hub
         hub._supersede(self._name)
-        number = hub._submit(
-            title, work, done, failed, cancelled, quiet=quiet, mutation=False, channel=self._name
-        )
+        callbacks = _weak(then=then, done=done, failed=failed, cancelled=cancelled)
+        number = hub._submit(title, work, callbacks, quiet=quiet, channel=self._name)
         if number:
             hub._channels[self._name] = number
         return number
@@ -528,9 +553,5 @@ def _as_seen(outcome: JobOutcome, job: _Job) -> JobOutcome:
     return outcome
 
 
-def _weak(callback: Callable[..., object] | None) -> weakref.WeakMethod[Any] | None:
-    if callback is None:
-        return None
-    if getattr(callback, "__self__", None) is None:
-        raise TypeError("job callbacks are bound methods: functions and lambdas keep objects alive")
-    return weakref.WeakMethod(callback)
+def _weak(**callbacks: Callable[..., object] | None) -> Mapping[str, _Weak]:
+    return {name: _Weak(one) for name, one in callbacks.items() if one is not None}

@@ -1,4 +1,4 @@
-"""Small pieces of work in the main thread, one at a time, while the window has nothing else to do.
+"""What the main thread does in between: small pieces of work, and collecting garbage.
 
 What takes a moment when it is first shown can be made before anybody asks for it; taken together
 it would hold the window up.

@@ -13,6 +13,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol, TypeVar, cast
 
 from PySide6.QtCore import (
@@ -30,7 +31,7 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import ExactFloat
 from dpdesk.core.shown import LONGEST_VALUE
-from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
+from dpdesk.ui.jobs import JobCancelled, JobFailed, JobHub
 from dpdesk.ui.words.numbers import figure_words, grouped, marked, shortened
 
 NOTHING = "–"
@@ -140,16 +141,12 @@ class _Page:
     rows: tuple[Sequence[Cell], ...] = field(repr=False)
 
 
-@dataclass(frozen=True)
-class _FetchPage:
-    source: RowSource
-    generation: int
-    number: int
-    size: int
-
-    def __call__(self, token: CancelToken, report: Report) -> object:
-        rows = self.source.page(self.number * self.size, self.size)
-        return _Page(self.generation, self.number, tuple(rows))
+def _fetch_page(
+    source: RowSource, generation: int, number: int, size: int, token: CancelToken, report: Report
+) -> _Page:
+    """One page of a source."""
+    rows = source.page(number * size, size)
+    return _Page(generation, number, tuple(rows))
 
 
 class TableModel(QAbstractTableModel):
@@ -280,11 +277,11 @@ class TableModel(QAbstractTableModel):
         if self._fetching is not None or not self._wanted or self._source is None:
             return
         page = self._wanted.pop()
-        work = _FetchPage(self._source, self._generation, page, self._page_rows)
+        work = partial(_fetch_page, self._source, self._generation, page, self._page_rows)
         job = self._hub.query(
             self.tr("Reading rows"),
             work,
-            done=self._on_page,
+            then=self._on_page,
             failed=self._on_failed,
             cancelled=self._on_cancelled,
             quiet=True,
@@ -292,9 +289,8 @@ class TableModel(QAbstractTableModel):
         self._job = job
         self._fetching = page if job else None
 
-    def _on_page(self, outcome: JobDone) -> None:
-        page = outcome.value
-        if not isinstance(page, _Page) or page.generation != self._generation:
+    def _on_page(self, page: _Page) -> None:
+        if page.generation != self._generation:
             return
         self._pages[page.number] = page.rows
         while len(self._pages) > self._max_pages:

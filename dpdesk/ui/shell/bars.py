@@ -1,4 +1,4 @@
-"""What stands below the panels: the trail of edits with undo, and the numbers of the status bar."""
+"""What stands around the panels: trail of edits, status bar, explanation, corner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the window wants of a panel."""
+"""What the window wants of a panel, and how the focus moves between its regions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running jobs, one row each: what, how far, how long, and a Cancel that answers at once."""
+"""Running jobs, one row each, or one line where the person is looking; each with its Cancel."""
 
 from __future__ import annotations
 
@@ -152,6 +152,22 @@ class ActivityList(QFrame):
         self._hub.cancel(number)
 
 
+class ShareBar(QProgressBar):
+    """How far a job is; it runs to and fro while nobody knows the total."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.setTextVisible(False)
+        self.setFixedWidth(width)
+
+    def show_state(self, state: JobState | None) -> None:
+        """Show the share that is done; None: a job of which nothing is known yet."""
+        known = state is not None and bool(state.total)
+        self.setRange(0, 1_000 if known else 0)
+        if state is not None and state.total:
+            self.setValue(min(1_000, round(1_000 * state.done / state.total)))
+
+
 class JobRow(QWidget):
     """One job; its button answers at once, the work ends soon after."""
 
@@ -165,9 +181,7 @@ class JobRow(QWidget):
         set_look(self._title, "strong")
         self._text = ElidedLabel()
         set_look(self._text, "note")
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
-        self._bar.setFixedWidth(160)
+        self._bar = ShareBar(160)
         self._button = QPushButton(self.tr("Cancel"))
         self._button.setToolTip(self.tr("Stop this job; nothing is changed (Esc)"))
         self._button.setAccessibleName(self.tr("Cancel {job}").format(job=state.title))
@@ -183,11 +197,7 @@ class JobRow(QWidget):
         text = self.tr("stopping…") if state.cancelling else state_text(state)
         self._text.setText(text)
         self._button.setEnabled(not state.cancelling)
-        if state.total:
-            self._bar.setRange(0, 1_000)
-            self._bar.setValue(min(1_000, round(1_000 * state.done / state.total)))
-        else:
-            self._bar.setRange(0, 0)
+        self._bar.show_state(state)
         self._bar.setAccessibleName(msg("{file}: {note}", file=state.title, note=text))
         self.setAccessibleName(msg("{file}: {note}", file=state.title, note=text))
 
@@ -212,9 +222,7 @@ class JobLine(QWidget):
         self._text = QLabel()
         set_look(self._text, "note")
         self._text.setWordWrap(True)
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
-        self._bar.setFixedWidth(120)
+        self._bar = ShareBar(120)
         self._cancel = QPushButton(self.tr("Cancel"))
         self._cancel.setAccessibleName(self.tr("Cancel what is being done here"))
         self._cancel.setToolTip(tip or self.tr("Stop; nothing is changed (Esc)"))
@@ -256,11 +264,7 @@ class JobLine(QWidget):
         words = self.tr("stopping…") if state.cancelling else state_text(state)
         self._say(f"{self._title} · {words}" if words else self._title)
         self._cancel.setEnabled(not state.cancelling)
-        if state.total:
-            self._bar.setRange(0, 1_000)
-            self._bar.setValue(min(1_000, round(1_000 * state.done / state.total)))
-        else:
-            self._bar.setRange(0, 0)
+        self._bar.show_state(state)
 
     @Slot(object)
     def _on_finished(self, outcome: JobOutcome) -> None:

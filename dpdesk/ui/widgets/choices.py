@@ -1,4 +1,4 @@
-"""A line of buttons of which exactly one is down: what to look at."""
+"""A line of buttons of which exactly one is down; what has no room is in a menu at its end."""
 
 from __future__ import annotations
 

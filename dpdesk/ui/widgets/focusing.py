@@ -1,4 +1,4 @@
-"""Finding what takes the keyboard focus."""
+"""Keyboard and wheel: what takes the focus, letters after Alt, and a wheel that only scrolls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layouts with the distances of the house."""
+"""Layouts with the distances of the house: columns, rows, lines that flow, pages in a stack."""
 
 from __future__ import annotations
 

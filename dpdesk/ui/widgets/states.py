@@ -1,4 +1,4 @@
-"""Headers, empty places, badges, numbers and guarantees."""
+"""Headers, empty places, badges, numbers, guarantees, and lines that give way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts side by side, or one above the other where there is little room."""
+"""Parts side by side, or one above the other where there is little room; columns and sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns, their types and their roles in words."""
+"""Columns, their types, roles and labels in words."""
 
 from __future__ import annotations
 

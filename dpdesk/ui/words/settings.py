@@ -1,4 +1,4 @@
-"""Settings of a method in a few words."""
+"""Settings, edits and trials in a few words, and what is still missing before a search."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import shiboken6
@@ -24,11 +25,11 @@ from dpdesk.app.types import (
     SourceStatus,
     WorkState,
 )
-from dpdesk.ui.jobs import JobDone, JobFailed
-from dpdesk.ui.jobs.hub import failure
+from dpdesk.ui.jobs import JobFailed
+from dpdesk.ui.jobs.hub import T, Work, alone, failure
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import said
-from dpdesk.ui.workbench import project_tasks as tasks
+from dpdesk.ui.workbench import tasks
 from dpdesk.ui.workbench.state import Aspect, Changes
 from dpdesk.ui.workbench.workbench import Workbench
 
@@ -105,31 +106,33 @@ class ProjectKeeper(QObject):
         history, shelf = self._bench.history, self._bench.shelf
         if self._project is not None:
             history, shelf = History(WorkState()), CandidateShelf()
-        work = tasks.CreateProject(self._bench.context, path, history.snapshot(), shelf.snapshot())
+        work = partial(
+            projects.create_project, self._bench.context, path, history.snapshot(), shelf.snapshot()
+        )
         return self._begin(self.tr("Making the project {name}"), path, work, self._on_created)
 
     def open(self, path: Path) -> int:
         """Open a project in the place of the present work."""
-        work = tasks.OpenProject(self._bench.context, path)
+        work = partial(tasks.open_project, self._bench.context, path)
         return self._begin(self.tr("Opening {name}"), path, work, self._on_opened)
 
     def save_as(self, path: Path) -> int:
         """Save everything under another name, and go on there."""
         if self._project is None:
             return self.create(path)
-        work = tasks.CopyProject(self._bench.context, self._project, path, self._whole())
+        work = partial(tasks.copy_project, self._bench.context, self._project, path, self._whole())
         return self._begin(self.tr("Saving {name}"), path, work, self._on_copied)
 
     def rescue(self, path: Path, out: Path) -> int:
         """Save what can be read of a damaged project as a new one, and open that."""
-        work = tasks.RescueProject(self._bench.context, path, out)
+        work = partial(tasks.rescue_project, self._bench.context, path, out)
         return self._begin(self.tr("Saving {name}"), out, work, self._on_rescued)
 
     def save_again(self) -> int:
         """Try once more to save what could not be saved."""
         if self._project is None:
             return 0
-        work = tasks.SaveAgain(self._project)
+        work = alone(self._project.flush)
         return self._begin(self.tr("Saving {name}"), self._project.path, work, self._on_saved)
 
     def close(self, *, discard: bool = False) -> int:
@@ -139,7 +142,7 @@ class ProjectKeeper(QObject):
         """
         if self._project is None:
             return 0
-        work = tasks.CloseProject(self._project, discard)
+        work = partial(tasks.close_project, self._project, discard=discard)
         return self._begin(self.tr("Closing {name}"), self._project.path, work, self._on_closed)
 
     def end(self) -> None:
@@ -159,43 +162,40 @@ class ProjectKeeper(QObject):
         self,
         title: str,
         path: Path,
-        work: Callable[..., object],
-        done: Callable[[JobDone], object],
+        work: Work[T],
+        then: Callable[[T], object],
     ) -> int:
         # A change even where it only reads: an open project that nobody takes over would stay
         # locked, and only changes are sure to be delivered.
         return self._bench.hub.mutate(
-            title.format(name=path.name), work, done=done, failed=self._on_failed
+            title.format(name=path.name), work, then=then, failed=self._on_failed
         )
 
     # ---- what comes back
 
-    def _on_created(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, ProjectFile):
-            fresh = self._project is not None
-            self._take(outcome.value)
-            if fresh:
-                self._show_contents(outcome.value)
-            else:
-                self._hand_over(self._whole())
-                self._note_sources()
-            self._tell_that_it_saves(outcome.value)
+    def _on_created(self, found: ProjectFile) -> None:
+        fresh = self._project is not None
+        self._take(found)
+        if fresh:
+            self._show_contents(found)
+        else:
+            self._hand_over(self._whole())
+            self._note_sources()
+        self._tell_that_it_saves(found)
 
-    def _on_opened(self, outcome: JobDone) -> None:
-        found = outcome.value
+    def _on_opened(self, found: ProjectFile | tasks.Damaged) -> None:
         if isinstance(found, tasks.Damaged):
-            problem = failure(outcome.job, outcome.title, found.error)
-            self.damaged.emit(found.path, problem)
-        elif isinstance(found, ProjectFile):
+            title = self.tr("Opening {name}").format(name=found.path.name)
+            self.damaged.emit(found.path, failure(0, title, found.error))
+        else:
             self._take(found)
             self._show_contents(found)
             self._tell_what_was_found(found)
 
-    def _on_copied(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, ProjectFile):
-            self._take(outcome.value)
-            self._hand_over(self._whole())
-            self._tell_that_it_saves(outcome.value)
+    def _on_copied(self, found: ProjectFile) -> None:
+        self._take(found)
+        self._hand_over(self._whole())
+        self._tell_that_it_saves(found)
 
     def _tell_that_it_saves(self, project: ProjectFile) -> None:
         if project.read_only is None:
@@ -204,27 +204,25 @@ class ProjectKeeper(QObject):
         else:
             self._tell_what_was_found(project)
 
-    def _on_rescued(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if isinstance(found, tasks.Rescued):
-            self._take(found.project)
-            self._show_contents(found.project)
-            text = self.tr(
-                "{moments} of at least {all} states of the history were saved in {name}; the "
-                "damaged file is as it was."
-            )
-            lost = found.lost
-            name = found.project.path.name
-            self.noticed.emit(
-                "caution",
-                text.format(moments=grouped(lost.moments), all=grouped(lost.moments_of), name=name),
-            )
+    def _on_rescued(self, found: tasks.Rescued) -> None:
+        self._take(found.project)
+        self._show_contents(found.project)
+        text = self.tr(
+            "{moments} of at least {all} states of the history were saved in {name}; the "
+            "damaged file is as it was."
+        )
+        lost = found.lost
+        name = found.project.path.name
+        self.noticed.emit(
+            "caution",
+            text.format(moments=grouped(lost.moments), all=grouped(lost.moments_of), name=name),
+        )
 
-    def _on_saved(self, outcome: JobDone) -> None:
+    def _on_saved(self, nothing: None) -> None:
         self.changed.emit()
 
-    def _on_closed(self, outcome: JobDone) -> None:
-        if outcome.value is not self._project:
+    def _on_closed(self, found: object) -> None:
+        if found is not self._project:
             return  # another one has taken its place
         self._let_go()
         self._bench.adopt(History(WorkState()), CandidateShelf())
@@ -240,7 +238,7 @@ class ProjectKeeper(QObject):
         before = self._project
         self._let_go()
         if before is not None:
-            work = tasks.CloseProject(before, discard=True)
+            work = partial(tasks.close_project, before, discard=True)
             title = self.tr("Closing {name}").format(name=before.path.name)
             self._bench.hub.mutate(title, work, failed=self._on_failed)
         self._project = project
@@ -305,14 +303,13 @@ class ProjectKeeper(QObject):
         self._noted = data
         self._bench.hub.latest(SOURCES).query(
             self.tr("Noting the files that were read"),
-            tasks.NoteSources(project, self._bench.work, data),
-            done=self._on_sources,
+            partial(tasks.note_sources, project, self._bench.work, data),
+            then=self._on_sources,
             quiet=True,
         )
 
-    def _on_sources(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if not isinstance(found, tasks.NotedSources) or not found.records:
+    def _on_sources(self, found: tasks.NotedSources) -> None:
+        if not found.records:
             return
         notes = tuple(AuditNote("source changed", str(one.path)) for one in found.changed)
         self._hand_over(ProjectUpdate(sources=found.records, notes=notes))
@@ -333,18 +330,16 @@ class ProjectKeeper(QObject):
         title = "" if work is None else work.title
         self._bench.hub.query(
             self.tr("Noting the release"),
-            tasks.NoteRelease(summary, title, moment),
-            done=self._on_release_noted,
+            partial(tasks.note_release, summary, title, moment),
+            then=self._on_release_noted,
             failed=self._on_failed,
             quiet=True,
         )
 
-    def _on_release_noted(self, outcome: JobDone) -> None:
-        made = outcome.value
-        if isinstance(made, ReleaseRecord):
-            facts = {"manifest_sha256": made.manifest_sha256}
-            note = AuditNote("released", str(made.path), facts)
-            self._hand_over(ProjectUpdate(releases=(made,), notes=(note,)))
+    def _on_release_noted(self, made: ReleaseRecord) -> None:
+        facts = {"manifest_sha256": made.manifest_sha256}
+        note = AuditNote("released", str(made.path), facts)
+        self._hand_over(ProjectUpdate(releases=(made,), notes=(note,)))
 
     def note_review(self, picture: ReviewPicture) -> None:
         """Note what was seen of the review of one of the project's own releases."""

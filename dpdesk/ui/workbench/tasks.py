@@ -1,4 +1,4 @@
-"""Work that the workbench gives to background threads: plain callables, no Qt.
+"""Work of several use-cases that the workbench gives to background threads; no Qt.
 
 Each is called with a cancel token and a report, touches nothing of the window and returns a value.
 """
@@ -9,17 +9,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dpdesk.app import exploring, exporting, opening, recording, signing, user_files, verifying
-from dpdesk.app.review import drafts, packing, related, review_picture
+from dpdesk.app import (
+    exploring,
+    exporting,
+    opening,
+    projects,
+    recording,
+    signing,
+    user_files,
+    verifying,
+)
+from dpdesk.app.review import drafts, related, review_picture
 from dpdesk.app.review.values import Card, KeptDraft, ReviewPicture
 from dpdesk.app.types import (
     AppContext,
     Candidate,
-    DataProfile,
     DataStore,
-    Explored,
+    Lost,
+    ProjectFile,
+    ProjectUpdate,
     ReleaseFacts,
+    ReleaseRecord,
     ReleaseSummary,
+    SourceRecord,
     VerifyReport,
     WorkState,
 )
@@ -78,42 +90,28 @@ class CheckedRelease:
     beside: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True)
-class Profiled:
-    """A profile and the data that it describes."""
-
-    data: DataStore
-    profile: DataProfile
-
-
-@dataclass(frozen=True)
-class OpenAnything:
+def open_anything(
+    context: AppContext, path: Path, token: CancelToken, report: Report
+) -> OpenedWork | Unread | CheckedRelease:
     """Tell what a path is, and load it."""
-
-    context: AppContext
-    path: Path
-
-    def __call__(self, token: CancelToken, report: Report) -> OpenedWork | Unread | CheckedRelease:
-        """A work with data, a work whose data could not be read, or a checked release."""
-        found = opening.open_path(self.path)
-        if found.work is None:
-            return CheckRelease(self.context, found.path, None)(token, report)
-        is_plan = found.kind is opening.Opened.PLAN
-        return _load(self.context, found.path, found.work, is_plan, token, report)
+    found = opening.open_path(path)
+    if found.work is None:
+        return check_release(context, found.path, None, (), token, report)
+    is_plan = found.kind is opening.Opened.PLAN
+    return _load(context, found.path, found.work, is_plan, token, report)
 
 
-@dataclass(frozen=True)
-class LoadWork:
+def load_work(
+    context: AppContext,
+    work: WorkState,
+    token: CancelToken,
+    report: Report,
+    *,
+    path: Path = Path(),
+    is_plan: bool = False,
+) -> OpenedWork | Unread:
     """Read the data that a work names; ``path`` and ``is_plan`` say where it came from."""
-
-    context: AppContext
-    work: WorkState
-    path: Path = field(default_factory=Path)
-    is_plan: bool = False
-
-    def __call__(self, token: CancelToken, report: Report) -> OpenedWork | Unread:
-        """The work with its data."""
-        return _load(self.context, self.path, self.work, self.is_plan, token, report)
+    return _load(context, path, work, is_plan, token, report)
 
 
 def _load(
@@ -142,162 +140,105 @@ def _load(
     return OpenedWork(path, named, data, is_plan)
 
 
-@dataclass(frozen=True)
-class CloseData:
-    """Close data that nobody shows any more."""
-
-    data: DataStore
-
-    def __call__(self, token: CancelToken, report: Report) -> None:
-        """Close it."""
-        self.data.close()
-
-
-@dataclass(frozen=True)
-class Profile:
-    """Count what the columns hold."""
-
-    data: DataStore
-
-    def __call__(self, token: CancelToken, report: Report) -> Profiled:
-        """The profile."""
-        return Profiled(self.data, opening.profile(self.data, token, report))
-
-
-@dataclass(frozen=True)
-class SavePlan:
+def save_plan(
+    context: AppContext, work: WorkState, path: Path, token: CancelToken, report: Report
+) -> Path:
     """Write the work as a plan file with its hierarchies."""
-
-    context: AppContext
-    work: WorkState
-    path: Path
-
-    def __call__(self, token: CancelToken, report: Report) -> Path:
-        """The path that was written."""
-        user_files.save_work(self.work, self.path, self.context.workspace)
-        return self.path
+    user_files.save_work(work, path, context.workspace)
+    return path
 
 
-@dataclass(frozen=True)
-class Explore:
-    """Search all settings of the live parameters."""
-
-    context: AppContext
-    data: DataStore
-    work: WorkState
-
-    def __call__(self, token: CancelToken, report: Report) -> Explored:
-        """The finished search."""
-        return exploring.explore(self.context, self.data, self.work, token, report)
-
-
-@dataclass(frozen=True)
-class MakeCandidate:
+def make_candidate(
+    context: AppContext,
+    data: DataStore,
+    work: WorkState,
+    name: str,
+    token: CancelToken,
+    report: Report,
+) -> Candidate:
     """Run settings without writing anything."""
-
-    context: AppContext
-    data: DataStore
-    work: WorkState
-    name: str
-
-    def __call__(self, token: CancelToken, report: Report) -> Candidate:
-        """The candidate."""
-        made = exploring.make_candidate(
-            self.context, self.data, self.work, token, report, self.name
-        )
-        facts = {"source": self.data.sha256, "written": False}
-        recording.mention(self.context, "ran", self.data.path, report, facts)
-        return made
+    made = exploring.make_candidate(context, data, work, token, report, name)
+    facts = {"source": data.sha256, "written": False}
+    recording.mention(context, "ran", data.path, report, facts)
+    return made
 
 
-@dataclass(frozen=True)
-class WriteRelease:
+def write_release(
+    context: AppContext,
+    data: DataStore,
+    work: WorkState,
+    out: Path,
+    name: str,
+    token: CancelToken,
+    report: Report,
+) -> CheckedRelease:
     """Write a release, then check what was written."""
-
-    context: AppContext
-    data: DataStore
-    work: WorkState
-    out: Path
-    name: str
-
-    def __call__(self, token: CancelToken, report: Report) -> CheckedRelease:
-        """The release and what checking it showed."""
-        facts = {"source": self.data.sha256, "out": str(self.out.absolute())}
-        recording.enter(self.context, "ran", self.name, facts)
-        summary = exploring.release_work(
-            self.context, self.data, self.work, self.out, token, report, self.name
-        )
-        recording.mention_release(self.context, summary.out, report)
-        # The release is there: a cancel now must not hide it, so checking takes a fresh token.
-        checked = CheckRelease(self.context, self.out, None)(CancelToken(), report)
-        return replace(checked, summary=summary, work=self.work)
+    facts = {"source": data.sha256, "out": str(out.absolute())}
+    recording.enter(context, "ran", name, facts)
+    summary = exploring.release_work(context, data, work, out, token, report, name)
+    recording.mention_release(context, summary.out, report)
+    # The release is there: a cancel now must not hide it, so checking takes a fresh token.
+    checked = check_release(context, out, None, (), CancelToken(), report)
+    return replace(checked, summary=summary, work=work)
 
 
-@dataclass(frozen=True)
-class CheckRelease:
+def check_release(
+    context: AppContext,
+    path: Path,
+    source: Path | None,
+    beside: tuple[Path, ...],
+    token: CancelToken,
+    report: Report,
+) -> CheckedRelease:
     """Verify a release folder and look at its review, reading its files once for both."""
-
-    context: AppContext
-    path: Path
-    source: Path | None
-    beside: tuple[Path, ...] = ()
-
-    def __call__(self, token: CancelToken, report: Report) -> CheckedRelease:
-        """What it says, what checking showed, and where its review stands."""
-        picture, unseen = self._look(token, report)
-        if picture is None:
-            result = review_picture.verify_signed(
-                self.context, self.path, token, report, self.source
-            )
-        else:
-            result = review_picture.signed_report(picture)
-        recording.mention(self.context, "viewed", self.path.absolute(), report)
+    picture, unseen = _look(context, path, source, beside, token, report)
+    if picture is None:
+        result = review_picture.verify_signed(context, path, token, report, source)
+    else:
+        result = review_picture.signed_report(picture)
+    recording.mention(context, "viewed", path.absolute(), report)
+    places: Mapping[str, Path] = {}
+    cards: tuple[Card, ...] = ()
+    kept: Mapping[str, KeptDraft] = {}
+    if picture is not None:
         try:
-            cards, kept = self._own(picture)
+            own = tuple(one.card for one in signing.own_keys(context) if one.card is not None)
+            cards, kept = own, drafts.kept_drafts(context, picture.state, own)
         except StorageError as error:
-            cards, kept, unseen = (), {}, error.with_traceback(None)
-        return CheckedRelease(
-            self.path,
-            _facts(self.path),
-            result,
-            source=self.source,
-            picture=picture,
-            unseen=unseen,
-            cards=cards,
-            drafts=kept,
-            places=self._places(picture, token),
-            beside=self.beside,
-        )
+            cards, unseen = (), error.with_traceback(None)
+        places = related.find_releases(path, related.named_releases(picture.state), token)
+    return CheckedRelease(
+        path,
+        _facts(path),
+        result,
+        source=source,
+        picture=picture,
+        unseen=unseen,
+        cards=cards,
+        drafts=kept,
+        places=places,
+        beside=beside,
+    )
 
-    def _own(
-        self, picture: ReviewPicture | None
-    ) -> tuple[tuple[Card, ...], Mapping[str, KeptDraft]]:
-        """The keys of this computer that can sign, and what was decided with them."""
-        if picture is None:
-            return (), {}
-        cards = tuple(one.card for one in signing.own_keys(self.context) if one.card is not None)
-        return cards, drafts.kept_drafts(self.context, picture.state, cards)
 
-    def _places(self, picture: ReviewPicture | None, token: CancelToken) -> Mapping[str, Path]:
-        if picture is None:
-            return {}
-        return related.find_releases(self.path, related.named_releases(picture.state), token)
-
-    def _look(
-        self, token: CancelToken, report: Report
-    ) -> tuple[ReviewPicture | None, DpdeskError | None]:
-        """The review, or why it cannot be seen; files that cannot be read are told by verifying."""
-        if not review_picture.is_whole(self.path):
-            return None, None
-        try:
-            context, path, source = self.context, self.path, self.source
-            return review_picture.look(
-                context, path, token, report, source, None, self.beside
-            ), None
-        except Cancelled:
-            raise
-        except DpdeskError as error:
-            return None, error.with_traceback(None)
+def _look(
+    context: AppContext,
+    path: Path,
+    source: Path | None,
+    beside: tuple[Path, ...],
+    token: CancelToken,
+    report: Report,
+) -> tuple[ReviewPicture | None, DpdeskError | None]:
+    """The review, or why it cannot be seen; files that cannot be read are told by verifying."""
+    if not review_picture.is_whole(path):
+        return None, None
+    try:
+        seen = review_picture.look(context, path, token, report, source, None, beside)
+    except Cancelled:
+        raise
+    except DpdeskError as error:
+        return None, error.with_traceback(None)
+    return seen, None
 
 
 def _facts(path: Path) -> ReleaseFacts:
@@ -308,56 +249,118 @@ def _facts(path: Path) -> ReleaseFacts:
         return ReleaseFacts(path, None)
 
 
-@dataclass(frozen=True)
-class Export:
+def export(
+    context: AppContext, release: Path, form: str, out: Path, token: CancelToken, report: Report
+) -> Path:
     """Write the public part of a release in another format."""
-
-    context: AppContext
-    release: Path
-    form: str
-    out: Path
-
-    def __call__(self, token: CancelToken, report: Report) -> Path:
-        """The path that was written."""
-        facts = {"format": self.form, "out": str(self.out.absolute())}
-        recording.enter(self.context, "exported", self.release.absolute(), facts)
-        exporting.export_release(
-            *(self.release, self.form, self.out, self.context.workspace, token, report),
-            registry=self.context.registry,
-            replace=True,  # the dialog has asked
-        )
-        return self.out
+    facts = {"format": form, "out": str(out.absolute())}
+    recording.enter(context, "exported", release.absolute(), facts)
+    exporting.export_release(
+        *(release, form, out, context.workspace, token, report),
+        registry=context.registry,
+        replace=True,  # the dialog has asked
+    )
+    return out
 
 
-@dataclass(frozen=True)
-class SavePack:
-    """Write the evidence pack of a release; ``beside`` are more files with some of its review.
-
-    An empty ``language`` is that of the report.
-    """
-
-    context: AppContext
-    release: Path
-    out: Path
-    beside: tuple[Path, ...] = ()
-    language: str = ""
-
-    def __call__(self, token: CancelToken, report: Report) -> Path:
-        """The path that was written."""
-        return packing.write_pack(
-            self.context, self.release, self.out, token, report, self.beside, self.language
-        )
-
-
-@dataclass(frozen=True)
-class NoteExport:
+def note_export(
+    context: AppContext, path: Path, what: str, token: CancelToken, report: Report
+) -> None:
     """Enter in the audit log that something of the window was written to a file."""
+    facts = {"what": what}
+    recording.mention(context, "exported", path.absolute(), report, facts)
 
-    context: AppContext
+
+@dataclass(frozen=True)
+class Damaged:
+    """A project that could not be opened because its file is damaged."""
+
     path: Path
-    what: str
+    error: StorageError = field(repr=False)
 
-    def __call__(self, token: CancelToken, report: Report) -> None:
-        """Enter it; where that is impossible, a note says so."""
-        facts = {"what": self.what}
-        recording.mention(self.context, "exported", self.path.absolute(), report, facts)
+
+def open_project(
+    context: AppContext, path: Path, token: CancelToken, report: Report
+) -> ProjectFile | Damaged:
+    """Open a project."""
+    try:
+        opened = projects.open_project(context, path, token, report)
+    except StorageError as error:
+        if error.code != "project.damaged":
+            raise
+        return Damaged(path, error.with_traceback(None))
+    recording.mention(context, "opened", opened.path, report)
+    return opened
+
+
+def copy_project(
+    context: AppContext,
+    project: ProjectFile,
+    path: Path,
+    work: ProjectUpdate,
+    token: CancelToken,
+    report: Report,
+) -> ProjectFile:
+    """Save everything under another name and open that."""
+    path = projects.save_copy(context, project, path, work)
+    return projects.open_project(context, path, token, report)
+
+
+@dataclass(frozen=True)
+class Rescued:
+    """An open project with what could be saved of a damaged one."""
+
+    project: ProjectFile
+    lost: Lost
+
+
+def rescue_project(
+    context: AppContext, path: Path, out: Path, token: CancelToken, report: Report
+) -> Rescued:
+    """Save what can still be read of a damaged project as a new one, and open that."""
+    saved = projects.rescue_project(context, path, out, token, report)
+    return Rescued(projects.open_project(context, saved.path, token, report), saved.lost)
+
+
+def close_project(
+    project: ProjectFile, token: CancelToken, report: Report, *, discard: bool = False
+) -> ProjectFile:
+    """Save what is left and let the file go."""
+    projects.close_project(project, discard=discard)
+    return project
+
+
+@dataclass(frozen=True)
+class NotedSources:
+    """Files that were read: what is new to the project, and what had changed since it knew them."""
+
+    records: tuple[SourceRecord, ...]
+    changed: tuple[SourceRecord, ...]
+
+
+def note_sources(
+    project: ProjectFile, work: WorkState, data: DataStore, token: CancelToken, report: Report
+) -> NotedSources:
+    """Look at the files that the work reads."""
+    known = projects.newest_sources(project)
+    read = projects.sources_read(work, data, token)
+    fresh = tuple(
+        record
+        for record in read
+        if record.path not in known
+        or projects.facts_of(known[record.path]) != projects.facts_of(record)
+    )
+    changed = tuple(
+        known[record.path]
+        for record in fresh
+        if record.path in known and known[record.path].sha256 != record.sha256
+    )
+    return NotedSources(fresh, changed)
+
+
+def note_release(
+    summary: ReleaseSummary, title: str, moment: int, token: CancelToken, report: Report
+) -> ReleaseRecord:
+    """Look at a release that was just written."""
+    made = summary
+    return projects.release_made(made.out, made.method, title, moment)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from dpdesk.app import exploring
+from dpdesk.app import exploring, opening
 from dpdesk.app.private import trying
 from dpdesk.app.private.trial import Trial
+from dpdesk.app.review import packing
 from dpdesk.app.types import (
     AppContext,
     Candidate,
     CandidateShelf,
     Command,
+    DataProfile,
     DataStore,
     Explored,
     History,
@@ -28,10 +31,9 @@ from dpdesk.app.types import (
     WorkState,
 )
 from dpdesk.core.errors import DpdeskError
-from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
-from dpdesk.ui.jobs.hub import DoneCallback, Work, failure
+from dpdesk.ui.jobs.hub import DoneCallback, T, Work, alone, failure, token_only
 from dpdesk.ui.words.settings import worded
 from dpdesk.ui.workbench import tasks
 from dpdesk.ui.workbench.state import Aspect, Changes, OpenProblem, WorkbenchState, compare
@@ -54,19 +56,6 @@ _MATTERS = {
     Aspect.BUDGET,
     Aspect.RELEASE,
 }
-
-
-@dataclass(frozen=True)
-class LookAhead:
-    """Work for a background thread: read the ledger."""
-
-    context: AppContext
-    data: DataStore
-    work: WorkState
-
-    def __call__(self, token: CancelToken, report: Report) -> Outlook:
-        """What it says."""
-        return trying.outlook(self.context, self.data, self.work, token)
 
 
 class BudgetWatch(QObject):
@@ -124,15 +113,14 @@ class BudgetWatch(QObject):
             return
         channel.query(
             self.tr("Looking at the budget"),
-            LookAhead(bench.context, bench.data, bench.work),
-            done=self._on_done,
+            token_only(partial(trying.outlook, bench.context, bench.data, bench.work)),
+            then=self._on_done,
             failed=self._on_failed,
             quiet=True,
         )
 
-    def _on_done(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, Outlook):
-            self._show(outcome.value, "")
+    def _on_done(self, found: Outlook) -> None:
+        self._show(found, "")
 
     def _on_failed(self, outcome: JobFailed) -> None:
         unfinished = outcome.code.startswith(("cube.", "parameter.", "plan.unknown-column"))
@@ -178,7 +166,7 @@ class Workbench(WorkbenchState):
         """Open a data file, a plan or a release in the background."""
         self._load(
             self.tr("Opening {name}").format(name=path.name),
-            tasks.OpenAnything(self.context, path),
+            partial(tasks.open_anything, self.context, path),
             self._on_opened,
         )
 
@@ -189,7 +177,7 @@ class Workbench(WorkbenchState):
         """
         self._load(
             self.tr("Opening {name}").format(name=path.name),
-            tasks.LoadWork(self.context, work, path, is_plan),
+            partial(tasks.load_work, self.context, work, path=path, is_plan=is_plan),
             self._on_opened,
         )
 
@@ -223,8 +211,8 @@ class Workbench(WorkbenchState):
         """Write the work as a plan with its hierarchies beside it."""
         self.hub.mutate(
             self.tr("Saving {name}").format(name=path.name),
-            tasks.SavePlan(self.context, self.work, path),
-            done=self._on_saved,
+            partial(tasks.save_plan, self.context, self.work, path),
+            then=self._on_saved,
             failed=self._on_failed,
         )
 
@@ -278,8 +266,8 @@ class Workbench(WorkbenchState):
         self._explore_problem = None
         self.hub.latest(tasks.EXPLORE).query(
             self.tr("Searching all settings"),
-            tasks.Explore(self.context, self.data, self.work),
-            done=self._on_explored,
+            partial(exploring.explore, self.context, self.data, self.work),
+            then=self._on_explored,
             failed=self._on_explore_failed,
             cancelled=self._on_explore_cancelled,
         )
@@ -296,8 +284,8 @@ class Workbench(WorkbenchState):
             return 0
         return self.hub.query(
             self.tr("Keeping a candidate"),
-            tasks.MakeCandidate(self.context, self.data, self.work, name),
-            done=self._on_candidate,
+            partial(tasks.make_candidate, self.context, self.data, self.work, name),
+            then=self._on_candidate,
             failed=self._on_failed,
         )
 
@@ -317,8 +305,10 @@ class Workbench(WorkbenchState):
             return 0
         return self.hub.mutate(
             self.tr("Writing the release {name}").format(name=out.name),
-            tasks.WriteRelease(self.context, self.data, self.work, out, self._plan_name()),
-            done=self._on_released,
+            partial(
+                tasks.write_release, self.context, self.data, self.work, out, self._plan_name()
+            ),
+            then=self._on_released,
             failed=self._on_failed,
         )
 
@@ -332,8 +322,8 @@ class Workbench(WorkbenchState):
         files = tuple(dict.fromkeys((*self._release.beside, *beside)))
         return self.hub.latest(tasks.VERIFY).query(
             self.tr("Checking {name}").format(name=self._release.path.name),
-            tasks.CheckRelease(self.context, self._release.path, source, files),
-            done=self._on_checked,
+            partial(tasks.check_release, self.context, self._release.path, source, files),
+            then=self._on_checked,
             failed=self._on_failed,
         )
 
@@ -343,7 +333,7 @@ class Workbench(WorkbenchState):
             return 0
         return self.hub.mutate(
             self.tr("Exporting {name}").format(name=out.name),
-            tasks.Export(self.context, self._release.path, form, out),
+            partial(tasks.export, self.context, self._release.path, form, out),
             done=self._on_exported,
         )
 
@@ -357,13 +347,20 @@ class Workbench(WorkbenchState):
         release = self._release
         return self.hub.mutate(
             self.tr("Writing {name}").format(name=out.name),
-            tasks.SavePack(self.context, release.path, out, release.beside, language),
+            partial(
+                packing.write_pack,
+                self.context,
+                release.path,
+                out,
+                beside=release.beside,
+                language=language,
+            ),
             done=self._on_exported,
         )
 
     def note_chart(self, path: Path) -> None:
         """Enter in the audit log that a chart was saved as a file."""
-        work = tasks.NoteExport(self.context, path, "chart")
+        work = partial(tasks.note_export, self.context, path, "chart")
         self.hub.mutate(self.tr("Noting the saved chart"), work, failed=self._on_failed)
 
     def close(self) -> None:
@@ -375,7 +372,7 @@ class Workbench(WorkbenchState):
 
     # ---- what comes back from jobs
 
-    def _on_opened(self, outcome: JobDone) -> None:
+    def _on_opened(self, outcome: JobDone[object]) -> None:
         found = outcome.value
         if isinstance(found, tasks.CheckedRelease):
             self._release = found
@@ -410,38 +407,36 @@ class Workbench(WorkbenchState):
         """Hold these data, and close those before them."""
         old, self._data, self._data_of, self._profile = self._data, data, of, None
         if old is not None:
-            self.hub.query(self.tr("Closing the old data"), tasks.CloseData(old), quiet=True)
+            self.hub.query(self.tr("Closing the old data"), alone(old.close), quiet=True)
 
     def _count_profile(self) -> None:
         if self._data is not None:
             self.hub.latest(tasks.PROFILE).query(
                 self.tr("Counting values"),
-                tasks.Profile(self._data),
-                done=self._on_profile,
+                partial(opening.profile, self._data),
+                then=partial(self._on_profile, self._data),
                 failed=self._on_failed,
             )
 
-    def _on_profile(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, tasks.Profiled) and outcome.value.data is self._data:
-            self._profile = outcome.value.profile
+    def _on_profile(self, data: DataStore, found: DataProfile) -> None:
+        if data is self._data:
+            self._profile = found
             self._announce({Aspect.PROFILE})
             # An older plan, or another file below the same plan: it could not be run like this.
             if (source := self._pinned(self.method)) is not None:
                 words = self.tr("How {name} is read now stands in the plan")
                 self.apply(SetSource(source, what=words.format(name=source.name)))
 
-    def _on_unread(self, found: tasks.Unread, outcome: JobDone) -> None:
+    def _on_unread(self, found: tasks.Unread, outcome: JobDone[object]) -> None:
         problem = failure(outcome.job, outcome.title, found.error)
         self._open_problem = OpenProblem(found.path, found.work, found.is_plan, problem)
         self._announce({Aspect.DATA})
 
-    def _on_reloaded(self, outcome: JobDone) -> None:
+    def _on_reloaded(self, outcome: JobDone[tasks.OpenedWork | tasks.Unread]) -> None:
         found = outcome.value
         if isinstance(found, tasks.Unread):
             if found.work.source == self.work.source:
                 self._on_unread(found, outcome)
-            return
-        if not isinstance(found, tasks.OpenedWork):
             return
         if (found.work.source, found.work.base) != (self.work.source, self.work.base):
             found.data.close()
@@ -450,18 +445,16 @@ class Workbench(WorkbenchState):
         self._announce({Aspect.DATA, Aspect.PROFILE, Aspect.EXPLORATION})
         self._count_profile()
 
-    def _on_saved(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, Path):
-            self._plan_path = outcome.value
-            self._history.mark_saved()
-            self.opened.emit(outcome.value)
-            self._announce({Aspect.HISTORY})
+    def _on_saved(self, found: Path) -> None:
+        self._plan_path = found
+        self._history.mark_saved()
+        self.opened.emit(found)
+        self._announce({Aspect.HISTORY})
 
-    def _on_explored(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, Explored):
-            self._explored = outcome.value
-            self._explore_problem = None
-            self._announce({Aspect.EXPLORATION})
+    def _on_explored(self, found: Explored) -> None:
+        self._explored = found
+        self._explore_problem = None
+        self._announce({Aspect.EXPLORATION})
 
     def _on_explore_failed(self, outcome: JobFailed) -> None:
         self._explore_problem = outcome
@@ -470,33 +463,29 @@ class Workbench(WorkbenchState):
     def _on_explore_cancelled(self, outcome: object) -> None:
         self._announce({Aspect.EXPLORATION})
 
-    def _on_candidate(self, outcome: JobDone) -> None:
-        candidate = outcome.value
-        if isinstance(candidate, Candidate):
-            try:
-                letters = self._shelf.next_letters
-                name = candidate.name or self.tr("Candidate {letters}").format(letters=letters)
-                self._shelf.add(replace(candidate, name=name))
-            except DpdeskError as error:
-                self.failed.emit(failure(0, self.tr("Keeping a candidate"), error))
-            self._announce({Aspect.CANDIDATES})
+    def _on_candidate(self, candidate: Candidate) -> None:
+        try:
+            letters = self._shelf.next_letters
+            name = candidate.name or self.tr("Candidate {letters}").format(letters=letters)
+            self._shelf.add(replace(candidate, name=name))
+        except DpdeskError as error:
+            self.failed.emit(failure(0, self.tr("Keeping a candidate"), error))
+        self._announce({Aspect.CANDIDATES})
 
-    def _on_released(self, outcome: JobDone) -> None:
-        made = outcome.value
-        if isinstance(made, tasks.CheckedRelease):
-            self._release = made
-            if isinstance(made.summary, ReleaseSummary):
-                self.released.emit(made.summary)
-            self._announce({Aspect.RELEASE})
+    def _on_released(self, made: tasks.CheckedRelease) -> None:
+        self._release = made
+        if isinstance(made.summary, ReleaseSummary):
+            self.released.emit(made.summary)
+        self._announce({Aspect.RELEASE})
 
-    def _on_checked(self, outcome: JobDone) -> None:
-        checked, known = outcome.value, self._release
+    def _on_checked(self, found: object) -> None:
+        checked, known = found, self._release
         if isinstance(checked, tasks.CheckedRelease) and known is not None:
             if known.path == checked.path:
                 self._release = replace(checked, summary=known.summary, work=known.work)
             self._announce({Aspect.RELEASE})
 
-    def _on_exported(self, outcome: JobDone) -> None:
+    def _on_exported(self, outcome: JobDone[object]) -> None:
         self._announce({Aspect.RELEASE})
 
     def _on_failed(self, outcome: JobFailed) -> None:
@@ -524,11 +513,11 @@ class Workbench(WorkbenchState):
             return
         self._load(
             self.tr("Reading {name}").format(name=self.work.source.name),
-            tasks.LoadWork(self.context, self.work),
+            partial(tasks.load_work, self.context, self.work),
             self._on_reloaded,
         )
 
-    def _load(self, title: str, work: Work, done: DoneCallback) -> None:
+    def _load(self, title: str, work: Work[T], done: DoneCallback[T]) -> None:
         self._open_problem = None
         self.hub.latest(tasks.LOAD).query(
             title, work, done=done, failed=self._on_failed, cancelled=self._on_load_cancelled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QWidget
@@ -11,13 +12,18 @@ from dpdesk.app.types import Role, SetPseudonym, SetRoles
 from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.ui.charts import ChartView
-from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
+from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.panels.attributes.presenter import (
     LETTERS,
+    Answered,
+    KeysHere,
+    Question,
     Row,
     asked_k,
     caution,
+    count_risk,
     filtered,
+    keys_here,
     line,
     meaning,
     next_role,
@@ -27,7 +33,6 @@ from dpdesk.ui.panels.attributes.presenter import (
     suggestions,
 )
 from dpdesk.ui.panels.attributes.pseudonyms import PseudonymCard
-from dpdesk.ui.panels.attributes.tasks import Answered, CountRisk, KeysHere, ListKeys, Question
 from dpdesk.ui.panels.attributes.view import AttributeGrid, AttributesModel
 from dpdesk.ui.shell import Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
@@ -175,8 +180,8 @@ class RiskPicture(QWidget):
         self.chart.set_placeholder(self.tr("Counting…"))
         self._hub.latest(CHANNEL).query(
             self.tr("Counting how many rows are alike"),
-            CountRisk(question),
-            done=self._on_risk,
+            partial(count_risk, question),
+            then=self._on_risk,
             failed=self._on_failed,
         )
 
@@ -187,9 +192,8 @@ class RiskPicture(QWidget):
         self.chart.set_placeholder(self.tr("Tag one quasi-identifier to see risk"))
         self._assumption.hide()
 
-    def _on_risk(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if isinstance(found, Answered) and found.question == self._asked:
+    def _on_risk(self, found: Answered) -> None:
+        if found.question == self._asked:
             self._patience.stop()
             self.chart.set_stale(False)
             self.chart.set_chart(found.risk.chart)
@@ -466,8 +470,8 @@ class AttributesPanel(Panel):
     def _ask_keys(self) -> None:
         self._workbench.hub.latest("attributes.keys").query(
             self.tr("Reading the keys of pseudonyms"),
-            ListKeys(self._workbench.context),
-            done=self._on_keys,
+            partial(keys_here, self._workbench.context),
+            then=self._on_keys,
             quiet=True,
         )
 
@@ -475,16 +479,14 @@ class AttributesPanel(Panel):
     def _on_key(self, name: str) -> None:
         self._workbench.hub.mutate(
             self.tr("Making a key"),
-            ListKeys(self._workbench.context, name),
-            done=self._on_keys,
+            partial(keys_here, self._workbench.context, made=name),
+            then=self._on_keys,
             failed=self._on_no_key,
         )
 
     @Slot(object)
-    def _on_keys(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if isinstance(found, KeysHere):
-            self.pseudonym.show_keys(found.names, found.made)
+    def _on_keys(self, found: KeysHere) -> None:
+        self.pseudonym.show_keys(found.names, found.made)
 
     @Slot(object)
     def _on_no_key(self, outcome: JobFailed) -> None:

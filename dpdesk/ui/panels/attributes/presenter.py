@@ -1,4 +1,4 @@
-"""What the attributes panel shows and says, decided without widgets."""
+"""What the attributes panel shows, says and counts, decided without widgets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, Role, WorkState
+from dpdesk.app.describing import CurrentRisk, current_risk
+from dpdesk.app.pseudonyms import list_keys, make_key
+from dpdesk.app.types import (
+    AppContext,
+    ColumnProfile,
+    ColumnType,
+    DataProfile,
+    DataStore,
+    Role,
+    WorkState,
+)
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.shell import Mark, PanelStatus
 from dpdesk.ui.words.columns import role_words, short_share, type_words
 from dpdesk.ui.words.numbers import short_name
@@ -262,3 +273,47 @@ def meaning(role: Role) -> str:
         ),
     }
     return words[role]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Whose risk is asked: of these data, on these attributes, for groups of ``k``."""
+
+    data: DataStore
+    attributes: tuple[str, ...]
+    k: int
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question and its answer."""
+
+    question: Question
+    risk: CurrentRisk
+
+
+def count_risk(question: Question, token: CancelToken, report: Report) -> Answered:
+    """Count how many rows are alike."""
+    asked = question
+    return Answered(asked, current_risk(asked.data, asked.attributes, asked.k, token))
+
+
+@dataclass(frozen=True)
+class KeysHere:
+    """The names of the keys of pseudonyms on this computer, and the one that was just made."""
+
+    names: tuple[str, ...]
+    made: str = ""
+
+
+def keys_here(
+    context: AppContext, token: CancelToken, report: Report, *, made: str = ""
+) -> KeysHere:
+    """Which keys there are; with ``made``, after making a key of this name.
+
+    Raises InputError, StorageError.
+    """
+    if made:
+        make_key(context, made, report)
+    names = tuple(each.name for each in list_keys(context) if not each.problem)
+    return KeysHere(names, made)

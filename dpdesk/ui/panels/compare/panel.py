@@ -22,10 +22,9 @@ from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.panels.compare import presenter
 from dpdesk.ui.panels.compare.presenter import Entry, Pins
 from dpdesk.ui.panels.compare.table import CandidateCards, CompareGrid, CompareModel, compare_table
-from dpdesk.ui.people import parts
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import EmptyState, GuaranteeCard, StepHeader, column, leave_wheel, row
+from dpdesk.ui.widgets import EmptyState, GuaranteeCard, StepHeader, column, leave_wheel, parts, row
 from dpdesk.ui.widgets.choices import FoldingStrip
 from dpdesk.ui.widgets.layouts import FlowBox, FrontStack
 from dpdesk.ui.widgets.turning import Side, Sides

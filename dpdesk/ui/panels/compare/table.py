@@ -1,4 +1,4 @@
-"""The table of all candidates: what differs in their plans, what they promise, what they cost."""
+"""All candidates: as a table of what differs, as a grid, and a card for each."""
 
 from __future__ import annotations
 

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
 from dpdesk.app.types import DataProfile, SetSource
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
-from dpdesk.ui.jobs import JobDone, JobFailed, JobState
-from dpdesk.ui.panels.data.presenter import Page, Situation, about_reading, choose_page, error_line
+from dpdesk.ui.jobs import JobFailed, JobState
+from dpdesk.ui.panels.data.presenter import (
+    Page,
+    Situation,
+    Spreads,
+    about_reading,
+    choose_page,
+    count_spreads,
+    error_line,
+)
 from dpdesk.ui.panels.data.reading import ReadingPage
 from dpdesk.ui.panels.data.table import TablePage
-from dpdesk.ui.panels.data.tasks import CountSpreads, Spreads
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, pixmap, set_look
 from dpdesk.ui.widgets import MessageBand, StepHeader, column
-from dpdesk.ui.widgets.activity import state_text
+from dpdesk.ui.widgets.activity import ShareBar, state_text
 from dpdesk.ui.widgets.layouts import FlowBox, PageStack
 from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.words.numbers import columns_words, grouped, rows_words
@@ -37,11 +45,9 @@ class LoadingPage(QFrame):
         super().__init__(parent)
         set_look(self, "card")
         layout = column(self, margin=SPACE.xl, gap=SPACE.m)
-        self._title, self._text, self._bar = QLabel(), QLabel(), QProgressBar()
+        self._title, self._text, self._bar = QLabel(), QLabel(), ShareBar(420)
         set_look(self._title, "section")
         set_look(self._text, "note")
-        self._bar.setTextVisible(False)
-        self._bar.setFixedWidth(420)
         self.cancel_button = QPushButton(self.tr("&Cancel"))
         self.cancel_button.setToolTip(self.tr("Stop reading; nothing is changed (Esc)"))
         self.cancel_button.clicked.connect(self._on_cancel)
@@ -54,7 +60,7 @@ class LoadingPage(QFrame):
         """A new job, of which nothing is known yet."""
         self._title.setText(self.tr("Reading the file…"))
         self._text.setText(" ")
-        self._bar.setRange(0, 0)
+        self._bar.show_state(None)
         self.cancel_button.setEnabled(True)
 
     def set_state(self, state: JobState) -> None:
@@ -63,11 +69,7 @@ class LoadingPage(QFrame):
         text = self.tr("stopping…") if state.cancelling else state_text(state)
         self._text.setText(text or " ")
         self.cancel_button.setEnabled(not state.cancelling)
-        if state.total:
-            self._bar.setRange(0, 1_000)
-            self._bar.setValue(min(1_000, round(1_000 * state.done / state.total)))
-        else:
-            self._bar.setRange(0, 0)
+        self._bar.show_state(state)
         self._bar.setAccessibleName(msg("{file}: {note}", file=state.title, note=text))
 
     def _on_cancel(self) -> None:
@@ -529,15 +531,14 @@ class DataPanel(Panel):
         self._asked_for = profile
         self._workbench.hub.latest(SPREADS).query(
             self.tr("Counting how values are spread"),
-            CountSpreads(data, profile),
-            done=self._on_spreads,
+            partial(count_spreads, data, profile),
+            then=self._on_spreads,
             failed=self._on_failed,
             quiet=True,
         )
 
-    def _on_spreads(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, Spreads):
-            self.table.show_spreads(outcome.value)
+    def _on_spreads(self, found: Spreads) -> None:
+        self.table.show_spreads(found)
 
     def _on_failed(self, outcome: JobFailed) -> None:
         self.table.notes.show_error(outcome)

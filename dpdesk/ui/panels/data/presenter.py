@@ -1,17 +1,21 @@
-"""What the data panel shows and says, decided without widgets."""
+"""What the data panel shows, says and counts, decided without widgets."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
+from dpdesk.app import describing, opening
 from dpdesk.app.describing import Distribution
-from dpdesk.app.types import ColumnProfile, DataProfile, Reading
+from dpdesk.app.types import ColumnProfile, DataProfile, DataStore, Reading, SourcePreview
 from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable, table_from
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import NULS, REPEATED, UNEVEN
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.words.columns import label_facts, short_share, type_words, with_label
@@ -389,3 +393,35 @@ def error_line(problem: JobFailed) -> int | None:
     """The line of the file that a problem speaks of."""
     line = problem.details.get("line")
     return line if isinstance(line, int) and line > 0 else None
+
+
+@dataclass(frozen=True)
+class Spreads:
+    """Distributions by column, and the profile that they belong to."""
+
+    profile: DataProfile
+    columns: Mapping[str, Distribution]
+
+
+def count_spreads(
+    data: DataStore, profile: DataProfile, token: CancelToken, report: Report
+) -> Spreads:
+    """Count how the values of every column are spread."""
+    found: dict[str, Distribution] = {}
+    for column in profile.columns:
+        token.check()
+        found[column.name] = describing.distribution(data, column, token)
+    return Spreads(profile, found)
+
+
+@dataclass(frozen=True)
+class Previewed:
+    """The head of a file, and the way of reading it that was asked for."""
+
+    source: SourceSpec
+    preview: SourcePreview = field(repr=False)
+
+
+def read_preview(source: SourceSpec, base: Path, token: CancelToken, report: Report) -> Previewed:
+    """Read the head of a file."""
+    return Previewed(source, opening.preview(source, base, token))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -19,19 +20,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.app.describing import LinesAround
+from dpdesk.app.describing import LinesAround, lines_around
 from dpdesk.app.types import Reading
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.row_conditions import read_query
 from dpdesk.core.source_options import applies, asks_database, source_format, without_ignored
 from dpdesk.core.source_spec import KEEP, MOST_SKIPPED, NULS, REPEATED, UNEVEN
-from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
-from dpdesk.ui.jobs.hub import failure
+from dpdesk.ui.jobs import JobFailed, JobHub
+from dpdesk.ui.jobs.hub import failure, token_only
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.models.table import Index, guarded
 from dpdesk.ui.panels.data.presenter import (
     DELIMITERS,
     ENCODINGS,
+    Previewed,
     Setting,
     allowed_words,
     codes_text,
@@ -44,12 +46,12 @@ from dpdesk.ui.panels.data.presenter import (
     number_columns,
     parse_codes,
     quote_words,
+    read_preview,
     remedy_of,
     remedy_words,
 )
 from dpdesk.ui.panels.data.rows_card import RowsCard
 from dpdesk.ui.panels.data.table import MissingDelegate
-from dpdesk.ui.panels.data.tasks import Preview, Previewed, ShowLines
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, StepHeader, column
 from dpdesk.ui.widgets.focusing import leave_wheel
@@ -614,17 +616,14 @@ class ReadingPage(QWidget):
         self._preview_title.setText(self.tr("Reading the first rows…"))
         self._hub.latest(PREVIEW).query(
             self.tr("Reading the first rows"),
-            Preview(self.form.source(), self._base),
-            done=self._on_preview,
+            partial(read_preview, self.form.source(), self._base),
+            then=self._on_preview,
             failed=self._on_failed,
             quiet=True,
         )
         self._allow()
 
-    def _on_preview(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if not isinstance(found, Previewed):
-            return
+    def _on_preview(self, found: Previewed) -> None:
         self._previewed = found
         preview = found.preview
         reading = preview.reading
@@ -692,16 +691,14 @@ class ReadingPage(QWidget):
         if line is None:
             self._show_lines(None)
             return
+        read_as = encoding or source.encoding or "utf-8"
         self._hub.latest(LINES).query(
             self.tr("Reading lines"),
-            ShowLines(source, self._base, line, encoding or source.encoding or "utf-8"),
-            done=self._on_lines,
+            token_only(partial(lines_around, source, self._base, line, read_as)),
+            then=self._show_lines,
             failed=self._on_no_lines,
             quiet=True,
         )
-
-    def _on_lines(self, outcome: JobDone) -> None:
-        self._show_lines(outcome.value if isinstance(outcome.value, LinesAround) else None)
 
     def _on_no_lines(self, outcome: JobFailed) -> None:
         self._show_lines(None)

@@ -26,6 +26,7 @@ from dpdesk.ui.models import DataGrid, TableModel
 from dpdesk.ui.models.grid import FITTED_COLUMNS, LEAST_ROWS
 from dpdesk.ui.models.table import PAGE_ROWS, PLACEHOLDER, Index, RowSource, guarded
 from dpdesk.ui.panels.data.presenter import (
+    Spreads,
     answer,
     distribution_chart,
     facts,
@@ -35,7 +36,6 @@ from dpdesk.ui.panels.data.presenter import (
     translate,
 )
 from dpdesk.ui.panels.data.rows_card import query_sentence
-from dpdesk.ui.panels.data.tasks import Spreads
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, StepHeader, column
 from dpdesk.ui.widgets.layouts import FlowBox

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -11,20 +12,20 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from dpdesk.app.types import ColumnType, DataStore, HierarchyChoice, SetHierarchies, SetHierarchy
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
-from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed
+from dpdesk.ui.jobs import JobCancelled, JobFailed
 from dpdesk.ui.panels.hierarchies.presenter import choice_words, reason
 from dpdesk.ui.panels.hierarchies.tasks import (
     Answer,
     Edit,
     Edited,
-    Examine,
-    ExportFile,
     HierarchyAnswer,
     Imported,
-    ImportFile,
-    MakeEdit,
-    Suggest,
     Suggestion,
+    examine_choice,
+    export_file,
+    import_file,
+    make_edit,
+    suggest,
 )
 from dpdesk.ui.workbench import Workbench
 
@@ -67,8 +68,8 @@ class HierarchyActions(QObject):
         before = {name: self._workbench.work.hierarchies.get(name) for name in attributes}
         self._workbench.hub.latest("hierarchies.suggest").query(
             self.tr("Suggesting hierarchies"),
-            Suggest(data, kinds, before),
-            done=self._on_suggested,
+            partial(suggest, data, kinds, before),
+            then=self._on_suggested,
             failed=self._on_failed,
         )
 
@@ -79,14 +80,13 @@ class HierarchyActions(QObject):
             return
         self._workbench.hub.latest("hierarchies.options").query(
             self.tr("Looking for options"),
-            Suggest(data, {attribute: self._kind(attribute)}),
-            done=self._on_options,
+            partial(suggest, data, {attribute: self._kind(attribute)}, {}),
+            then=self._on_options,
             quiet=True,
         )
 
-    def _on_options(self, outcome: JobDone) -> None:
-        assert isinstance(outcome.value, tuple)
-        for one in outcome.value:
+    def _on_options(self, found: tuple[Suggestion, ...]) -> None:
+        for one in found:
             self.offered.emit(one)
 
     def _kind(self, attribute: str) -> ColumnType:
@@ -94,9 +94,7 @@ class HierarchyActions(QObject):
         known = {} if profile is None else {one.name: one.type for one in profile.columns}
         return known.get(attribute, ColumnType.TEXT)
 
-    def _on_suggested(self, outcome: JobDone) -> None:
-        found = outcome.value
-        assert isinstance(found, tuple)
+    def _on_suggested(self, found: tuple[Suggestion, ...]) -> None:
         fresh = {one.attribute: one for one in found if self._still_true(one)}
         suggested = {name: one.found for name, one in fresh.items() if one.found is not None}
         builders = {name: one.builder for name, one in suggested.items()}
@@ -131,15 +129,12 @@ class HierarchyActions(QObject):
         """Take a hierarchy file once it has been read without error."""
         self._workbench.hub.latest("hierarchies.import").query(
             self.tr("Reading {name}").format(name=path.name),
-            ImportFile(attribute, path.absolute()),
-            done=self._on_imported,
+            partial(import_file, attribute, path.absolute()),
+            then=self._on_imported,
             failed=self._on_failed,
         )
 
-    def _on_imported(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if not isinstance(found, Imported):
-            return
+    def _on_imported(self, found: Imported) -> None:
         choice = HierarchyFile(_seen_from(self._workbench.work.base, found.path))
         self._workbench.apply(SetHierarchy(found.attribute, choice))
         if found.notes:
@@ -149,14 +144,14 @@ class HierarchyActions(QObject):
         """Write a hierarchy as a file."""
         self._workbench.hub.mutate(
             self.tr("Writing {name}").format(name=path.name),
-            ExportFile(self._workbench.context, hierarchy, path),
-            done=self._on_exported,
+            partial(export_file, self._workbench.context, hierarchy, path),
+            then=self._on_exported,
             failed=self._on_failed,
         )
 
-    def _on_exported(self, outcome: JobDone) -> None:
+    def _on_exported(self, found: object) -> None:
         text = self.tr("{path} is written. It lists values of the data: keep it confidential.")
-        self.said.emit("ok", text.format(path=outcome.value))
+        self.said.emit("ok", text.format(path=found))
 
     # -- by hand
 
@@ -165,17 +160,14 @@ class HierarchyActions(QObject):
         before = self._workbench.work.hierarchies.get(attribute)
         self._workbench.hub.latest("hierarchies.edit").query(
             self.tr("Editing the hierarchy of {name}").format(name=attribute),
-            MakeEdit(attribute, before, look.examined, edit),
-            done=self._on_edited,
+            partial(make_edit, attribute, before, look.examined, edit),
+            then=self._on_edited,
             failed=self._on_edit_failed,
             cancelled=self._on_edit_cancelled,
             quiet=True,
         )
 
-    def _on_edited(self, outcome: JobDone) -> None:
-        made = outcome.value
-        if not isinstance(made, Edited):
-            return
+    def _on_edited(self, made: Edited) -> None:
         if self._workbench.work.hierarchies.get(made.attribute) != made.before:
             self.editFailed.emit(self.tr("The hierarchy has changed meanwhile; try again."))
             return
@@ -256,8 +248,8 @@ class AnswerStore(QObject):
         self._asked[name] = choice
         jobs.query(
             self.tr("Counting values of {name}").format(name=attribute),
-            Examine(data, attribute, choice, self._workbench.work.base),
-            done=self._on_answer,
+            partial(examine_choice, data, attribute, choice, self._workbench.work.base),
+            then=self._on_answer,
             failed=self._on_failed,
             quiet=True,
         )
@@ -268,10 +260,9 @@ class AnswerStore(QObject):
             self._answers.clear()
             self._asked.clear()
 
-    def _on_answer(self, outcome: JobDone) -> None:
-        answer = outcome.value
+    def _on_answer(self, answer: Answer) -> None:
         self._follow_data()
-        if not isinstance(answer, Answer) or answer.data is not self._data:
+        if answer.data is not self._data:
             return
         answers = self._answers.setdefault(answer.attribute, [])
         answers.append(answer)

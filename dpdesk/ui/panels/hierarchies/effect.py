@@ -1,4 +1,4 @@
-"""What the level that is looked at does: its distribution, and each value before and after."""
+"""Which attribute and level are looked at, and what the level does to each value."""
 
 from __future__ import annotations
 

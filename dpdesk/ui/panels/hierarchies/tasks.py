@@ -1,4 +1,4 @@
-"""Work that the panel gives to background jobs: plain callables that touch nothing of the window.
+"""Work that the panel gives to background jobs: it touches nothing of the window.
 
 Errors of a hierarchy are part of the answer, because the panel shows them beside the attribute.
 """
@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -376,25 +375,23 @@ class Answer:
     error: JobFailed | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Examine:
+def examine_choice(
+    data: DataStore,
+    attribute: str,
+    choice: HierarchyChoice | None,
+    base: Path,
+    token: CancelToken,
+    report: Report,
+) -> Answer:
     """Resolve a choice and count its values."""
-
-    data: DataStore
-    attribute: str
-    choice: HierarchyChoice | None
-    base: Path
-
-    def __call__(self, token: CancelToken, report: Report) -> Answer:
-        """The answer."""
-        try:
-            examined = hierarchies.examine(self.data, self.attribute, self.choice, self.base, token)
-            return Answer(self.data, self.attribute, self.choice, look_at(examined, token))
-        except Cancelled:
-            raise
-        except DpdeskError as error:
-            told = failure(0, self.attribute, error)
-            return Answer(self.data, self.attribute, self.choice, None, told)
+    try:
+        examined = hierarchies.examine(data, attribute, choice, base, token)
+        return Answer(data, attribute, choice, look_at(examined, token))
+    except Cancelled:
+        raise
+    except DpdeskError as error:
+        told = failure(0, attribute, error)
+        return Answer(data, attribute, choice, None, told)
 
 
 def look_at(examined: Examined, token: CancelToken) -> HierarchyAnswer:
@@ -429,30 +426,26 @@ class Suggestion:
         return None if self.found is None else self.found.builder
 
 
-@dataclass(frozen=True, eq=False)
-class Suggest:
+def suggest(
+    data: DataStore,
+    kinds: Mapping[str, ColumnType],
+    before: Mapping[str, HierarchyChoice | None],
+    token: CancelToken,
+    report: Report,
+) -> tuple[Suggestion, ...]:
     """Find a builder for each of some attributes."""
-
-    data: DataStore
-    kinds: Mapping[str, ColumnType]
-    before: Mapping[str, HierarchyChoice | None] = field(
-        default_factory=lambda: MappingProxyType({})
-    )
-
-    def __call__(self, token: CancelToken, report: Report) -> tuple[Suggestion, ...]:
-        """One suggestion per attribute."""
-        return tuple(self._one(name, kind, token) for name, kind in self.kinds.items())
-
-    def _one(self, attribute: str, kind: ColumnType, token: CancelToken) -> Suggestion:
+    made = []
+    for attribute, kind in kinds.items():
         token.check()
-        before = self.before.get(attribute)
+        found, problem = None, ""
         try:
-            found = hierarchies.suggest(self.data, attribute, kind, token)
+            found = hierarchies.suggest(data, attribute, kind, token)
         except Cancelled:
             raise
         except DpdeskError as error:
-            return Suggestion(attribute, before, None, said_line(error))
-        return Suggestion(attribute, before, found)
+            problem = said_line(error)
+        made.append(Suggestion(attribute, before.get(attribute), found, problem))
+    return tuple(made)
 
 
 @dataclass(frozen=True)
@@ -465,18 +458,16 @@ class Edited:
     edit: Edit
 
 
-@dataclass(frozen=True, eq=False)
-class MakeEdit:
-    """Edit a hierarchy; large ones take longer than a frame."""
-
-    attribute: str
-    before: HierarchyChoice | None
-    examined: Examined
-    edit: Edit
-
-    def __call__(self, token: CancelToken, report: Report) -> Edited:
-        """The edited hierarchy. Raises InputError."""
-        return Edited(self.attribute, self.before, self.edit.on(self.examined), self.edit)
+def make_edit(
+    attribute: str,
+    before: HierarchyChoice | None,
+    examined: Examined,
+    edit: Edit,
+    token: CancelToken,
+    report: Report,
+) -> Edited:
+    """Edit a hierarchy; large ones take longer than a frame. Raises InputError."""
+    return Edited(attribute, before, edit.on(examined), edit)
 
 
 @dataclass(frozen=True)
@@ -488,30 +479,20 @@ class Imported:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ImportFile:
-    """Read and check a hierarchy file before the work refers to it."""
+def import_file(attribute: str, path: Path, token: CancelToken, report: Report) -> Imported:
+    """Read and check a hierarchy file before the work refers to it.
 
-    attribute: str
-    path: Path
-
-    def __call__(self, token: CancelToken, report: Report) -> Imported:
-        """The checked file. Raises StorageError, InputError."""
-        reading = hierarchies.load(self.path, self.attribute)
-        return Imported(self.attribute, self.path, tuple(reading.notes))
+    Raises StorageError, InputError.
+    """
+    reading = hierarchies.load(path, attribute)
+    return Imported(attribute, path, tuple(reading.notes))
 
 
-@dataclass(frozen=True, eq=False)
-class ExportFile:
-    """Write a hierarchy as a file."""
-
-    context: AppContext
-    hierarchy: Hierarchy
-    path: Path
-
-    def __call__(self, token: CancelToken, report: Report) -> Path:
-        """The path that was written. Raises StorageError."""
-        facts = {"what": "hierarchy", "column": self.hierarchy.attribute}
-        recording.enter(self.context, "exported", self.path.absolute(), facts)
-        hierarchies.save(self.hierarchy, self.path, self.context.workspace)
-        return self.path
+def export_file(
+    context: AppContext, hierarchy: Hierarchy, path: Path, token: CancelToken, report: Report
+) -> Path:
+    """Write a hierarchy as a file. Raises StorageError."""
+    facts = {"what": "hierarchy", "column": hierarchy.attribute}
+    recording.enter(context, "exported", path.absolute(), facts)
+    hierarchies.save(hierarchy, path, context.workspace)
+    return path

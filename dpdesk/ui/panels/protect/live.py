@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -30,15 +31,22 @@ class LiveAnswer:
 
 @dataclass(frozen=True)
 class ViewRequest:
-    """Work for a background thread: make one view."""
+    """What a view is wanted of."""
 
     explored: Explored = field(repr=False)
     parameters: Mapping[str, object]
 
-    def __call__(self, token: CancelToken, report: Report) -> LiveAnswer:
-        """The view."""
-        view = self.explored.view(self.parameters, token, report)
-        return LiveAnswer(self.explored, self.parameters, view)
+
+def make_view(wish: ViewRequest, token: CancelToken, report: Report) -> LiveAnswer:
+    """Make one view."""
+    view = wish.explored.view(wish.parameters, token, report)
+    return LiveAnswer(wish.explored, wish.parameters, view)
+
+
+def grow_view(wish: ViewRequest, token: CancelToken, report: Report) -> LiveAnswer:
+    """Add the next thing to a view."""
+    view = wish.explored.grow(wish.parameters, token, report)
+    return LiveAnswer(wish.explored, wish.parameters, view)
 
 
 class LiveViews(QObject):
@@ -109,8 +117,8 @@ class LiveViews(QObject):
         patient = wish.explored.patient
         self._job = self._hub.query(
             self.tr("Planning the noise") if patient else self.tr("Drawing the charts"),
-            wish,
-            done=self._on_done,
+            partial(make_view, wish),
+            then=self._on_done,
             failed=self._on_failed,
             cancelled=self._on_cancelled,
             quiet=not patient,
@@ -118,10 +126,9 @@ class LiveViews(QObject):
         self._running = wish if self._job else None
         self.started.emit()
 
-    def _on_done(self, outcome: JobDone) -> None:
+    def _on_done(self, found: LiveAnswer) -> None:
         self._end()
-        if isinstance(outcome.value, LiveAnswer):
-            self.arrived.emit(outcome.value)
+        self.arrived.emit(found)
 
     def _on_failed(self, outcome: JobFailed) -> None:
         newer = self._next is not None
@@ -147,19 +154,6 @@ GROW_REST_MS = 600
 _FREE = frozenset(("epsilon", "rho", "delta", "nonnegative", "integral"))
 
 
-@dataclass(frozen=True)
-class GrowRequest:
-    """Work for a background thread: add the next thing to a view."""
-
-    explored: Explored = field(repr=False)
-    parameters: Mapping[str, object]
-
-    def __call__(self, token: CancelToken, report: Report) -> LiveAnswer:
-        """The view with it."""
-        view = self.explored.grow(self.parameters, token, report)
-        return LiveAnswer(self.explored, self.parameters, view)
-
-
 class GrowingViews(QObject):
     """``arrived(LiveAnswer)`` when something was added to a view; ``stopped(str)`` names what the
     user stopped and can ask for :meth:`again`, empty when there is nothing of that kind any more.
@@ -172,9 +166,9 @@ class GrowingViews(QObject):
         super().__init__(parent)
         self._hub = hub
         self._job = 0
-        self._running: GrowRequest | None = None
+        self._running: ViewRequest | None = None
         self._wanted: LiveAnswer | None = None
-        self._stopped: GrowRequest | None = None
+        self._stopped: ViewRequest | None = None
         self._last: LiveAnswer | None = None
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -188,7 +182,7 @@ class GrowingViews(QObject):
 
     def follow(self, answer: LiveAnswer) -> None:
         """Add to this view what it lacks, once the hand rests."""
-        wish = GrowRequest(answer.explored, answer.parameters)
+        wish = ViewRequest(answer.explored, answer.parameters)
         pending = answer.view.pending
         refused = bool(pending) and _alike(wish, self._stopped)
         self._last, self._wanted = answer, answer if pending and not refused else None
@@ -216,20 +210,19 @@ class GrowingViews(QObject):
         answer, self._wanted = self._wanted, None
         if answer is None or self._running is not None:
             return
-        wish = GrowRequest(answer.explored, answer.parameters)
+        wish = ViewRequest(answer.explored, answer.parameters)
         self._job = self._hub.query(
             self.tr("Computing {what}").format(what=said(answer.view.pending)),
-            wish,
+            partial(grow_view, wish),
             done=self._on_done,
             failed=self._on_ended,
             cancelled=self._on_cancelled,
         )
         self._running = wish if self._job else None
 
-    def _on_done(self, outcome: JobDone) -> None:
+    def _on_done(self, outcome: JobDone[LiveAnswer]) -> None:
         self._on_ended(outcome)
-        if isinstance(outcome.value, LiveAnswer):
-            self.arrived.emit(outcome.value)
+        self.arrived.emit(outcome.value)
 
     def _on_cancelled(self, outcome: JobCancelled) -> None:
         stopped = self._running
@@ -244,7 +237,7 @@ class GrowingViews(QObject):
             self._rest.start()
 
 
-def _alike(first: GrowRequest, second: GrowRequest | None) -> bool:
+def _alike(first: ViewRequest, second: ViewRequest | None) -> bool:
     """Whether the same plans serve both wishes."""
     if second is None or first.explored is not second.explored:
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent
@@ -21,8 +21,8 @@ from dpdesk.app.types import (
 )
 from dpdesk.core.cube_parameters import ACCURACY
 from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
+from dpdesk.ui.jobs.hub import alone
 from dpdesk.ui.panels.protect import presenter
 from dpdesk.ui.panels.protect.deck import ChartDeck
 from dpdesk.ui.panels.protect.live import GrowingViews, LiveAnswer, LiveViews, ViewRequest
@@ -51,31 +51,6 @@ from dpdesk.ui.workbench import Aspect, Changes, Workbench
 _CHANNEL = "protect.detail"
 
 
-@dataclass(frozen=True)
-class Behind:
-    """A detail and the bar that it is behind; None: nothing is."""
-
-    chart: str
-    explored: Explored = field(repr=False)
-    parameters: Mapping[str, object]
-    detail: Detail | None = field(repr=False)
-
-
-@dataclass(frozen=True)
-class DetailRequest:
-    """Work for a background thread: look behind a bar."""
-
-    explored: Explored = field(repr=False)
-    parameters: Mapping[str, object]
-    chart: str
-    place: int
-
-    def __call__(self, token: CancelToken, report: Report) -> Behind:
-        """What is there."""
-        found = self.explored.detail(self.parameters, self.chart, self.place)
-        return Behind(self.chart, self.explored, self.parameters, found)
-
-
 class Details(QObject):
     """Joins a deck whose bars are clicked with the search that knows what is behind them."""
 
@@ -91,18 +66,18 @@ class Details(QObject):
         explored = self._bench.explored
         if explored is None or self._bench.stale:
             return
-        look = DetailRequest(explored, dict(self._bench.work.parameters), chart, place)
+        parameters = dict(self._bench.work.parameters)
         self._bench.hub.latest(_CHANNEL).query(
-            self.tr("Looking behind a bar"), look, done=self._on_found, failed=self._on_failed
+            self.tr("Looking behind a bar"),
+            alone(partial(explored.detail, parameters, chart, place)),
+            then=partial(self._on_found, (explored, parameters), chart),
+            failed=self._on_failed,
         )
 
-    def _on_found(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if not isinstance(found, Behind) or found.detail is None:
-            return
+    def _on_found(self, asked: object, chart: str, found: Detail | None) -> None:
         now = (self._bench.explored, dict(self._bench.work.parameters))
-        if (found.explored, dict(found.parameters)) == now:
-            self._deck.show_detail(found.chart, found.detail)
+        if found is not None and asked == now:
+            self._deck.show_detail(chart, found)
 
     def _on_failed(self, outcome: object) -> None:
         self._bench.failed.emit(outcome)

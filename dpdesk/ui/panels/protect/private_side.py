@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from PySide6.QtCore import QObject, Slot
 
 from dpdesk.app.private import trying
 from dpdesk.app.private.levels import LevelChoice, level_choices
-from dpdesk.app.private.trial import Trial, try_work
-from dpdesk.app.types import AppContext, DataStore, Explored, SetBudget, SetParameters, WorkState
+from dpdesk.app.private.trial import try_work
+from dpdesk.app.types import DataStore, Explored, SetBudget, SetParameters, WorkState
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.cuboid_choice import CuboidChoice, CuboidStatus
 from dpdesk.core.errors import InputError, RefusedError
@@ -20,7 +21,8 @@ from dpdesk.ui.charts.lattice_board import AVOID, EXACTLY, PUBLISH
 from dpdesk.ui.charts.lattice_view import LatticeChange
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.dimensions import DATA
-from dpdesk.ui.jobs import JobDone, JobFailed
+from dpdesk.ui.jobs import JobFailed
+from dpdesk.ui.jobs.hub import token_only
 from dpdesk.ui.panels.protect.deck import ChartDeck
 from dpdesk.ui.panels.protect.result_pane import ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
@@ -105,36 +107,29 @@ class Found:
     categories: tuple[str, ...] = field(repr=False)
 
 
-@dataclass(frozen=True)
-class FindCategories:
+def find_categories(
+    kind: str,
+    name: str,
+    level: int,
+    data: DataStore,
+    work: WorkState,
+    token: CancelToken,
+    report: Report,
+) -> Found:
     """Work for a background thread: read a hierarchy, or list the values of a column."""
-
-    kind: str
-    name: str
-    level: int
-    data: DataStore
-    work: WorkState
-
-    def __call__(self, token: CancelToken, report: Report) -> Found:
-        """The categories."""
-        if self.kind == DATA:
-            values = trying.values_in_data(self.data, self.name, token)
-        else:
-            values = trying.declared_categories(self.work, self.name, self.level, token)
-        return Found(self.kind, self.name, values)
+    if kind == DATA:
+        values = trying.values_in_data(data, name, token)
+    else:
+        values = trying.declared_categories(work, name, level, token)
+    return Found(kind, name, values)
 
 
-@dataclass(frozen=True)
-class FindLevels:
+def find_levels(
+    names: tuple[str, ...], work: WorkState, token: CancelToken, report: Report
+) -> dict[str, tuple[LevelChoice, ...]]:
     """Work for a background thread: read what the levels of hierarchies hold."""
-
-    names: tuple[str, ...]
-    work: WorkState
-
-    def __call__(self, token: CancelToken, report: Report) -> dict[str, tuple[LevelChoice, ...]]:
-        """The levels of each that declares them."""
-        found = {name: level_choices(self.work, name, token) for name in self.names}
-        return {name: levels for name, levels in found.items() if levels}
+    found = {name: level_choices(work, name, token) for name in names}
+    return {name: levels for name, levels in found.items() if levels}
 
 
 @dataclass(frozen=True)
@@ -147,64 +142,28 @@ class Advised:
     problem: str = ""
 
 
-@dataclass(frozen=True)
-class Advise:
+def advise(
+    explored: Explored,
+    parameters: Mapping[str, object],
+    place: int,
+    wanted: float | None,
+    token: CancelToken,
+    report: Report,
+    *,
+    least_exact: bool = False,
+) -> Advised:
     """Work for a background thread: the least budget for a wanted accuracy."""
-
-    explored: Explored = field(repr=False)
-    parameters: Mapping[str, object]
-    place: int
-    wanted: float | None
-    least_exact: bool = False
-
-    def __call__(self, token: CancelToken, report: Report) -> Advised:
-        """The answer."""
-        tables = self.explored.tables(self.parameters)
-        needed, problem = None, ""
-        if self.wanted is not None and tables:
-            place = self.place if 0 <= self.place < len(tables) else len(tables) - 1
-            if self.least_exact:
-                place = LEAST_EXACT
-            try:
-                needed = self.explored.needed(self.parameters, place, self.wanted, token)
-            except RefusedError as error:
-                problem = error.full
-        return Advised(self.explored, tables, needed, problem)
-
-
-@dataclass(frozen=True)
-class MakeExample:
-    """Work for a background thread: what an example cell could be released as."""
-
-    explored: Explored = field(repr=False)
-    parameters: Mapping[str, object]
-    place: int
-    size: float
-
-    def __call__(self, token: CancelToken, report: Report) -> ScatterChart | None:
-        """The picture."""
-        return self.explored.example(self.parameters, self.place, self.size, token)
-
-
-@dataclass(frozen=True)
-class Tried:
-    """What a trial of this work found."""
-
-    work: WorkState
-    trial: Trial = field(repr=False)
-
-
-@dataclass(frozen=True)
-class TryOut:
-    """Work for a background thread: count the rows outside the declared categories."""
-
-    context: AppContext
-    data: DataStore
-    work: WorkState
-
-    def __call__(self, token: CancelToken, report: Report) -> Tried:
-        """What is found."""
-        return Tried(self.work, try_work(self.context, self.data, self.work, token, report))
+    tables = explored.tables(parameters)
+    needed, problem = None, ""
+    if wanted is not None and tables:
+        place = place if 0 <= place < len(tables) else len(tables) - 1
+        if least_exact:
+            place = LEAST_EXACT
+        try:
+            needed = explored.needed(parameters, place, wanted, token)
+        except RefusedError as error:
+            problem = error.full
+    return Advised(explored, tables, needed, problem)
 
 
 class PrivateSide(QObject):
@@ -239,14 +198,10 @@ class PrivateSide(QObject):
         self._known_levels = now
         bench.hub.latest(_LEVELS).query(
             self.tr("Looking up levels"),
-            FindLevels(tuple(bench.work.hierarchies), bench.work),
-            done=self._on_levels,
+            partial(find_levels, tuple(bench.work.hierarchies), bench.work),
+            then=self._settings.show_levels,
             quiet=True,
         )
-
-    def _on_levels(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, dict):
-            self._settings.show_levels(outcome.value)
 
     @Slot()
     def advise(self) -> None:
@@ -258,11 +213,11 @@ class PrivateSide(QObject):
         explored = bench.explored
         if explored is None or bench.stale or not explored.patient:
             return
-        work = Advise(explored, dict(bench.work.parameters), box.place, box.wanted)
+        work = partial(advise, explored, dict(bench.work.parameters), box.place, box.wanted)
         bench.hub.latest(_ADVICE).query(
             self.tr("Looking up the budget for an accuracy"),
             work,
-            done=self._on_advised,
+            then=self._on_advised,
             failed=self._on_unadvised,
         )
 
@@ -271,14 +226,15 @@ class PrivateSide(QObject):
         bench = self._bench
         if bench.explored is None or bench.stale:
             return
-        work = Advise(bench.explored, dict(bench.work.parameters), 0, wanted, least_exact=True)
+        work = partial(
+            advise, bench.explored, dict(bench.work.parameters), 0, wanted, least_exact=True
+        )
         bench.hub.latest(_SOLVED).query(
-            self.tr("Looking up the budget for an accuracy"), work, done=self._on_solved
+            self.tr("Looking up the budget for an accuracy"), work, then=self._on_solved
         )
 
-    def _on_solved(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if isinstance(found, Advised) and found.needed is not None:
+    def _on_solved(self, found: Advised) -> None:
+        if found.needed is not None:
             key, budget = found.needed
             if found.explored is self._bench.explored:
                 number = plain_number(exact_number(budget))
@@ -290,25 +246,24 @@ class PrivateSide(QObject):
         bench, page = self._bench, self._result.example
         if bench.explored is None or bench.stale or page.size_wanted is None:
             return
-        work = MakeExample(
-            bench.explored, dict(bench.work.parameters), page.place, page.size_wanted
-        )
+        parameters = dict(bench.work.parameters)
+        work = token_only(partial(bench.explored.example, parameters, page.place, page.size_wanted))
         bench.hub.latest(_EXAMPLE).query(
-            self.tr("Drawing an example cell"), work, done=self._on_example, quiet=True
+            self.tr("Drawing an example cell"), work, then=self._on_example, quiet=True
         )
 
-    def _on_example(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, ScatterChart):
-            self._result.example.show_example(outcome.value)
+    def _on_example(self, found: ScatterChart | None) -> None:
+        if found is not None:
+            self._result.example.show_example(found)
 
     @Slot(str, str)
     def _on_wanted(self, kind: str, name: str) -> None:
         form, data = self._settings.form, self._bench.data
         if not isinstance(form, CubeForm) or data is None or not name:
             return
-        work = FindCategories(kind, name, form.level(name), data, self._bench.work)
+        work = partial(find_categories, kind, name, form.level(name), data, self._bench.work)
         self._bench.hub.latest(_CHANNEL).query(
-            self.tr("Looking up categories"), work, done=self._on_found, failed=self._on_failed
+            self.tr("Looking up categories"), work, then=self._on_found, failed=self._on_failed
         )
 
     @Slot(object)
@@ -329,21 +284,16 @@ class PrivateSide(QObject):
             return
         bench.hub.latest(_TRIAL).query(
             self.tr("Trying the categories on the data"),
-            TryOut(bench.context, bench.data, bench.work),
-            done=self._on_tried,
+            partial(try_work, bench.context, bench.data, bench.work),
+            then=partial(self._bench.budget.show_trial, bench.work),
             failed=self._on_untried,
         )
-
-    def _on_tried(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, Tried):
-            self._bench.budget.show_trial(outcome.value.work, outcome.value.trial)
 
     def _on_untried(self, outcome: JobFailed) -> None:
         self._settings.trial.show_trial(None, f"{outcome.sentence} {outcome.hint}".strip())
 
-    def _on_advised(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if isinstance(found, Advised) and found.explored is self._bench.explored:
+    def _on_advised(self, found: Advised) -> None:
+        if found.explored is self._bench.explored:
             self._settings.accuracy.show_tables(found.tables)
             self._result.example.show_tables(found.tables)
             self._ask_example()
@@ -361,8 +311,8 @@ class PrivateSide(QObject):
             changes[other] = None
         self._bench.apply(SetParameters(changes))
 
-    def _on_found(self, outcome: JobDone) -> None:
-        form, found = self._settings.form, outcome.value
+    def _on_found(self, value: object) -> None:
+        form, found = self._settings.form, value
         if isinstance(form, CubeForm) and isinstance(found, Found):
             form.domains.offer(found.kind, found.name, found.categories)
 

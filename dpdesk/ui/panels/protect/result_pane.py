@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QLabel,
     QLineEdit,
-    QProgressBar,
     QPushButton,
     QScrollArea,
     QWidget,
@@ -29,7 +28,7 @@ from dpdesk.ui.panels.protect.deck import ChartDeck
 from dpdesk.ui.panels.protect.presenter import headline_figures
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
-from dpdesk.ui.widgets.activity import state_text
+from dpdesk.ui.widgets.activity import ShareBar, state_text
 from dpdesk.ui.widgets.focusing import leave_wheel
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import in_window
@@ -132,9 +131,7 @@ class SearchStrip(QFrame):
         line.setContentsMargins(SPACE.m, SPACE.s, SPACE.s, SPACE.s)
         self._text = QLabel()
         self._text.setWordWrap(True)
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
-        self._bar.setFixedWidth(120)
+        self._bar = ShareBar(120)
         self._cancel = QPushButton(self.tr("&Cancel"))
         self._cancel.setAccessibleName(self.tr("Cancel the search"))
         self._cancel.setToolTip(self.tr("Stop searching; the last result stays (Esc)"))
@@ -167,10 +164,9 @@ class SearchStrip(QFrame):
         """The line."""
         return self._text.text()
 
-    def _say(self, text: str, share: float | None) -> None:
+    def _say(self, text: str, state: JobState | None) -> None:
         self._text.setText(text)
-        self._bar.setRange(0, 0 if share is None else 1_000)
-        self._bar.setValue(0 if share is None else round(1_000 * min(1.0, share)))
+        self._bar.show_state(state)
         self._bar.setAccessibleName(text)
         self.setAccessibleName(text)
 
@@ -179,8 +175,7 @@ class SearchStrip(QFrame):
         if state.job != self._job:
             return
         text = self.tr("Stopping…") if state.cancelling else state_text(state)
-        share = state.done / state.total if state.total else None
-        self._say(msg("{file}: {note}", file=self._doing, note=text), share)
+        self._say(msg("{file}: {note}", file=self._doing, note=text), state)
         self._cancel.setEnabled(not state.cancelling)
 
     @Slot()

@@ -6,6 +6,7 @@ Checking never uses what the window knows: it reads the folder again, as ``dpdes
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QObject, QUrl, Signal, Slot
@@ -19,7 +20,7 @@ from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.review import presenter
 from dpdesk.ui.panels.review.preparing import KEEP, SPEND, PreparePage, Preparing
-from dpdesk.ui.panels.review.presenter import FileLists, ListFiles
+from dpdesk.ui.panels.review.presenter import FileLists, list_files
 from dpdesk.ui.panels.review.release_page import SOURCE, VERIFY, ReleasePage
 from dpdesk.ui.panels.review.review_status import CheckedReview, signed_words
 from dpdesk.ui.panels.review.scrolling import scrolled
@@ -419,23 +420,22 @@ class ReviewPanel(Panel):
         self.release.exports.show_fitting(about.exports)
         cube = about.allows(Use.BROWSED)
         self.release.show_picture(picture, tables=tables, cube=cube, drawn=drawn)
-        title, work = self.tr("Listing files"), ListFiles(bench.release_path, facts)
-        bench.hub.latest(_FILES).query(title, work, done=self._on_files, quiet=True)
+        title, work = self.tr("Listing files"), partial(list_files, bench.release_path, facts)
+        bench.hub.latest(_FILES).query(title, work, then=self._on_files, quiet=True)
 
     def _show_standing(self) -> None:
         facts = self._bench.release
         internal = facts is not None and facts.internal is not None
         self.standing.show_review(self.looker, internal=internal)
 
-    def _on_files(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, FileLists):
-            lists, report = outcome.value, self._bench.verified
-            self.release.show_files(lists)
-            whole = report is not None and report.ok  # pages of a forger are not opened
-            self.release.set_can_open(
-                report=whole and any(one.name == "report.html" for one in lists.internal or ()),
-                about=whole and any(one.name == "about.html" for one in lists.public),
-            )
+    def _on_files(self, found: FileLists) -> None:
+        lists, report = found, self._bench.verified
+        self.release.show_files(lists)
+        whole = report is not None and report.ok  # pages of a forger are not opened
+        self.release.set_can_open(
+            report=whole and any(one.name == "report.html" for one in lists.internal or ()),
+            about=whole and any(one.name == "about.html" for one in lists.public),
+        )
 
     def _verify(self, source: Path | None) -> None:
         job = self._bench.verify_again(source)

@@ -1,8 +1,9 @@
-"""The page before a release at work: what would be released, and writing it."""
+"""The page before a release: what would be released, into which folder, and writing it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QStandardPaths, Qt, Signal, Slot
@@ -105,16 +106,15 @@ class Preview(QObject):
             return
         bench.hub.latest(_CHANNEL).query(
             self.tr("Working out what would be released"),
-            tasks.MakeCandidate(bench.context, bench.data, bench.work, ""),
-            done=self._on_done,
+            partial(tasks.make_candidate, bench.context, bench.data, bench.work, ""),
+            then=self._on_done,
             failed=self._on_failed,
             cancelled=self._on_cancelled,
         )
 
-    def _on_done(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, Candidate):
-            self._candidate = outcome.value
-            self.changed.emit()
+    def _on_done(self, found: Candidate) -> None:
+        self._candidate = found
+        self.changed.emit()
 
     def _on_failed(self, outcome: JobFailed) -> None:
         self._problem = outcome
@@ -136,23 +136,17 @@ class FolderFound:
     problem: str
 
 
-@dataclass(frozen=True)
-class InspectFolder:
-    """Work for a background thread: look at ``text``, or find a free name below one of ``parents``.
+def inspect_folder(
+    text: str, parents: tuple[Path, ...], token: CancelToken, report: Report
+) -> FolderFound:
+    """Look at ``text``, or find a free name below one of ``parents``.
 
     The first parent that exists and may be written to is taken; when there is none, the first.
     """
-
-    text: str
-    parents: tuple[Path, ...] = ()
-
-    def __call__(self, token: CancelToken, report: Report) -> FolderFound:
-        """What was found."""
-        if self.parents:
-            place = next((one for one in self.parents if may_write(one)), self.parents[0])
-            folder = str(free_folder(place, self.text))
-            return FolderFound(folder, folder_problem(folder))
-        return FolderFound(self.text, folder_problem(self.text))
+    if parents:
+        place = next((one for one in parents if may_write(one)), parents[0])
+        text = str(free_folder(place, text))
+    return FolderFound(text, folder_problem(text))
 
 
 class Target(QObject):
@@ -199,31 +193,30 @@ class Target(QObject):
             return
         self._typed = parent is not None
         places = (self.start, *_own_places()) if parent is None else (parent,)
-        self._ask(InspectFolder(suggested_name(self._bench.work), places))
+        self._ask(suggested_name(self._bench.work), places)
 
     def type(self, text: str) -> None:
         """A person wrote this folder."""
         self._typed, self._text = True, text
-        self._ask(InspectFolder(text))
+        self._ask(text)
 
     def check(self) -> None:
         """Look at the folder again."""
         if self._text:
-            self._ask(InspectFolder(self._text))
+            self._ask(self._text)
 
-    def _ask(self, look: InspectFolder) -> None:
+    def _ask(self, text: str, parents: tuple[Path, ...] = ()) -> None:
+        look = partial(inspect_folder, text, parents)
         title = self.tr("Looking at the folder")
         channel = self._bench.hub.latest(_TARGET_CHANNEL)
-        channel.query(title, look, done=self._on_looked, quiet=True)
+        channel.query(title, look, then=self._on_looked, quiet=True)
 
-    def _on_looked(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if isinstance(found, FolderFound):
-            if found.text != self._text:
-                self._text = found.text
-                self.suggested.emit(found.text)
-            self._problem = found.problem
-            self.checked.emit()
+    def _on_looked(self, found: FolderFound) -> None:
+        if found.text != self._text:
+            self._text = found.text
+            self.suggested.emit(found.text)
+        self._problem = found.problem
+        self.checked.emit()
 
 
 def _own_places() -> tuple[Path, ...]:

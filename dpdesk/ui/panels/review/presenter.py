@@ -1,4 +1,4 @@
-"""What the review panel decides, without any widget."""
+"""What the review panel decides, without any widget: modes, checks, files, buttons."""
 
 from __future__ import annotations
 
@@ -625,17 +625,10 @@ class FileLists:
     internal: tuple[FileLine, ...] | None
 
 
-@dataclass(frozen=True)
-class ListFiles:
+def list_files(release: Path, facts: ReleaseFacts, token: CancelToken, report: Report) -> FileLists:
     """Work for a background thread: look at both folders."""
-
-    release: Path
-    facts: ReleaseFacts
-
-    def __call__(self, token: CancelToken, report: Report) -> FileLists:
-        """The lists; a folder that cannot be read has none."""
-        internal = None if self.facts.internal is None else _lines(self.facts.internal, token)
-        return FileLists(self.release, _lines(self.facts.public, token), internal)
+    internal = None if facts.internal is None else _lines(facts.internal, token)
+    return FileLists(release, _lines(facts.public, token), internal)
 
 
 def _lines(folder: Path, token: CancelToken) -> tuple[FileLine, ...]:

@@ -1,11 +1,12 @@
-"""Where the review of a release stands, in sentences: status, votes, signatures, faults, notes."""
+"""Where the review of a release stands, in sentences; what a person may do now; drafts kept."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -33,11 +34,9 @@ from dpdesk.app.review.values import (
     proposed_vote,
     why_not_lock,
 )
-from dpdesk.app.types import AppContext
-from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobOutcome
-from dpdesk.ui.jobs.hub import failure
+from dpdesk.ui.jobs.hub import alone, failure
 from dpdesk.ui.panels.review.deciding import Choice, Draft, begin
 from dpdesk.ui.words.numbers import quoted
 from dpdesk.ui.words.spoken import said
@@ -497,18 +496,6 @@ def meaning(action: Action) -> str:
     return texts[action]
 
 
-@dataclass(frozen=True)
-class Keep:
-    """Work for a background thread: keep a draft."""
-
-    context: AppContext
-    draft: KeptDraft = field(repr=False)
-
-    def __call__(self, token: CancelToken, report: Report) -> None:
-        """It is on the disk when this returns."""
-        keep_draft(self.context, self.draft)
-
-
 class Drafts(QObject):
     """``problemChanged()`` when :attr:`problem` is new.
 
@@ -590,7 +577,7 @@ class Drafts(QObject):
         draft = next(iter(self._waiting.values()))
         started = self._bench.hub.query(
             self.tr("Keeping what is decided"),
-            Keep(self._bench.context, draft),
+            alone(partial(keep_draft, self._bench.context, draft)),
             done=self._on_kept,
             failed=self._on_failed,
             cancelled=self._on_cancelled,
@@ -598,7 +585,7 @@ class Drafts(QObject):
         )
         self._under_way = draft if started else None
 
-    def _on_kept(self, outcome: JobDone) -> None:
+    def _on_kept(self, outcome: JobDone[object]) -> None:
         draft, self._under_way = self._under_way, None
         if draft is not None:
             place = (draft.submission, draft.reviewer)

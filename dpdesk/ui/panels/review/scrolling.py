@@ -1,4 +1,4 @@
-"""Areas that scroll upwards and downwards only, and parts that stand below each other in them."""
+"""Parts of the pages of a review: areas that scroll, cards of lines, a field for a path."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""The dialog in which something is signed: what it means, what goes with it, the passphrase."""
+"""The dialog in which something is signed: what it means, what goes with it, and signing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -20,7 +21,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.app.review import protocols
+from dpdesk.app import signing
+from dpdesk.app.review import acting, locking, protocols
 from dpdesk.app.review.values import (
     ActionRequest,
     Card,
@@ -28,47 +30,106 @@ from dpdesk.app.review.values import (
     Mode,
     Outcome,
     ProtocolFacts,
+    Signed,
+    Signer,
+    Vote,
     fingerprint_text,
 )
 from dpdesk.app.types import AppContext
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.forms.spin import NarrowCombo
-from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
+from dpdesk.ui.jobs import JobFailed, JobHub
+from dpdesk.ui.jobs.hub import alone, token_only
 from dpdesk.ui.panels.review.deciding import Draft
 from dpdesk.ui.panels.review.presenter import mode_words, protocol_words
 from dpdesk.ui.panels.review.review_status import Action, Beside, action_words, meaning
 from dpdesk.ui.panels.review.scrolling import Kind, PathField, scrolled
-from dpdesk.ui.panels.review.sign_tasks import Ask
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import in_window
 
-_KEPT, _FILE = "review.protocols", "review.protocol-file"
+
+@dataclass(frozen=True)
+class Ask:
+    """What is to be signed; ``text`` is a note or a reason.
+
+    ``other`` is the release that replaces this one, or the file for a protocol; ``out`` the file
+    into which the review is written when its folder cannot be written to.
+    """
+
+    action: Action
+    text: str = ""
+    vote: Vote | None = None
+    wish: ActionRequest = field(default_factory=ActionRequest)
+    copies: tuple[Path, ...] = ()
+    other: Path | None = None
+    out: Path | None = None
 
 
 @dataclass(frozen=True)
-class KeptProtocols:
-    """Work for a background thread: the protocols of this computer."""
+class Locked:
+    """A protocol that was locked: its id and its file."""
 
-    context: AppContext
-
-    def __call__(self, token: CancelToken, report: Report) -> tuple[ProtocolFacts, ...]:
-        """What is kept."""
-        return protocols.kept_protocols(self.context, token)
-
-
-@dataclass(frozen=True)
-class ReadProtocol:
-    """Work for a background thread: what a file says of itself."""
-
-    context: AppContext
+    id: str
     path: Path
 
-    def __call__(self, token: CancelToken, report: Report) -> ProtocolFacts:
-        """What it says."""
-        return protocols.protocol_facts(self.context, self.path)
+
+def sign(
+    context: AppContext,
+    folder: Path,
+    key: str,
+    passphrase: str,
+    ask: Ask,
+    token: CancelToken,
+    report: Report,
+) -> Signed | Locked:
+    """Unlock a key and sign one event in the review of a folder, or a protocol."""
+    signer = signing.unlock(context, key, passphrase)
+    try:
+        if ask.action is not Beside.LOCK:
+            return _signed(context, folder, signer, ask, token, report)
+        if ask.other is None:
+            raise ValueError("a protocol is written to a file")
+        made = locking.lock_protocol(context, folder, signer, ask.other, token, report)
+        return Locked(made.id, ask.other)
+    finally:
+        signer.forget()
+
+
+def _signed(
+    context: AppContext,
+    folder: Path,
+    signer: Signer,
+    ask: Ask,
+    token: CancelToken,
+    report: Report,
+) -> Signed:
+    out = ask.out
+    if ask.action is EventType.SUBMIT:
+        return acting.submit(context, folder, signer, ask.wish, token, report, out)
+    if ask.action is EventType.START:
+        return acting.start(context, folder, signer, token, out)
+    if ask.action is EventType.BALLOT and ask.vote is not None:
+        return acting.cast(context, folder, signer, ask.vote, token, out)
+    if ask.action is EventType.REVEAL:
+        return acting.reveal(context, folder, signer, token, out)
+    if ask.action is EventType.RELEASE:
+        return acting.release(context, folder, signer, ask.text, token, out)
+    if ask.action is EventType.WITHDRAW:
+        return acting.withdraw(context, folder, signer, ask.text, token, out)
+    if ask.action is EventType.SUPERSEDE and ask.other is not None:
+        return acting.supersede(context, folder, signer, ask.other, ask.text, token, out)
+    return acting.merge(context, folder, signer, ask.copies, token, out)
+
+
+def take_protocol(context: AppContext, path: Path, token: CancelToken, report: Report) -> str:
+    """Keep a protocol from a file, so that releases that apply it can be compared."""
+    return protocols.take_protocol(context, path).id
+
+
+_KEPT, _FILE = "review.protocols", "review.protocol-file"
 
 
 class ProtocolChoice(QWidget):
@@ -103,8 +164,8 @@ class ProtocolChoice(QWidget):
         self._group.buttonToggled.connect(self._show)
         hub.latest(_KEPT).query(
             self.tr("Looking for locked protocols"),
-            KeptProtocols(context),
-            done=self._on_kept,
+            token_only(partial(protocols.kept_protocols, context)),
+            then=self._on_kept,
             quiet=True,
         )
         self._show()
@@ -149,18 +210,17 @@ class ProtocolChoice(QWidget):
             layout.addWidget(widget)
         return self._choice
 
-    def _on_kept(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, tuple):
-            self._kept = outcome.value
-            for place, one in enumerate(self._kept):
-                made = f"{one.made:%Y-%m-%d}"
-                title = one.title or self.tr("Without a title")
-                text = self.tr("{title}, by {person}, {date} ({id})")
-                words = text.format(title=title, person=one.person, date=made, id=one.id[:8])
-                self.known.insertItem(place, words)
-            if self._kept and self.file.path is None:
-                self.known.setCurrentIndex(0)
-            self._show()
+    def _on_kept(self, found: tuple[ProtocolFacts, ...]) -> None:
+        self._kept = found
+        for place, one in enumerate(self._kept):
+            made = f"{one.made:%Y-%m-%d}"
+            title = one.title or self.tr("Without a title")
+            text = self.tr("{title}, by {person}, {date} ({id})")
+            words = text.format(title=title, person=one.person, date=made, id=one.id[:8])
+            self.known.insertItem(place, words)
+        if self._kept and self.file.path is None:
+            self.known.setCurrentIndex(0)
+        self._show()
 
     @Slot()
     def _on_file(self) -> None:
@@ -170,17 +230,16 @@ class ProtocolChoice(QWidget):
         if path is not None:
             channel.query(
                 self.tr("Reading the protocol"),
-                ReadProtocol(self._context, path),
-                done=self._on_read,
+                alone(partial(protocols.protocol_facts, self._context, path)),
+                then=self._on_read,
                 failed=self._on_unread,
                 quiet=True,
             )
         self._show()
 
-    def _on_read(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, ProtocolFacts):
-            self._read = outcome.value
-            self._show()
+    def _on_read(self, found: ProtocolFacts) -> None:
+        self._read = found
+        self._show()
 
     def _on_unread(self, outcome: JobFailed) -> None:
         self._fault = f"{outcome.sentence} {outcome.hint}".strip()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, Signal, Slot
@@ -39,8 +40,15 @@ from dpdesk.ui.panels.review.review_status import (
     standing_of,
 )
 from dpdesk.ui.panels.review.scrolling import LinesCard, Page
-from dpdesk.ui.panels.review.sign_dialog import READ_ONLY, SignDialog, SigningContext
-from dpdesk.ui.panels.review.sign_tasks import Ask, Locked, Sign, TakeProtocol
+from dpdesk.ui.panels.review.sign_dialog import (
+    READ_ONLY,
+    Ask,
+    Locked,
+    SignDialog,
+    SigningContext,
+    sign,
+    take_protocol,
+)
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
 from dpdesk.ui.widgets.activity import JobLine
@@ -414,12 +422,12 @@ class SignPage(Page):
         if path is not None:
             self._bench.hub.mutate(
                 self.tr("Reading the protocol"),
-                TakeProtocol(self._bench.context, path),
+                partial(take_protocol, self._bench.context, path),
                 done=self._on_protocol_taken,
                 failed=self._on_failed,
             )
 
-    def _on_protocol_taken(self, outcome: JobDone) -> None:
+    def _on_protocol_taken(self, outcome: JobDone[object]) -> None:
         self._looker.look()
 
     @Slot(str, object)
@@ -444,13 +452,13 @@ class SignPage(Page):
         self._asked = ask
         bench.hub.mutate(
             self.tr("Signing: {what}").format(what=action_words(ask.action)),
-            Sign(bench.context, bench.release_path, card.fingerprint, passphrase, ask),
+            partial(sign, bench.context, bench.release_path, card.fingerprint, passphrase, ask),
             done=self._on_done,
             failed=self._on_failed,
             cancelled=self._on_cancelled,
         )
 
-    def _on_done(self, outcome: JobDone) -> None:
+    def _on_done(self, outcome: JobDone[object]) -> None:
         if self.dialog is not None:
             self.dialog.accept()
         found = outcome.value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QObject, QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QLabel, QWidget
@@ -17,9 +17,9 @@ from dpdesk.app.private.browsing import (
     released_tables,
 )
 from dpdesk.app.types import ReleaseFacts
-from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.forms.spin import NarrowCombo
-from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
+from dpdesk.ui.jobs import JobFailed, JobHub
+from dpdesk.ui.jobs.hub import token_only
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
@@ -124,18 +124,6 @@ class TablesPage(QWidget):
 _CHANNEL = "review.table"
 
 
-@dataclass(frozen=True)
-class ReadTable:
-    """Work for a background thread: the first cells of a table."""
-
-    facts: ReleaseFacts
-    file: str
-
-    def __call__(self, token: CancelToken, report: Report) -> TablePreview:
-        """The preview."""
-        return preview_table(self.facts, self.file, token)
-
-
 class Tables(QObject):
     """Joins a release with the page of its tables."""
 
@@ -156,15 +144,11 @@ class Tables(QObject):
         if self._facts is not None:
             self._hub.latest(_CHANNEL).query(
                 self.tr("Reading a table"),
-                ReadTable(self._facts, file),
-                done=self._on_read,
+                token_only(partial(preview_table, self._facts, file)),
+                then=self._page.show_table,
                 failed=self._on_failed,
                 quiet=True,
             )
-
-    def _on_read(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, TablePreview):
-            self._page.show_table(outcome.value)
 
     def _on_failed(self, outcome: JobFailed) -> None:
         self._page.show_problem(outcome.sentence)

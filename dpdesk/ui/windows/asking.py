@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from dpdesk.app import asking, querying
@@ -26,13 +27,13 @@ from dpdesk.core.spans import Span, exact
 from dpdesk.ui.browsing.side import KeepList
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.forms.spin import NarrowCombo
-from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
-from dpdesk.ui.people.parts import Lines, Problem, button, labelled, note
-from dpdesk.ui.reading import ReadingWindow, shown_name
+from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.focusing import leave_wheel
+from dpdesk.ui.widgets.parts import Lines, Problem, button, labelled, note
 from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.windows.base import ReadingWindow
 from dpdesk.ui.words.numbers import figure_words, grouped, legible, marked, short_name, shortened
 from dpdesk.ui.words.spoken import said
 
@@ -47,29 +48,10 @@ class Opened:
     evidence: bool
 
 
-@dataclass(frozen=True)
-class OpenFolder:
+def open_folder(context: AppContext, folder: Path, token: CancelToken, report: Report) -> Opened:
     """Check and open the folder of a release."""
-
-    context: AppContext
-    folder: Path
-
-    def __call__(self, token: CancelToken, report: Report) -> Opened:
-        """The release."""
-        release = querying.open_release(self.context, self.folder, token, report)
-        return Opened(release, asking.holds_evidence(release))
-
-
-@dataclass(frozen=True)
-class Values:
-    """Read what a column holds."""
-
-    release: OpenRelease
-    column: str
-
-    def __call__(self, token: CancelToken, report: Report) -> ReleasedColumn:
-        """Its values."""
-        return asking.released_column(self.release, self.column, token, report)
+    release = querying.open_release(context, folder, token, report)
+    return Opened(release, asking.holds_evidence(release))
 
 
 @dataclass(frozen=True)
@@ -81,23 +63,21 @@ class Answered:
     truth: Answer | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True)
-class Ask:
+def ask_release(
+    context: AppContext,
+    release: OpenRelease,
+    state: AskState,
+    source: Path | None,
+    token: CancelToken,
+    report: Report,
+) -> Answered:
     """Ask the release; with a ``source`` also that."""
-
-    context: AppContext
-    release: OpenRelease
-    state: AskState
-    source: Path | None
-
-    def __call__(self, token: CancelToken, report: Report) -> Answered:
-        """The answer."""
-        query = self.state.query()
-        answer = self.release.ask(query, token, report)
-        if self.source is None:
-            return Answered(self.state, answer)
-        truth = asking.true_answer(self.context, self.release, self.source, query, token, report)
-        return Answered(self.state, answer, truth)
+    query = state.query()
+    answer = release.ask(query, token, report)
+    if source is None:
+        return Answered(state, answer)
+    truth = asking.true_answer(context, release, source, query, token, report)
+    return Answered(state, answer, truth)
 
 
 _FEW = 3
@@ -440,6 +420,7 @@ class AskWindow(ReadingWindow):
     """Asks one release at a time; ``source()`` names the data file that is open, None for none."""
 
     channels = (OPEN, VALUES, ASK)
+    shortcuts = MappingProxyType({"Ctrl+T": "chart.toggle_table"})
     room = (130, 28)
 
     def __init__(
@@ -463,12 +444,14 @@ class AskWindow(ReadingWindow):
         self.follow_theme(theme)
 
     def _build(self, theme: ThemeManager) -> None:
-        _, layout = self.build_body()
-        for widget in (self.band, self.progress):
+        body = QWidget()
+        layout = column(body, gap=SPACE.s)
+        for widget in (self.title, self.band, self.progress):
             layout.addWidget(widget)
         self.side = AskSide(theme)
         splitter = TurningSplitter("ask", (self.side, self._build_page(theme)), (2, 3))
         layout.addWidget(splitter, 1)
+        self.frame(body, gap=SPACE.s)
 
     def _build_page(self, theme: ThemeManager) -> QWidget:
         page = QWidget()
@@ -517,20 +500,10 @@ class AskWindow(ReadingWindow):
         self.title.setText(folder.name)
         self.band.clear()
         self._say(None)
-        self.present()
+        self.bring_in_front()
         title = self.tr("Checking the files of {name}").format(name=folder.name)
-        work = OpenFolder(self._context, folder)
+        work = partial(open_folder, self._context, folder)
         self.read(OPEN, title, work, self._on_open, self._on_failed)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes; Ctrl+T chart or table."""
-        control = event.modifiers() == Qt.KeyboardModifier.ControlModifier
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-        elif control and event.key() == Qt.Key.Key_T:
-            self.chart.toggle_table()
-        else:
-            super().keyPressEvent(event)
 
     # -- wishes
 
@@ -541,7 +514,7 @@ class AskWindow(ReadingWindow):
             self.side.show_values(known)
         elif self._release is not None:
             title = self.tr("Reading the values of {name}").format(name=name)
-            work = Values(self._release, name)
+            work = partial(asking.released_column, self._release, name)
             self.read(VALUES, title, work, self._on_values, self._on_failed, told=False)
 
     @Slot(str, object)
@@ -579,18 +552,15 @@ class AskWindow(ReadingWindow):
         self.chart.set_stale(self._found is not None)
         title = self.tr("Estimating from the release")
         source = self._source() if self.side.truth.isChecked() else None
-        work = Ask(self._context, self._release, state, source)
+        work = partial(ask_release, self._context, self._release, state, source)
         self.read(ASK, title, work, self._on_answer, self._on_failed)
 
     # -- what comes back
 
-    def _on_open(self, outcome: JobDone) -> None:
-        opened = outcome.value
-        if not isinstance(opened, Opened):
-            return
+    def _on_open(self, opened: Opened) -> None:
         self._release = release = opened.release
         about, drawn = release.about, drawn_columns(release)
-        self.name_it(shown_name(about.title, about.folder))
+        self.name_it(about.title or about.folder.name)
         names = [each.name for each in about.askable.columns]
         first = [name for name in names if name in drawn]
         self.side.setEnabled(True)
@@ -616,17 +586,12 @@ class AskWindow(ReadingWindow):
             )
         self.side.offer_truth(possible=possible, reason=reason)
 
-    def _on_values(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if isinstance(found, ReleasedColumn):
-            self._known[found.name] = found
-            if found.name == self.side.chosen_column:
-                self.side.show_values(found)
+    def _on_values(self, found: ReleasedColumn) -> None:
+        self._known[found.name] = found
+        if found.name == self.side.chosen_column:
+            self.side.show_values(found)
 
-    def _on_answer(self, outcome: JobDone) -> None:
-        found = outcome.value
-        if not isinstance(found, Answered):
-            return
+    def _on_answer(self, found: Answered) -> None:
         self._found = found
         self.chart.set_stale(False)
         truth = None if found.truth is None else true_values(found.truth)

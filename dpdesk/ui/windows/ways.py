@@ -5,26 +5,25 @@ It uses the true counts: all of it is internal, and no picture of it can be save
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QLabel, QWidget
 
 from dpdesk.app import comparing
-from dpdesk.app.types import AppContext, DataStore, WorkState
+from dpdesk.app.types import WorkState
 from dpdesk.core.charts import Chart
-from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
-from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed
-from dpdesk.ui.people.parts import button, note
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import MessageBand, column
-from dpdesk.ui.widgets.activity import JobLine
+from dpdesk.ui.jobs import JobCancelled, JobFailed
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.parts import button, note
+from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Workbench
@@ -36,50 +35,30 @@ if TYPE_CHECKING:
 COMPARE = "ways.compare"
 
 
-@dataclass(frozen=True)
-class Compared:
-    """What was measured, and the work it was measured for."""
-
-    work: WorkState
-    found: tuple[Comparison, ...] = field(repr=False)
-
-
-@dataclass(frozen=True)
-class CompareWays:
-    """Compare ways to release the sensitive columns of the work."""
-
-    context: AppContext
-    data: DataStore = field(repr=False)
-    work: WorkState
-
-    def __call__(self, token: CancelToken, report: Report) -> Compared:
-        """What was measured."""
-        found = comparing.compare_work(self.context, self.data, self.work, token, report)
-        return Compared(self.work, found)
-
-
-class WaysWindow(QWidget):
+class WaysWindow(SideWindow):
     """:meth:`present` shows it; the comparison begins when its button is pressed."""
+
+    channels = (COMPARE,)
+    shortcuts = MappingProxyType({"Ctrl+T": "chart.toggle_table"})
+    room = (110, 26)
+    least = (36, 14)
 
     def __init__(
         self, bench: Workbench, theme: ThemeManager, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent, Qt.WindowType.Window)
+        super().__init__(bench.hub, theme, parent)
         self._bench = bench
-        self._compared: Compared | None = None
+        self._compared: tuple[Comparison, ...] | None = None
+        self._compared_for: WorkState | None = None
         self._charts: dict[str, tuple[Chart, Comparison]] = {}
-        set_look(self, "panel")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setWindowTitle(self.tr("Compare ways to release – DPDesk"))
         self.setAccessibleName(self.tr("Compare ways to release"))
         self._build(theme)
         bench.changed.connect(self._on_work)
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
+        self.follow_theme(theme)
         self._show()
 
     def _build(self, theme: ThemeManager) -> None:
-        outer = column(self, margin=SPACE.l, gap=SPACE.s)
         body = QWidget()
         layout = column(body, gap=SPACE.s)
         self.title = QLabel(self.tr("Which way of release tells most?"))
@@ -93,7 +72,6 @@ class WaysWindow(QWidget):
                 "seconds to a minute. The ways promise different things: only errors are compared."
             )
         )
-        self.band, self.progress = MessageBand(theme), JobLine(self._bench.hub)
         for widget in (self.title, self.badge, self.about, self.band, self.progress):
             layout.addWidget(widget)
         line = FlowBox(gap=SPACE.s)
@@ -111,41 +89,20 @@ class WaysWindow(QWidget):
         self.sentence = note()
         layout.addWidget(self.chart, 1)
         layout.addWidget(self.sentence)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(body)
-        outer.addWidget(area, 1)
+        self.frame(body, gap=SPACE.s)
 
     # -- what is shown
 
     @property
-    def compared(self) -> Compared | None:
+    def compared(self) -> tuple[Comparison, ...] | None:
         """The last comparison."""
         return self._compared
 
     def present(self) -> None:
         """Show the window."""
         self._on_work()
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        self.bring_in_front()
         self.start.setFocus()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes; Ctrl+T chart or table."""
-        control = event.modifiers() == Qt.KeyboardModifier.ControlModifier
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-        elif control and event.key() == Qt.Key.Key_T:
-            self.chart.toggle_table()
-        else:
-            super().keyPressEvent(event)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Stop what nobody waits for any more."""
-        self._bench.hub.latest(COMPARE).cancel()
-        super().closeEvent(event)
 
     @Slot()
     def compare(self) -> None:
@@ -156,21 +113,16 @@ class WaysWindow(QWidget):
         self.band.clear()
         self.start.setEnabled(False)
         title = self.tr("Comparing ways to release")
-        job = self._bench.hub.latest(COMPARE).query(
-            title,
-            CompareWays(self._bench.context, data, self._bench.work),
-            done=self._on_done,
-            failed=self._on_failed,
-            cancelled=self._on_cancelled,
-        )
-        self.progress.follow(job, title)
+        work = self._bench.work
+        job = partial(comparing.compare_work, self._bench.context, data, work)
+        then = partial(self._on_done, work)
+        self.read(COMPARE, title, job, then, self._on_failed, self._on_cancelled, quiet=False)
 
     # -- what comes back
 
-    def _on_done(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, Compared):
-            self._compared = outcome.value
-            self._show()
+    def _on_done(self, work: WorkState, found: tuple[Comparison, ...]) -> None:
+        self._compared, self._compared_for = found, work
+        self._show()
         self._on_work()
 
     def _on_failed(self, outcome: JobFailed) -> None:
@@ -185,11 +137,11 @@ class WaysWindow(QWidget):
         """The work may be another one than was compared."""
         busy = self._bench.hub.latest(COMPARE).busy
         self.start.setEnabled(self._bench.data is not None and not busy)
-        old = self._compared is not None and self._compared.work != self._bench.work
+        old = self._compared is not None and self._compared_for != self._bench.work
         self.chart.set_stale(old, self.tr("of other settings: compare again") if old else "")
 
     def _show(self) -> None:
-        found = () if self._compared is None else self._compared.found
+        found = self._compared or ()
         self._charts = {
             f"{place}-{chart.id}": (chart, each)
             for place, each in enumerate(found)
@@ -225,10 +177,3 @@ class WaysWindow(QWidget):
                 sentence=said(comparison.sentence),
             )
         )
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self.setMinimumSize(theme.ems(36), theme.row * 14)
-        screen = self.screen().availableSize()
-        wide, high = theme.ems(110), theme.row * 26
-        self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))

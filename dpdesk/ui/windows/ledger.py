@@ -3,127 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QWidget
+from PySide6.QtCore import QCoreApplication, Signal, Slot
+from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from dpdesk.app import budgets, witnessing
 from dpdesk.app.budgets import AccountPicture, LedgerPicture
 from dpdesk.app.ledger_charts import account_curves
 from dpdesk.app.types import AppContext
-from dpdesk.app.witnessing import RestoredLedger
 from dpdesk.core.budget import Budget, PureEpsilon, ZeroConcentrated
-from dpdesk.core.charts import Cell, ScatterChart
+from dpdesk.core.charts import Cell
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.forms.spin import NarrowCombo
-from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
-from dpdesk.ui.people.parts import Lines, button, labelled, note
+from dpdesk.ui.jobs import JobFailed, JobHub
+from dpdesk.ui.jobs.hub import token_only
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.focusing import leave_wheel
 from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.parts import Lines, button, labelled, note
 from dpdesk.ui.widgets.states import in_window
+from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped, typed_exact
 from dpdesk.ui.words.spoken import said
 
 DELTA = Fraction(1, 1_000_000)
 
 
-@dataclass(frozen=True)
-class LookAtLedger:
-    """Read a ledger and compare it with what is known of it."""
-
-    context: AppContext
-    path: Path
-
-    def __call__(self, token: CancelToken, report: Report) -> LedgerPicture:
-        """What it says."""
-        return budgets.look_at_ledger(self.context, self.path, DELTA, token, report)
-
-
-@dataclass(frozen=True)
-class DrawCurves:
-    """Compose the debits of an account one after the other."""
-
-    account: AccountPicture = field(repr=False)
-
-    def __call__(self, token: CancelToken, report: Report) -> ScatterChart:
-        """The picture."""
-        return account_curves(self.account, DELTA, token)
-
-
-@dataclass(frozen=True)
-class SetLimit:
-    """Set the limit of a population, or of a file without one."""
-
-    context: AppContext
-    path: Path
-    population: str
-    source: str
-    limit: Budget
-    reason: str
-
-    def __call__(self, token: CancelToken, report: Report) -> LedgerPicture:
-        """The account afterwards."""
-        return budgets.set_limit(
-            self.context,
-            self.path,
-            self.limit,
-            self.reason,
-            population=self.population,
-            source=self.source,
-            token=token,
-        )
-
-
-@dataclass(frozen=True)
-class AcceptWitness:
-    """Go on although the witness cannot say that nothing is missing."""
-
-    context: AppContext
-    path: Path
-    reason: str
-
-    def __call__(self, token: CancelToken, report: Report) -> str:
-        """The id of the ledger."""
-        return witnessing.accept_witness(self.context, self.path, self.reason, token)
-
-
-@dataclass(frozen=True)
-class DeclarePeople:
+def declare_people(
+    context: AppContext,
+    path: Path,
+    one: str,
+    other: str,
+    same: bool,
+    reason: str,
+    token: CancelToken,
+    report: Report,
+) -> bool:
     """Declare whether two names mean the same people."""
-
-    context: AppContext
-    path: Path
-    one: str
-    other: str
-    same: bool
-    reason: str
-
-    def __call__(self, token: CancelToken, report: Report) -> bool:
-        """What was declared."""
-        budgets.declare_people(
-            self.context, self.path, self.one, self.other, self.same, self.reason, token
-        )
-        return self.same
-
-
-@dataclass(frozen=True)
-class RestoreLedger:
-    """Enter again what an old copy has lost."""
-
-    context: AppContext
-    path: Path
-    reason: str
-
-    def __call__(self, token: CancelToken, report: Report) -> RestoredLedger:
-        """What was missing."""
-        return witnessing.restore_ledger(self.context, self.path, self.reason, (), token)
+    budgets.declare_people(context, path, one, other, same, reason, token)
+    return same
 
 
 EPSILON, RHO = "epsilon", "rho"
@@ -367,11 +291,15 @@ LOOK, DRAW = "ledger.look", "ledger.draw"
 RESTORED, LOST = "ledger.restored", "ledger.lost"
 
 
-class LedgerWindow(QWidget):
+class LedgerWindow(SideWindow):
     """Accounts with what is spent and left, their debits, limits and curves.
 
     ``entered()`` when something was entered: a limit, who people are, lost entries.
     """
+
+    channels = (LOOK, DRAW)
+    shortcuts = MappingProxyType({"F5": "refresh"})
+    room = (80, 30)
 
     entered = Signal()
 
@@ -382,25 +310,15 @@ class LedgerWindow(QWidget):
         theme: ThemeManager,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent, Qt.WindowType.Window)
-        self._context, self._hub, self._path = context, hub, context.home
+        super().__init__(hub, theme, parent)
+        self._context, self._path = context, context.home
         self._picture: LedgerPicture | None = None
-        set_look(self, "panel")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setWindowTitle(self.tr("Budget ledger – DPDesk"))
         self.setAccessibleName(self.tr("Budget ledger"))
-        outer = column(self, margin=SPACE.l, gap=SPACE.m)
-        self.band = MessageBand(theme)
-        outer.addWidget(self.band)
         inner = QWidget()
         self._build(inner, theme)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(inner)
-        outer.addWidget(area, 1)
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
+        self.frame(inner, (self.band,))
+        self.follow_theme(theme)
 
     def _build(self, inner: QWidget, theme: ThemeManager) -> None:
         layout = column(inner, gap=SPACE.m)
@@ -456,9 +374,7 @@ class LedgerWindow(QWidget):
     def present(self, path: Path) -> None:
         """Show the window in front, with what is true now of the ledger at ``path``."""
         self._path = path
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        self.bring_in_front()
         self.refresh()
         self.accounts.setFocus()
 
@@ -470,35 +386,15 @@ class LedgerWindow(QWidget):
     @Slot()
     def refresh(self) -> None:
         """Read the ledger again."""
-        self._hub.latest(LOOK).query(
-            self.tr("Reading the ledger"),
-            LookAtLedger(self._context, self._path),
-            done=self._on_read,
-            failed=self._on_unread,
-            quiet=True,
-        )
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes the window, F5 reads the ledger again."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-        elif event.key() == Qt.Key.Key_F5:
-            self.refresh()
-        else:
-            super().keyPressEvent(event)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Stop what nobody waits for any more."""
-        for channel in (LOOK, DRAW):
-            self._hub.latest(channel).cancel()
-        super().closeEvent(event)
+        work = partial(budgets.look_at_ledger, self._context, self._path, DELTA)
+        title = self.tr("Reading the ledger")
+        self.read(LOOK, title, work, self._on_read, self._on_unread, told=False)
 
     # -- what comes back
 
-    def _on_read(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, LedgerPicture):
-            self.band.clear()
-            self._show(outcome.value)
+    def _on_read(self, found: LedgerPicture) -> None:
+        self.band.clear()
+        self._show(found)
 
     def _on_unread(self, outcome: JobFailed) -> None:
         self._show(None)
@@ -550,16 +446,15 @@ class LedgerWindow(QWidget):
             self.chart.set_placeholder(self.tr("Nothing has been spent yet."))
         else:
             self._hub.latest(DRAW).query(
-                self.tr("Composing"), DrawCurves(account), done=self._on_drawn, quiet=True
+                self.tr("Composing"),
+                token_only(partial(account_curves, account, DELTA)),
+                then=self.chart.set_chart,
+                quiet=True,
             )
         if account is not None:
             key = account.key
             self.form.people.setText(key.population or key.source[:12])
             self.people.show_known(key.population, people_lines(account))
-
-    def _on_drawn(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, ScatterChart):
-            self.chart.set_chart(outcome.value)
 
     # -- wishes
 
@@ -571,71 +466,46 @@ class LedgerWindow(QWidget):
         source = ""
         if account is not None and people == account.key.source[:12]:
             people, source = "", account.key.source
-        self._hub.mutate(
-            self.tr("Setting a limit"),
-            SetLimit(self._context, self._path, people, source, limit, reason),
-            done=self._on_set,
-            failed=self._on_failed,
-        )
+        set_it = partial(budgets.set_limit, population=people, source=source)
+        path, context = self._path, self._context
+        work = token_only(lambda token: set_it(context, path, limit, reason, token=token))
+        self.change(self.tr("Setting a limit"), work, self._on_set)
 
     @Slot(str, str, bool, str)
     def _on_people(self, one: str, other: str, same: bool, reason: str) -> None:
-        self._hub.mutate(
-            self.tr("Declaring who people are"),
-            DeclarePeople(self._context, self._path, one, other, same, reason),
-            done=self._on_declared,
-            failed=self._on_failed,
-        )
+        work = partial(declare_people, self._context, self._path, one, other, same, reason)
+        self.change(self.tr("Declaring who people are"), work, self._on_declared)
 
-    def _on_declared(self, _outcome: JobDone) -> None:
+    def _on_declared(self, same: bool) -> None:
         self.people.clear_typed()
-        self.refresh()
-        self.entered.emit()
+        self._on_entered(same)
 
-    def _on_set(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, LedgerPicture):
-            self.form.clear_typed()
-            self.refresh()
-            self.entered.emit()
+    def _on_set(self, found: LedgerPicture) -> None:
+        self.form.clear_typed()
+        self._on_entered(found)
 
     @Slot()
     def _on_restore(self) -> None:
-        self._hub.mutate(
-            self.tr("Entering missing entries again"),
-            RestoreLedger(self._context, self._path, self.reason.text().strip()),
-            done=self._on_restored,
-            failed=self._on_failed,
-        )
+        reason = self.reason.text().strip()
+        work = token_only(partial(witnessing.restore_ledger, self._context, self._path, reason, ()))
+        self.change(self.tr("Entering missing entries again"), work, self._on_settled)
 
     @Slot()
     def _on_accept(self) -> None:
-        self._hub.mutate(
-            self.tr("Going on without the witness"),
-            AcceptWitness(self._context, self._path, self.reason.text().strip()),
-            done=self._on_accepted,
-            failed=self._on_failed,
-        )
+        reason = self.reason.text().strip()
+        work = token_only(partial(witnessing.accept_witness, self._context, self._path, reason))
+        self.change(self.tr("Going on without the witness"), work, self._on_settled)
 
-    def _on_accepted(self, _outcome: JobDone) -> None:
+    def _on_settled(self, found: object) -> None:
         self.reason.clear()
+        self._on_entered(found)
+
+    def _on_entered(self, found: object) -> None:
         self.refresh()
         self.entered.emit()
 
-    def _on_restored(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, RestoredLedger):
-            self.reason.clear()
-            self.refresh()
-            self.entered.emit()
-
-    def _on_failed(self, outcome: JobFailed) -> None:
-        self.band.show_error(outcome)
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self.setMinimumSize(theme.ems(30), theme.row * 12)
+    def fit(self, theme: Theme) -> None:
+        """Fit the parts to the theme."""
         for lines, rows in ((self.accounts, 5), (self.debits, 6), (self.limits, 4)):
             lines.setMinimumHeight(theme.row * rows)
         self.chart.setMinimumHeight(theme.row * 10)
-        screen = self.screen().availableSize()
-        wide, high = theme.ems(80), theme.row * 30
-        self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))

@@ -1,4 +1,4 @@
-"""Small parts of the forms about people and keys."""
+"""Small parts that most windows are made of: notes, buttons, named fields, lists of lines."""
 
 from __future__ import annotations
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QWidget
+from PySide6.QtCore import QCoreApplication, Signal, Slot
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from dpdesk.app import examining, exploring, recipes, recording
 from dpdesk.app.types import (
@@ -26,14 +26,15 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
 from dpdesk.ui.files import FileAsker
-from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
-from dpdesk.ui.people.parts import Lines, button, note
+from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.projects import DATA_ENDINGS
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.parts import Lines, button, note
 from dpdesk.ui.widgets.states import in_window
+from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped, quoted
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
@@ -53,22 +54,20 @@ class PlanComparison:
     report: FitReport
 
 
-@dataclass(frozen=True)
-class CompareWithPlan:
+def compare_with_plan(
+    context: AppContext,
+    recipe: Recipe,
+    mends: tuple[Fix, ...],
+    path: Path,
+    token: CancelToken,
+    report: Report,
+) -> PlanComparison:
     """Check a file against a recipe, after some mends; changes nothing."""
-
-    context: AppContext
-    recipe: Recipe
-    mends: tuple[Fix, ...]
-    path: Path
-
-    def __call__(self, token: CancelToken, report: Report) -> PlanComparison:
-        """How it fits."""
-        made = mended_recipe(self.recipe, self.mends)
-        source, base = SourceSpec(path=str(self.path)), self.path.parent
-        found = examining.examine(self.context, made, source, base, token, report)
-        recording.mention(self.context, "opened", self.path, report)
-        return PlanComparison(self.path, made, self.mends, found)
+    made = mended_recipe(recipe, mends)
+    source, base = SourceSpec(path=str(path)), path.parent
+    found = examining.examine(context, made, source, base, token, report)
+    recording.mention(context, "opened", path, report)
+    return PlanComparison(path, made, mends, found)
 
 
 def mended_recipe(recipe: Recipe, mends: tuple[Fix, ...]) -> Recipe:
@@ -301,15 +300,16 @@ class FitPage(QWidget):
     backAsked = Signal()
     adoptAsked = Signal()
 
-    def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: ThemeManager, progress: JobLine, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._items: tuple[FitItem, ...] = ()
         layout = column(self, gap=SPACE.m)
         self.title, self.answer = note("", "headline"), note()
         self.trial, self.decided = note("", "answer"), note()
-        self.progress = JobLine(hub)
         layout.addWidget(self.title)
-        layout.addWidget(self.progress)
+        layout.addWidget(progress)
         layout.addWidget(self.answer)
         layout.addWidget(self.trial)
         self.grid = Lines(
@@ -401,8 +401,11 @@ class FitPage(QWidget):
 _PLANNED = {Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD, Aspect.PARAMETERS}
 
 
-class FitWindow(QWidget):
+class FitWindow(SideWindow):
     """``jumpAsked(str, str)`` names a step and a column of the main window."""
+
+    channels = (HOLD,)
+    room = (96, 26)
 
     jumpAsked = Signal(str, str)
 
@@ -413,28 +416,18 @@ class FitWindow(QWidget):
         asker: FileAsker,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent, Qt.WindowType.Window)
+        super().__init__(bench.hub, theme, parent)
         self._bench, self._asker = bench, asker
         self._path: Path | None = None
         self._mends: tuple[Fix, ...] = ()
         self._held: PlanComparison | None = None
         self._adopting = False
-        set_look(self, "panel")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setWindowTitle(self.tr("Another file – DPDesk"))
         self.setAccessibleName(self.tr("The plan and another file"))
-        layout = column(self, margin=SPACE.l, gap=SPACE.m)
-        self.band = MessageBand(theme)
-        layout.addWidget(self.band)
-        self.page = FitPage(theme, bench.hub)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(self.page)
-        layout.addWidget(area, 1)
+        self.page = FitPage(theme, self.progress)
+        self.frame(self.page, (self.band,))
         self._connect()
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
+        self.follow_theme(theme)
 
     def _connect(self) -> None:
         page = self.page
@@ -468,9 +461,7 @@ class FitWindow(QWidget):
         """Check a file against the plan; what was decided about another one is forgotten."""
         self._path, self._mends = path.absolute(), ()
         self.page.ask_about(path.name)
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        self.bring_in_front()
         self.hold()
 
     @Slot()
@@ -482,16 +473,10 @@ class FitWindow(QWidget):
         self._held = None
         self.page.show_held(None, self._mends)
         title = self.tr("Checking {name} against the plan").format(name=self._path.name)
-        work = CompareWithPlan(self._bench.context, self._recipe(), self._mends, self._path)
-        job = self._bench.hub.latest(HOLD).query(
-            title,
-            work,
-            done=self._on_held,
-            failed=self._on_failed,
-            cancelled=self._on_cancelled,
-            quiet=True,
+        work = partial(
+            compare_with_plan, self._bench.context, self._recipe(), self._mends, self._path
         )
-        self.page.progress.follow(job, title)
+        self.read(HOLD, title, work, self._on_held, self._on_failed, self._on_cancelled)
 
     def _recipe(self) -> Recipe:
         """The work in hand; its file's columns, where these are known."""
@@ -499,18 +484,6 @@ class FitWindow(QWidget):
         if bench.profile is None:
             return Recipe(exploring.THE_WORK, bench.work)
         return Recipe.of_work(bench.work, bench.profile, exploring.THE_WORK)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes the window."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-        else:
-            super().keyPressEvent(event)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Stop what nobody waits for any more."""
-        self._bench.hub.latest(HOLD).cancel()
-        super().closeEvent(event)
 
     # -- wishes
 
@@ -555,11 +528,10 @@ class FitWindow(QWidget):
 
     # -- what comes back
 
-    def _on_held(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, PlanComparison):
-            self._held = outcome.value
-            self.page.show_held(outcome.value.report, self._mends)
-            (self.page.grid if outcome.value.report.items else self.page.adopt).setFocus()
+    def _on_held(self, found: PlanComparison) -> None:
+        self._held = found
+        self.page.show_held(found.report, self._mends)
+        (self.page.grid if found.report.items else self.page.adopt).setFocus()
 
     def _on_failed(self, outcome: JobFailed) -> None:
         self.page.show_held(None, self._mends)
@@ -570,10 +542,3 @@ class FitWindow(QWidget):
         self.page.again.setEnabled(True)
         text = self.tr("It was stopped; check the file against the plan again when you like.")
         self.band.show_message("info", text)
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self.setMinimumSize(theme.ems(30), theme.row * 12)
-        screen = self.screen().availableSize()
-        wide, high = theme.ems(96), theme.row * 26
-        self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QCoreApplication, Qt, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QCoreApplication, Slot
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from dpdesk.app.types import History
-from dpdesk.ui.people.parts import Lines, button, note
 from dpdesk.ui.shell.history import HistoryStep
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.parts import Lines, button, note
+from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 from dpdesk.ui.workbench.state import history_steps
@@ -23,17 +23,17 @@ translate = QCoreApplication.translate
 Row = tuple[str, str, str]
 
 
-class HistoryWindow(QWidget):
+class HistoryWindow(SideWindow):
     """Lists every state, branches too, finds one by its words, and goes there."""
+
+    room = (84, 22)
 
     def __init__(
         self, bench: Workbench, theme: ThemeManager, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent, Qt.WindowType.Window)
+        super().__init__(bench.hub, theme, parent)
         self._bench = bench
         self._shown: tuple[HistoryStep, ...] = ()
-        set_look(self, "panel")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setWindowTitle(self.tr("History – DPDesk"))
         self.setAccessibleName(self.tr("History of the work"))
         layout = column(self, margin=SPACE.l, gap=SPACE.m)
@@ -47,28 +47,18 @@ class HistoryWindow(QWidget):
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
         layout.addWidget(self.grid, 1)
         bench.changed.connect(self._on_changed)
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
+        self.follow_theme(theme)
 
     def present(self) -> None:
         """Show the window in front, at the present state."""
         self._show_states()
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        self.bring_in_front()
         self.grid.setFocus()
 
     @property
     def shown(self) -> tuple[HistoryStep, ...]:
         """The states that are listed."""
         return self._shown
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes the window."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-        else:
-            super().keyPressEvent(event)
 
     def _build_bar(self) -> FlowBox:
         bar = FlowBox(gap=SPACE.s)
@@ -120,13 +110,9 @@ class HistoryWindow(QWidget):
             self.grid.setFocus()  # the button goes grey
             self._bench.go_to(self._shown[row].id)
 
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self.setMinimumSize(theme.ems(30), theme.row * 12)
+    def fit(self, theme: Theme) -> None:
+        """Fit the parts to the theme."""
         self.search.setMinimumWidth(theme.ems(18))
-        screen = self.screen().availableSize()
-        wide, high = theme.ems(84), theme.row * 22
-        self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))
 
 
 def headings() -> Row:

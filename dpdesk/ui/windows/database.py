@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QScrollArea,
     QWidget,
 )
 
@@ -22,15 +22,15 @@ from dpdesk.app.databases import Address, OfferedTable, confirm_typed, keep_pass
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
-from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
+from dpdesk.ui.jobs import JobCancelled, JobFailed, JobHub
 from dpdesk.ui.jobs.hub import failure
-from dpdesk.ui.people.parts import Lines, button, labelled, note, secret_field
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import MessageBand, column
-from dpdesk.ui.widgets.activity import JobLine
+from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.parts import Lines, button, labelled, note, secret_field
 from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped
 
 LIST = "database.list"
@@ -44,18 +44,12 @@ class Offered:
     tables: tuple[OfferedTable, ...]
 
 
-@dataclass(frozen=True)
-class ListTables:
+def list_tables(
+    context: AppContext, url: str, password: str, token: CancelToken, report: Report
+) -> Offered:
     """Ask a server for its tables."""
-
-    context: AppContext
-    url: str
-    password: str = field(repr=False)
-
-    def __call__(self, token: CancelToken, report: Report) -> Offered:
-        """Its tables; the address was typed, so its server is confirmed."""
-        confirm_typed(self.context, self.url, report)
-        return Offered(self.url, offered_tables(self.url, self.password, token, report))
+    confirm_typed(context, url, report)
+    return Offered(url, offered_tables(url, password, token, report))
 
 
 TABLE, QUERY = "table", "query"
@@ -279,8 +273,12 @@ class ConnectionForm(QFrame):
 _HALF_EMS = 30
 
 
-class DatabaseWindow(QWidget):
+class DatabaseWindow(SideWindow):
     """``chosen(SourceSpec)`` when a table or a query is to be opened; it closes then."""
+
+    channels = (LIST,)
+    room = (90, 22)
+    least = (36, 14)
 
     chosen = Signal(object)
 
@@ -291,21 +289,17 @@ class DatabaseWindow(QWidget):
         theme: ThemeManager,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent, Qt.WindowType.Window)
-        self._context, self._hub = context, hub
+        super().__init__(hub, theme, parent)
+        self._context = context
         self._url = ""
-        set_look(self, "panel")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setWindowTitle(self.tr("Open a database – DPDesk"))
         self.setAccessibleName(self.tr("Open a table of a PostgreSQL database"))
         self._build(theme)
         self._connect()
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
+        self.follow_theme(theme)
         self._refresh()
 
     def _build(self, theme: ThemeManager) -> None:
-        outer = column(self, margin=SPACE.l, gap=SPACE.s)
         body = QWidget()
         layout = column(body, gap=SPACE.m)
         title = QLabel(self.tr("Which table of the database do you want to protect?"))
@@ -317,7 +311,6 @@ class DatabaseWindow(QWidget):
                 "and DuckDB are files: open them as such, and name the table there."
             )
         )
-        self.band, self.progress = MessageBand(theme), JobLine(self._hub)
         self.form, self.choice = ConnectionForm(), TableChoice(theme)
         for widget in (title, about, self.band, self.progress):
             layout.addWidget(widget)
@@ -329,11 +322,6 @@ class DatabaseWindow(QWidget):
         set_look(halves, "plain")
         layout.addWidget(halves, 1)
         self._halves = (left, self.choice)
-        self._area = QScrollArea()
-        self._area.setWidgetResizable(True)
-        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._area.setWidget(body)
-        outer.addWidget(self._area, 1)
         self.open_button = button(
             self.tr("&Open"), self.tr("Read the chosen table, and begin a work with it")
         )
@@ -341,7 +329,7 @@ class DatabaseWindow(QWidget):
         bar = FlowBox(gap=SPACE.s)
         bar.add(self.open_button)
         bar.add(self.close_button)
-        outer.addWidget(bar)
+        self.frame(body, below=(bar,), gap=SPACE.s)
 
     def _connect(self) -> None:
         self.form.connectAsked.connect(self.look)
@@ -357,21 +345,11 @@ class DatabaseWindow(QWidget):
             self.form.set_address(Address.of(source.path))
             if source.query is not None:
                 self.choice.set_statement(source.query)
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        self.bring_in_front()
         (self.form.password if self.form.database.text() else self.form.host).setFocus()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-        else:
-            super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop what nobody waits for any more, and forget the typed password."""
-        self._hub.latest(LIST).cancel()
         self.form.password.clear()
         super().closeEvent(event)
 
@@ -388,22 +366,17 @@ class DatabaseWindow(QWidget):
         self._url = ""
         self.choice.set_tables((), known=False)
         title = self.tr("Connecting")
-        job = self._hub.latest(LIST).query(
-            title,
-            ListTables(self._context, url, self.form.password.text()),
-            done=self._on_listed,
-            failed=self._on_failed,
-            cancelled=self._on_cancelled,
+        work = partial(list_tables, self._context, url, self.form.password.text())
+        self.read(
+            LIST, title, work, self._on_listed, self._on_failed, self._on_cancelled, quiet=False
         )
-        self.progress.follow(job, title)
         self._refresh()
 
-    def _on_listed(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, Offered):
-            self._url = outcome.value.url
-            self.choice.set_tables(outcome.value.tables, known=True)
-            self.choice.lines.setFocus()
-            self._area.ensureWidgetVisible(self.choice.lines)
+    def _on_listed(self, found: Offered) -> None:
+        self._url = found.url
+        self.choice.set_tables(found.tables, known=True)
+        self.choice.lines.setFocus()
+        self._area.ensureWidgetVisible(self.choice.lines)
         self._refresh()
 
     def _on_failed(self, outcome: JobFailed) -> None:
@@ -453,11 +426,7 @@ class DatabaseWindow(QWidget):
         self.close()
         self.chosen.emit(source)
 
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
+    def fit(self, theme: Theme) -> None:
+        """Both halves stay wide enough to be read."""
         for half in self._halves:
             half.setMinimumWidth(theme.ems(_HALF_EMS))
-        self.setMinimumSize(theme.ems(36), theme.row * 14)
-        screen = self.screen().availableSize()
-        wide, high = theme.ems(90), theme.row * 22
-        self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QWidget
 
 from dpdesk.app import auditing
 from dpdesk.app.auditing import AuditCheck, AuditEntry, AuditSearch, AuditView
@@ -17,16 +18,18 @@ from dpdesk.core.charts import Cell
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.forms.spin import NarrowCombo
-from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
+from dpdesk.ui.jobs import JobCancelled, JobFailed, JobHub
+from dpdesk.ui.jobs.hub import alone
 from dpdesk.ui.models import DataGrid
 from dpdesk.ui.models.table import TableModel
-from dpdesk.ui.people.parts import button, note
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.focusing import leave_wheel
 from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.parts import button, note
 from dpdesk.ui.widgets.placing import FilePlace
+from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import said
 
@@ -206,18 +209,6 @@ def entry_of(row: Sequence[Cell]) -> AuditEntry:
 
 
 @dataclass(frozen=True)
-class FindEntries:
-    """Search the log."""
-
-    context: AppContext
-    search: AuditSearch
-
-    def __call__(self, token: CancelToken, report: Report) -> AuditView:
-        """What is found."""
-        return auditing.find_entries(self.context, self.search)
-
-
-@dataclass(frozen=True)
 class Checked:
     """What the check has shown, and what to do about it."""
 
@@ -225,42 +216,18 @@ class Checked:
     advice: str
 
 
-@dataclass(frozen=True)
-class CheckChain:
+def check_chain(context: AppContext, token: CancelToken, report: Report) -> Checked:
     """Check the whole chain."""
-
-    context: AppContext
-
-    def __call__(self, token: CancelToken, report: Report) -> Checked:
-        """What that shows."""
-        check = auditing.check_audit(self.context, token, report)
-        return Checked(check, auditing.fault_advice(self.context, check))
+    check = auditing.check_audit(context, token, report)
+    return Checked(check, auditing.fault_advice(context, check))
 
 
-@dataclass(frozen=True)
-class FindPlace:
-    """Where an entry stands in the list."""
-
-    view: AuditView
-    number: int
-
-    def __call__(self, token: CancelToken, report: Report) -> int:
-        """The row."""
-        return self.view.place_of(self.number)
-
-
-@dataclass(frozen=True)
-class ExportLog:
+def export_log(
+    context: AppContext, out: Path, replace: bool, token: CancelToken, report: Report
+) -> Path:
     """Write the whole log to a file."""
-
-    context: AppContext
-    out: Path
-    replace: bool
-
-    def __call__(self, token: CancelToken, report: Report) -> Path:
-        """The file that was written."""
-        auditing.export_audit(self.context, self.out, token, replace=self.replace)
-        return self.out
+    auditing.export_audit(context, out, token, replace=replace)
+    return out
 
 
 class EntryGrid(DataGrid):
@@ -287,7 +254,11 @@ class AuditPage(QWidget):
     brokenAsked = Signal()
 
     def __init__(
-        self, theme: ThemeManager, hub: JobHub, rows: TableModel, parent: QWidget | None = None
+        self,
+        theme: ThemeManager,
+        progress: JobLine,
+        rows: TableModel,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._rows = rows
@@ -297,9 +268,8 @@ class AuditPage(QWidget):
         layout.addWidget(note(self.tr("What was done on this computer?"), "headline"))
         self.answer, self.state = note("", "answer"), note()
         self.readonly, self.found = note("", "caution"), note()
-        self.progress = JobLine(hub)
         layout.addWidget(self.answer)
-        layout.addWidget(self.progress)
+        layout.addWidget(progress)
         layout.addWidget(self.state)
         tip = self.tr("Go to the first entry that is not as it was written, or the one before it")
         self.show_broken = button(self.tr("&Show that entry"), tip)
@@ -428,8 +398,12 @@ FIND, CHECK = "audit.find", "audit.check"
 PATIENCE_MS = 250
 
 
-class AuditWindow(QWidget):
+class AuditWindow(SideWindow):
     """Lists, searches, checks and exports the audit log of this computer."""
+
+    channels = (FIND, CHECK)
+    shortcuts = MappingProxyType({"F5": "refresh"})
+    room = (96, 26)
 
     def __init__(
         self,
@@ -439,31 +413,21 @@ class AuditWindow(QWidget):
         asker: FileAsker,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent, Qt.WindowType.Window)
-        self._context, self._hub = context, hub
+        super().__init__(hub, theme, parent)
+        self._context = context
         self._view: AuditView | None = None
         self._checked: Checked | None = None
-        set_look(self, "panel")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setWindowTitle(self.tr("Audit log – DPDesk"))
         self.setAccessibleName(self.tr("Audit log"))
-        layout = column(self, margin=SPACE.l, gap=SPACE.m)
-        self.band = MessageBand(theme)
-        layout.addWidget(self.band)
         self.rows = TableModel(hub, self)
-        self.page = AuditPage(theme, hub, self.rows)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(self.page)
-        layout.addWidget(area, 1)
+        self.page = AuditPage(theme, self.progress, self.rows)
+        self.frame(self.page, (self.band,))
         self._place = FilePlace(asker, self.band, self)
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE_MS)
         self._connect()
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
+        self.follow_theme(theme)
 
     def _connect(self) -> None:
         self.page.searched.connect(self._patience.start)
@@ -472,13 +436,11 @@ class AuditWindow(QWidget):
         self.page.brokenAsked.connect(self._on_broken)
         self._patience.timeout.connect(self._find)
         self._place.chosen.connect(self._on_place)
-        self.rows.failed.connect(self._on_failed)
+        self.rows.failed.connect(self.tell_failure)
 
     def present(self) -> None:
         """Show the window in front, with what is true now."""
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        self.bring_in_front()
         self.refresh()
         self.page.search.setFocus()
 
@@ -500,45 +462,19 @@ class AuditWindow(QWidget):
         """What the check of the chain has shown; None while it has not ended."""
         return self._checked
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes the window, F5 reads the log again."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-        elif event.key() == Qt.Key.Key_F5:
-            self.refresh()
-        else:
-            super().keyPressEvent(event)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Stop what nobody waits for any more."""
-        for channel in (FIND, CHECK):
-            self._hub.latest(channel).cancel()
-        super().closeEvent(event)
-
     # -- wishes
 
     @Slot()
     def _find(self) -> None:
-        self._hub.latest(FIND).query(
-            self.tr("Reading the audit log"),
-            FindEntries(self._context, self.page.wanted),
-            done=self._on_found,
-            failed=self._on_unread,
-            quiet=True,
-        )
+        work = alone(partial(auditing.find_entries, self._context, self.page.wanted))
+        title = self.tr("Reading the audit log")
+        self.read(FIND, title, work, self._on_found, self._on_unread, told=False)
 
     def _check(self) -> None:
         title = self.tr("Checking the chain of the audit log")
-        job = self._hub.latest(CHECK).query(
-            title,
-            CheckChain(self._context),
-            done=self._on_checked,
-            failed=self._on_unread,
-            cancelled=self._on_unchecked,
-            quiet=True,
-        )
         self.page.show_check("note", "", broken=False)
-        self.page.progress.follow(job, title)
+        work = partial(check_chain, self._context)
+        self.read(CHECK, title, work, self._on_checked, self._on_unread, self._on_unchecked)
 
     @Slot()
     def _on_export(self) -> None:
@@ -547,12 +483,8 @@ class AuditWindow(QWidget):
 
     @Slot(str, object, bool)
     def _on_place(self, purpose: str, path: Path, replace: bool) -> None:
-        self._hub.mutate(
-            self.tr("Exporting the audit log"),
-            ExportLog(self._context, path, replace),
-            done=self._on_written,
-            failed=self._on_failed,
-        )
+        work = partial(export_log, self._context, path, replace)
+        self.change(self.tr("Exporting the audit log"), work, self._on_written)
 
     @Slot()
     def _on_broken(self) -> None:
@@ -564,34 +496,24 @@ class AuditWindow(QWidget):
 
     # -- what comes back
 
-    def _on_found(self, outcome: JobDone) -> None:
-        view = outcome.value
-        if isinstance(view, AuditView):
-            self._view = view
-            self.page.show_view(view)
-            self.rows.set_source(FoundRows(view))
-            self._go_to_fault()
+    def _on_found(self, view: AuditView) -> None:
+        self._view = view
+        self.page.show_view(view)
+        self.rows.set_source(FoundRows(view))
+        self._go_to_fault()
 
     def _go_to_fault(self) -> None:
         view, checked = self._view, self._checked
         if not self.page.looks_for_fault or view is None or checked is None:
             return
         if checked.check.fault is not None and view.count:
-            work = FindPlace(view, checked.check.fault.n)
-            self._hub.latest(FIND).query(
-                self.tr("Finding the entry"), work, done=self._on_place_found, quiet=True
-            )
+            work = alone(partial(view.place_of, checked.check.fault.n))
+            self.read(FIND, self.tr("Finding the entry"), work, self.page.go_to, told=False)
 
-    def _on_place_found(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, int):
-            self.page.go_to(outcome.value)
-
-    def _on_checked(self, outcome: JobDone) -> None:
-        checked = outcome.value
-        if isinstance(checked, Checked):
-            self._checked = checked
-            look, words = check_words(checked.check, checked.advice)
-            self.page.show_check(look, words, broken=checked.check.fault is not None)
+    def _on_checked(self, checked: Checked) -> None:
+        self._checked = checked
+        look, words = check_words(checked.check, checked.advice)
+        self.page.show_check(look, words, broken=checked.check.fault is not None)
 
     def _on_unchecked(self, outcome: JobCancelled) -> None:
         self.page.show_check("caution", self.tr("△ Not checked: it was stopped."), broken=False)
@@ -603,18 +525,6 @@ class AuditWindow(QWidget):
         self.page.show_check("note", "", broken=False)
         self.band.show_error(outcome)
 
-    def _on_written(self, outcome: JobDone) -> None:
-        self.band.show_message("ok", self.tr("Written: {path}").format(path=outcome.value))
+    def _on_written(self, found: object) -> None:
+        self.tell_written(found)
         self._find()
-
-    @Slot(object)
-    def _on_failed(self, outcome: object) -> None:
-        if isinstance(outcome, JobFailed):
-            self.band.show_error(outcome)
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self.setMinimumSize(theme.ems(30), theme.row * 12)
-        screen = self.screen().availableSize()
-        wide, high = theme.ems(96), theme.row * 26
-        self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))

@@ -1,0 +1,1 @@
+"""Windows beside the main one: one file each, on one base."""
