@@ -95,6 +95,8 @@ def _joining(base: Sequence[str], levels: Sequence[tuple[str, ...]]) -> Levels:
 OTHER = "other"
 _DROPPED = -1
 _MOST_CATEGORIES = 1_000_000
+_NO_TEXT = frozenset("\0\U0010ffff")
+"""No file of a release may hold the first; a source has the second for what cannot be read."""
 
 HierarchyGiven = Hierarchy | HierarchyBuilder | None
 
@@ -357,6 +359,10 @@ def _check_categories(categories: Sequence[str], place: str) -> None:
     for text in categories:
         if text in seen:
             raise _domain(place, f"lists the category {quoted(text)} twice")
+        if not _NO_TEXT.isdisjoint(text):
+            raise _domain(
+                place, f"lists the category {quoted(text)}, which no text can be (NUL, U+10FFFF)"
+            )
         seen.add(text)
     both = same_forms(categories)
     if both is not None:

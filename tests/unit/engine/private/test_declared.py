@@ -118,8 +118,8 @@ def test_a_level_without_a_hierarchy_is_an_error() -> None:
         made(["a"], level=1)
 
 
-@pytest.mark.parametrize("listed", [[], ["a", "a"]])
-def test_an_empty_list_and_a_category_twice_are_errors(listed: list[str]) -> None:
+@pytest.mark.parametrize("listed", [[], ["a", "a"], ["a", "b\0"], ["\U0010ffff"]])
+def test_no_category_one_twice_and_one_that_no_text_can_be_are_errors(listed: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         made(listed)
     assert caught.value.code == "cube.domain"
