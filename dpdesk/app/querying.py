@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from dpdesk.engine.querying import ComparedMethod, QueryableMethod
     from dpdesk.io.release_content import ReleaseContent
 
+NOT_COMPARED = (
+    "Pages and sentences of this release were written with other texts than this program's, and "
+    "were not compared with anything."
+)
 _ANSWERS_NOTHING = "A release that does not verify answers nothing; `dpdesk verify` tells all."
 _MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError)
 
@@ -168,10 +172,7 @@ def verified(context: AppContext, folder: Path, part: Path, token: CancelToken) 
 def _not_compared(manifest: Manifest, found: VerifyReport) -> Iterator[str]:
     """What of the claims was compared with nothing."""
     if not same_texts(manifest):
-        yield (
-            "Pages and sentences of this release were written with other texts than this "
-            "program's, and were not compared with anything."
-        )
+        yield NOT_COMPARED
     if any(check.claim == MINIMAL_CHANGE for check in found.not_checked()):
         yield (
             "The size of a minimal change beside the exact tables was not checked for this answer; "

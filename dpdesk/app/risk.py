@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import PlacedPlan, placed
+from dpdesk.app.querying import NOT_COMPARED
 from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.capabilities import Protection
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def _check_release(context: AppContext, path: Path, token: CancelToken, report: 
             f"{path}: {failure.path}: {failure.reason}{more}.",
             hint="The risk of a release that fails the check is not told; see `dpdesk verify`.",
         )
+    if not found.words_compared:
+        report(Note("release.not-compared", NOT_COMPARED))
 
 
 def plan_risk(

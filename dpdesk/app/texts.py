@@ -23,16 +23,12 @@ from dpdesk import __version__
 from dpdesk.core.language import voice_of
 from dpdesk.core.language.catalogue import PAGES, TEXTS, part_of
 from dpdesk.core.manifest import Manifest, StatedTexts
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.published import OTHER_WORDS, CheckStatus, ClaimCheck
 from dpdesk.core.resources import resource, resource_files
 
 _CODE = ("app", "core", "engine", "io", "report", "verifiers")
 _LIBRARIES = ("babel", "jinja2", "markupsafe")
 _STORED = "program.sha256"
-OTHER_WORDS = (
-    "model and parameters are as they must be; the sentences were written with other texts than "
-    "this program's, so they were not compared"
-)
 _PAGES = (".html", ".pdf")
 _QUOTES = "it quotes the guarantee, whose words were not compared"
 

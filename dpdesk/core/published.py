@@ -15,6 +15,12 @@ FIGURES_CLAIM = "figures of the evidence are those of the source"
 MADE_AGAIN = "microdata.csv is what the source gives"
 """The claim that is confirmed when the table was made again from its source, byte for byte."""
 
+OTHER_WORDS = (
+    "model and parameters are as they must be; the sentences were written with other texts than "
+    "this program's, so they were not compared"
+)
+"""What is found of sentences of a guarantee that nothing could be compared with."""
+
 MINIMAL_CHANGE = "minimal change"
 """The claim on the size of a minimal change beside what is exact, which 4ti2 can settle."""
 

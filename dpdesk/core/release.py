@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dpdesk.core.manifest import NO_MANIFEST, Manifest
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.published import OTHER_WORDS, CheckStatus, ClaimCheck
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,11 @@ class VerifyReport:
     def not_checked(self) -> tuple[ClaimCheck, ...]:
         """What was compared with nothing; no checklist counts it as passed."""
         return tuple(check for check in self.claims if check.status is CheckStatus.NOT_CHECKED)
+
+    @property
+    def words_compared(self) -> bool:
+        """Whether the sentences of the guarantee were compared with those of this program."""
+        return all(check.found != OTHER_WORDS for check in self.claims)
 
     def confirmed(self) -> tuple[ClaimCheck, ...]:
         """The claims that the files at hand confirm."""

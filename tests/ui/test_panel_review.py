@@ -11,15 +11,16 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
 from dpdesk.app.types import AppContext, SetParameters
+from dpdesk.core.guarantee import Guarantee
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review import ReviewPanel
 from dpdesk.ui.panels.review.panel import PREPARE, RELEASE
-from dpdesk.ui.panels.review.release_page import FILES, PICTURE
+from dpdesk.ui.panels.review.release_page import FILES, PICTURE, ReleasePage
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
@@ -451,3 +452,16 @@ def test_a_panel_that_is_gone_is_held_by_nothing(
         assert gone() is None
         bench.apply(SetParameters({"k": 7}))
         bench.close()
+
+
+@pytest.mark.parametrize("compared", [True, False])
+def test_sentences_that_were_compared_with_nothing_are_no_promise(
+    qtbot: QtBot, hub: JobHub, theme: ThemeManager, compared: bool
+) -> None:
+    page = ReleasePage(theme, hub)
+    qtbot.addWidget(page)
+    guarantee = Guarantee("k-anonymity", {}, "A chance of 1 in 1,000.", (), ())
+    page.show_guarantee(guarantee, compared=compared)
+    shown = [one.text() for one in page.findChildren(QLabel) if not one.isHidden()]
+    assert any("1 in 1,000" in text for text in shown)
+    assert any("compared with nothing" in text for text in shown) is not compared

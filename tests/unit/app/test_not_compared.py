@@ -15,6 +15,7 @@ from dpdesk.app import exporting
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.querying import open_release
+from dpdesk.app.risk import assess
 from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.errors import RefusedError
@@ -152,3 +153,22 @@ def test_a_setting_that_came_after_a_release_was_made_is_not_missed(
     seal_again(release, manifest | ({} if texts is None else {"texts": texts}))
     found = verify_release(release, context.registry, CancelToken(), silent)
     assert found.ok is ok, found.failures
+
+
+def test_words_that_were_compared_with_nothing_are_not_told_as_a_promise(
+    genuine: Path, context: AppContext, tmp_path: Path
+) -> None:
+    release = Path(shutil.copytree(genuine, tmp_path / "old"))
+    place = release / "internal/evidence.json"
+    evidence: Any = json.loads(place.read_text("utf-8"))
+    manifest: Any = manifest_of(release)
+    for said in (evidence, manifest):
+        said["guarantee"]["claim"] = "Nobody learns anything about anybody."
+    place.write_bytes(canonical(evidence))
+    seal_again(release, manifest | {"texts": TEXTS})
+    notes: list[object] = []
+    assess(context, release, CancelToken(), notes.append)
+    assert "release.not-compared" in [getattr(note, "code", "") for note in notes]
+    notes.clear()
+    assess(context, genuine, CancelToken(), notes.append)
+    assert "release.not-compared" not in [getattr(note, "code", "") for note in notes]

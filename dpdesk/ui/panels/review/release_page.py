@@ -397,10 +397,19 @@ class ReleasePage(Page):
         """The checklist."""
         self.checks.show_checks(rows)
 
-    def show_guarantee(self, guarantee: Guarantee | None) -> None:
-        """Claim, assumptions and limits as the manifest has them."""
+    def show_guarantee(self, guarantee: Guarantee | None, *, compared: bool) -> None:
+        """Claim, assumptions and limits as the manifest has them; ``compared`` with this program's.
+
+        Above sentences that were compared with nothing stands that they were not.
+        """
+        none = self.tr("The manifest gives no guarantee that can be read.")
+        unlike = self.tr(
+            "△ These sentences were compared with nothing: they were written with other texts than "
+            "this program's."
+        )
         self._guarantee.setVisible(guarantee is not None)
-        self._no_guarantee.setVisible(guarantee is None)
+        self._no_guarantee.setText(none if guarantee is None else unlike)
+        self._no_guarantee.setVisible(guarantee is None or not compared)
         if guarantee is not None:
             self._guarantee.set_guarantee(guarantee)
 
@@ -479,12 +488,12 @@ class ReleasePage(Page):
         layout.addWidget(self.strip)
         self._pages = QStackedWidget()
         self._guarantee = GuaranteeCard(theme)
-        self._no_guarantee = QLabel(self.tr("The manifest gives no guarantee that can be read."))
+        self._no_guarantee = QLabel()
         self._no_guarantee.setWordWrap(True)
         promise = QWidget()
         words = column(promise, gap=SPACE.s)
-        words.addWidget(self._guarantee)
         words.addWidget(self._no_guarantee)
+        words.addWidget(self._guarantee)
         words.addStretch(1)
         self.files = FileCards()
         self._chart = ChartView(theme)
