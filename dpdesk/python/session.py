@@ -79,8 +79,7 @@ def perform(
     thread = threading.Thread(target=body, name="dpdesk-python", daemon=True)
     line = _line(progress)
     tell: Callable[[Event], object] = progress if callable(progress) else line or (lambda _: None)
-    thread.start()
-    stopped, notes = _follow(call, tell, token)
+    stopped, notes = _follow(thread, call, tell, token)
     if line is not None:
         line.clear()
     if isinstance(call.error, DpdeskError):
@@ -101,13 +100,17 @@ def _explain(error: DpdeskError) -> None:
 
 
 def _follow(
-    call: _Call, tell: Callable[[Event], object], token: CancelToken
+    thread: threading.Thread, call: _Call, tell: Callable[[Event], object], token: CancelToken
 ) -> tuple[BaseException | None, list[str]]:
-    """Hand on what is said until the work has ended; what stopped it from this side, and notes."""
+    """Start the work, and hand on what is said until it has ended; what stopped it from this side,
+    and notes.
+    """
     stopped: BaseException | None = None
     notes: list[str] = []
     while True:
         try:
+            if thread.ident is None:  # here, so that no interrupt leaves the work going on
+                thread.start()
             event = call.said.get(timeout=_TICK)
             if event is None:
                 return stopped, notes

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -326,6 +328,18 @@ def test_a_call_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
         else:  # it was finished before it could be stopped
             assert dpdesk.verify(target)
             break
+
+
+def test_data_come_from_a_database_too(tmp_path: Path) -> None:
+    frame = register(40)[["age", "sex"]].fillna({"age": 40}).astype({"age": "int64", "sex": str})
+    with closing(sqlite3.connect(tmp_path / "register.sqlite")) as con:
+        frame.to_sql("people", con, index=False)
+        frame.to_sql("others", con, index=False)
+    source = dpdesk.Source(tmp_path / "register.sqlite", table="people", query="SELECT * FROM data")
+    profile = dpdesk.inspect(source)
+    assert profile["distinct"].to_dict() == frame.nunique().to_dict()
+    with pytest.raises(InputError, match="found 2 tables"):
+        dpdesk.inspect(tmp_path / "register.sqlite")
 
 
 def test_importing_it_imports_nothing_heavy() -> None:
