@@ -12,7 +12,7 @@ from dpdesk.app.opening import PLAN_ENDINGS
 from dpdesk.cli.arguments import build_parser
 from dpdesk.core.export_formats import DESCRIPTIONS, DOCUMENTS, FORMATS, SUFFIXES, suffix_of
 from dpdesk.core.export_holding import HOLDS
-from dpdesk.core.source_options import ENDINGS, FOREIGN_FORMATS, source_format
+from dpdesk.core.source_options import ENDINGS, FOREIGN_FORMATS, FRAME_ENDING, source_format
 from dpdesk.core.source_options import FORMATS as SOURCES
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.engine.methods import default_registry
@@ -48,7 +48,9 @@ def test_the_dialogs_offer_every_file_that_is_read() -> None:
 
 def test_every_ending_is_of_a_format_that_has_a_reader_and_every_reader_has_an_ending() -> None:
     named = {source_format(SourceSpec(f"people{ending}")) for ending in ENDINGS}
-    assert named | {"postgresql"} == set(SOURCES)
+    frame = source_format(SourceSpec(f"people{FRAME_ENDING}"))  # in memory alone: no such file
+    assert FRAME_ENDING not in ENDINGS
+    assert named | {"postgresql", frame} == set(SOURCES)
     assert {*_READERS, "csv", "parquet"} == set(SOURCES)
     assert {*_PRIVATE, "csv", "fixed"} == set(SOURCES)
 
