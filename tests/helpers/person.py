@@ -133,9 +133,14 @@ class Person:
         self.qtbot.waitUntil(calm)
 
     def shoot(self, name: str) -> None:
-        """A picture in light, in dark, and with text twice as large."""
+        """A picture in light, in dark, and with text twice as large; without a folder, a look.
+
+        Fitting the whole window to another look takes a second, three times at every step.
+        """
         self._step += 1
         if self._shots is None:
+            assert not self.front.grab().isNull()
+            settle()
             return
         for mode, percent in LOOKS:
             self.theme.set_mode(mode)

@@ -25,11 +25,13 @@ SHOTS = "DPDESK_SHOTS"
 
 
 @pytest.fixture
-def shots(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """Where pictures go: below the folder that DPDESK_SHOTS names, else a temporary one."""
+def shots(request: pytest.FixtureRequest) -> Path | None:
+    """Where pictures go: below the folder that DPDESK_SHOTS names; none are taken without it."""
     chosen = os.environ.get(SHOTS)
+    if not chosen:
+        return None
     name = re.sub(r"[^\w.-]+", "-", request.node.name).strip("-")
-    folder = (Path(chosen) if chosen else tmp_path / "shots") / name
+    folder = Path(chosen) / name
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -41,7 +43,9 @@ def theme(qapp: QApplication) -> Iterator[ThemeManager]:
 
 
 @pytest.fixture
-def person(qtbot: QtBot, private_home: Path, theme: ThemeManager, shots: Path) -> Iterator[Person]:
+def person(
+    qtbot: QtBot, private_home: Path, theme: ThemeManager, shots: Path | None
+) -> Iterator[Person]:
     """Somebody in front of the window, which has just been opened."""
     hub, asker = JobHub(), ScriptedAsker()
     with AppContext.open(private_home) as context:
@@ -57,9 +61,9 @@ def person(qtbot: QtBot, private_home: Path, theme: ThemeManager, shots: Path) -
 
 @pytest.fixture
 def office(
-    qtbot: QtBot, theme: ThemeManager, shots: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, theme: ThemeManager, shots: Path | None, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Office]:
-    """Computers of several people; pictures are taken only when DPDESK_SHOTS asks for them."""
-    made = Office(qtbot, theme, shots if os.environ.get(SHOTS) else None, monkeypatch)
+    """Computers of several people."""
+    made = Office(qtbot, theme, shots, monkeypatch)
     yield made
     made.leave()
