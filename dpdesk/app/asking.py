@@ -144,4 +144,4 @@ def _given(
         data.close()
         raise
     linked = plan.linkages(data.columns)
-    return MethodInput(data, roles, hierarchies, parameters, linkages=linked), data
+    return MethodInput(roles, hierarchies, parameters, source=data, linkages=linked), data

@@ -132,7 +132,9 @@ def _noted(
     _note_forms(roles, store, token, notes)
     ordered = {column: made[column] for column in store.columns if column in made}
     linked, declared = plan.linkages(store.columns), plan.made_hierarchies()
-    return plan, MethodInput(store, roles, ordered, parameters, where, linked, declared)
+    return plan, MethodInput(
+        roles, ordered, parameters, where, source=store, linkages=linked, made=declared
+    )
 
 
 def prepared_again(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.closing import Closing
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import Plan
-from dpdesk.engine.method import Method, MethodInput, Outcome, RowsMethod
+from dpdesk.engine.method import Method, MethodInput, Outcome, PlanInput, RowsMethod
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Prepared(Closing):
     plan_name: str
     base: Path
     method: Method
-    given: MethodInput | PrivateInput
+    given: PlanInput
     data: DataStore
     home: Path = field(repr=False)
     notes: tuple[str, ...] = ()

@@ -536,7 +536,9 @@ class _Checker:
         hierarchies = {name: recorded[name] for name in data.columns if name in recorded}
         roles = method.effective_roles(plan.column_roles(data.columns), parameters)
         linked, made = plan.linkages(data.columns), plan.made_hierarchies()
-        return MethodInput(data, roles, hierarchies, parameters, where, linked, made), data
+        return MethodInput(
+            roles, hierarchies, parameters, where, source=data, linkages=linked, made=made
+        ), data
 
     def _fail(self, name: str, reason: str) -> None:
         self._found.fail(self._found.public / name, reason)

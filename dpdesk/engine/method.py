@@ -30,22 +30,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MethodInput:
-    """All that a method may see: a source of counts, roles, hierarchies, checked parameters.
+class PlanInput:
+    """What a plan gives to any method.
 
-    ``roles`` holds every column of the source, in source order; ``where`` is how messages call the
-    plan, for instance its file name. ``linkages`` says what the pseudonyms of the columns with
-    that role join. ``made`` are the hierarchies that the plan leaves to be made from values: by
-    which builder, or None for the value itself, then ``*``.
+    ``roles`` holds every column of the source, in source order; ``parameters`` are checked;
+    ``where`` is how messages call the plan, for instance its file name.
     """
 
-    source: FrequencySource
     roles: Mapping[str, Role]
-    hierarchies: Mapping[str, Hierarchy]
+    hierarchies: Mapping[str, Hierarchy | HierarchyBuilder]
     parameters: Mapping[str, ParameterValue]
     where: str = "the plan"
-    linkages: Mapping[str, Linkage] = field(default_factory=dict)
-    made: Mapping[str, HierarchyBuilder | None] = field(default_factory=dict)
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """The columns with this role, in source order."""
@@ -71,6 +66,21 @@ class LaterCharts(Sequence[Chart]):
 
     def __len__(self) -> int:
         return len(self._made)
+
+
+@dataclass(frozen=True)
+class MethodInput(PlanInput):
+    """All that a method may see: in addition a source of counts.
+
+    ``linkages`` says what the pseudonyms of the columns with that role join. ``made`` are the
+    hierarchies that the plan leaves to be made from values: by which builder, or None for the
+    value itself, then ``*``.
+    """
+
+    hierarchies: Mapping[str, Hierarchy]
+    source: FrequencySource = field(kw_only=True)
+    linkages: Mapping[str, Linkage] = field(default_factory=dict, kw_only=True)
+    made: Mapping[str, HierarchyBuilder | None] = field(default_factory=dict, kw_only=True)
 
 
 @dataclass(frozen=True)

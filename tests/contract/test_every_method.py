@@ -97,7 +97,7 @@ def plain_parameters(method: RowsMethod) -> dict[str, object]:
 def given_for(method: RowsMethod, **changes: object) -> MethodInput:
     raw = plain_parameters(method) | changes
     return MethodInput(
-        people(), ROLES, HIERARCHIES, parse_parameters(method.parameters, raw, "plan")
+        ROLES, HIERARCHIES, parse_parameters(method.parameters, raw, "plan"), source=people()
     )
 
 
@@ -246,7 +246,7 @@ def test_the_input_is_left_untouched(method: RowsMethod) -> None:
     roles, hierarchies = dict(given.roles), dict(given.hierarchies)
     parameters = copy.deepcopy(dict(given.parameters))
     rows = {name: hierarchy.rows() for name, hierarchy in hierarchies.items()}
-    run(method, MethodInput(source, given.roles, given.hierarchies, given.parameters))
+    run(method, MethodInput(given.roles, given.hierarchies, given.parameters, source=source))
     assert (given.roles, given.hierarchies, given.parameters) == (roles, hierarchies, parameters)
     assert {name: hierarchy.rows() for name, hierarchy in hierarchies.items()} == rows
 

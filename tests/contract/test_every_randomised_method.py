@@ -87,7 +87,7 @@ def given_for(case: Case) -> MethodInput:
     method, raw = case
     parameters = parse_parameters(method.parameters, raw, "plan")
     roles = method.effective_roles(ROLES, parameters)
-    return MethodInput(people(), roles, HIERARCHIES, parameters)
+    return MethodInput(roles, HIERARCHIES, parameters, source=people())
 
 
 def drawn(case: Case, judged: Outcome, seed: int = 1) -> RewrittenRows:

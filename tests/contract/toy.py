@@ -155,7 +155,7 @@ class _Tries:
 
     def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
         given = MethodInput(
-            self._given.source, self._given.roles, self._given.hierarchies, parameters
+            self._given.roles, self._given.hierarchies, parameters, source=self._given.source
         )
         try:
             outcome = self._method.decide(given, CancelToken(), lambda event: None)

@@ -43,7 +43,7 @@ def asked(rows: Sequence[tuple[str, str]], builder: Builder, level: int) -> Meth
     raw = {"k": 2, "max_suppression": 1, "levels": {"code": level, "sex": 0}}
     parsed = parse_parameters(PARAMETERS, raw, "plan.toml")
     hierarchies = {"code": built, "sex": SEX}
-    return MethodInput(source, ROLES, hierarchies, parsed, made=made)
+    return MethodInput(ROLES, hierarchies, parsed, source=source, made=made)
 
 
 def released(rows: Sequence[tuple[str, str]], builder: Builder, level: int) -> Outcome:

@@ -47,7 +47,7 @@ def public_part(rows: Sequence[Row], levels: dict[str, int], k: int) -> str:
     source = MemorySource.of(COLUMNS, rows)
     values = parse_parameters(PARAMETERS, raw, "plan.toml")
     outcome = KAnonymity().decide(
-        MethodInput(source, QUASI, HIERARCHIES, values), CancelToken(), silent
+        MethodInput(QUASI, HIERARCHIES, values, source=source), CancelToken(), silent
     )
     table = publish(source, outcome.recoding).data
     return json.dumps([outcome.result, outcome.guarantee.as_json(), table], sort_keys=True)
@@ -138,7 +138,9 @@ def test_a_missing_value_of_released_rows_is_a_leaf_and_verifies_with_the_source
     rows = [*RELEASED, ("", "f", "b1"), ("", "f", "b1"), ("", "m", "")]
     raw = {"k": 2, "max_suppression": 1, "levels": levels}
     source = MemorySource.of(COLUMNS, rows)
-    asked = MethodInput(source, QUASI, HIERARCHIES, parse_parameters(PARAMETERS, raw, "plan"))
+    asked = MethodInput(
+        QUASI, HIERARCHIES, parse_parameters(PARAMETERS, raw, "plan"), source=source
+    )
     outcome = KAnonymity().decide(asked, CancelToken(), silent)
     manifest = {
         "method": "k-anonymity",
@@ -164,7 +166,7 @@ def test_the_numbers_of_a_diverted_release_depend_on_the_number_of_rows_alone(si
             source = MemorySource.of(("town", "illness"), [("x", value) for value in values])
             roles = {"town": Role.INSENSITIVE, "illness": Role.SENSITIVE}
             parsed = parse_parameters(DIVERTED, {"l": size, "sensitive": ["illness"]}, "plan")
-            asked = MethodInput(source, roles, {}, parsed)
+            asked = MethodInput(roles, {}, parsed, source=source)
             try:
                 judged = LDiverted().decide(asked, CancelToken(), silent)
             except RefusedError:

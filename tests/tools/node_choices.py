@@ -56,7 +56,7 @@ def outcome(rows: tuple[Row, ...], objective: str) -> tuple[str, Outcome]:
     source = MemorySource.of(COLUMNS, rows)
     roles = dict.fromkeys(COLUMNS, Role.QUASI_IDENTIFIER)
     values = parse_parameters(PARAMETERS, raw, "plan.toml")
-    given = MethodInput(source, roles, HIERARCHIES, values)
+    given = MethodInput(roles, HIERARCHIES, values, source=source)
     found = KAnonymity().chosen(given, CancelToken(), silent)
     table = publish(source, found.recoding).data
     public = json.dumps([found.result, found.guarantee.as_json(), table], sort_keys=True)

@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from dpdesk.core.charts import Chart, Figure, ScatterChart
 from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import ParameterValue
-from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import Exploration, Method
+from dpdesk.engine.method import Exploration, Method, PlanInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,23 +35,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PrivateInput:
+class PrivateInput(PlanInput):
     """All that a design may know: no data.
 
-    ``roles`` holds every column of the source, in source order; ``hierarchies`` those of files, and
-    builders where the plan gives one. ``where`` is how messages call the plan. The hierarchies of
+    ``hierarchies`` are those of files, and builders where the plan gives one. The hierarchies of
     ``hand_made`` columns were edited beside the data, so they declare no categories.
     """
 
-    roles: Mapping[str, Role]
-    hierarchies: Mapping[str, Hierarchy | HierarchyBuilder]
-    parameters: Mapping[str, ParameterValue]
-    where: str = "the plan"
     hand_made: frozenset[str] = frozenset()
-
-    def with_role(self, role: Role) -> tuple[str, ...]:
-        """The columns with this role, in source order."""
-        return tuple(name for name, given in self.roles.items() if given is role)
 
 
 @dataclass(frozen=True)

@@ -275,7 +275,7 @@ def test_roles_and_hierarchies_of_other_columns_do_not_matter() -> None:
     found = (
         KAnonymity()
         .explore(
-            MethodInput(given.source, given.roles, given.hierarchies, given.parameters),
+            MethodInput(given.roles, given.hierarchies, given.parameters, source=given.source),
             CancelToken(),
             silent,
         )

@@ -50,7 +50,7 @@ def given_of(
 ) -> MethodInput:
     quasi = dict.fromkeys(table.columns, Role.QUASI_IDENTIFIER)
     parameters = parse_parameters(PARAMETERS, raw, "plan.toml")
-    return MethodInput(table.source, roles or quasi, table.hierarchies, parameters)
+    return MethodInput(roles or quasi, table.hierarchies, parameters, source=table.source)
 
 
 def run(given: MethodInput) -> Outcome:
@@ -197,7 +197,7 @@ def test_identifiers_are_dropped_and_other_columns_are_named_as_not_covered() ->
     )
     parameters = parse_parameters(PARAMETERS, {"k": 5}, "plan")
     source = MemorySource.of(columns, rows)
-    outcome = run(MethodInput(source, roles, {"age": AGE}, parameters))
+    outcome = run(MethodInput(roles, {"age": AGE}, parameters, source=source))
     assert publish(source, outcome.recoding).columns == columns[1:]
     limits = " ".join(outcome.guarantee.does_not_cover)
     for name in ("illness", "shoe", "household", "weight"):
@@ -308,7 +308,7 @@ def test_adult_has_its_known_optimum(real_data: Path) -> None:
     roles = dict.fromkeys(source.columns, Role.QUASI_IDENTIFIER)
     raw = {"k": 5, "max_suppression": 0.02, "objective": "discernibility"}
     parameters = parse_parameters(PARAMETERS, raw, "plan")
-    outcome = run(MethodInput(source, roles, hierarchies, parameters))
+    outcome = run(MethodInput(roles, hierarchies, parameters, source=source))
     assert node_of(outcome) == {
         "age": 0,
         "sex": 0,

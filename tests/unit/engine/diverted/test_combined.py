@@ -59,7 +59,7 @@ def people(count: int = 300, seed: int = 3) -> list[tuple[str, str, str]]:
 def given_for(rows: list[tuple[str, str, str]], **keys: object) -> MethodInput:
     raw = {"l": 4, "k": 5, "max_suppression": 0.2, **keys}
     parameters = parse_parameters(LDiverted.parameters, raw, "plan")
-    return MethodInput(Rows.of(tuple(ROLES), rows), ROLES, HIERARCHIES, parameters)
+    return MethodInput(ROLES, HIERARCHIES, parameters, source=Rows.of(tuple(ROLES), rows))
 
 
 def made(rows: list[tuple[str, str, str]], **keys: object) -> tuple[Outcome, RewrittenRows]:
@@ -220,7 +220,7 @@ def test_rows_alone_are_those_released_that_no_other_released_row_equals(
     parameters = parse_parameters(
         LDiverted.parameters, {"l": 4, "k": 5, "max_suppression": 0.5}, "plan"
     )
-    asked = MethodInput(Rows.of(tuple(roles), rows), roles, HIERARCHIES, parameters)
+    asked = MethodInput(roles, HIERARCHIES, parameters, source=Rows.of(tuple(roles), rows))
     judged = LDiverted().decide(asked, TOKEN, silent)
     recoding = judged.recoding
     assert recoding is not None
