@@ -110,7 +110,7 @@ def _check_source(source: Path, facts: ReleaseFacts, token: CancelToken) -> None
         raise StorageError(
             "storage.failed", msg("{file}: cannot be read ({reason}).", file=source, reason=reason)
         ) from error
-    if actual != facts.internal_section("source").get("sha256"):
+    if actual != facts.evidence.source.sha256:
         raise RefusedError(
             "ask.other-source",
             msg(
@@ -132,10 +132,10 @@ def _given(
     from dpdesk.io.store import DataStore
 
     where = "the plan in the evidence"
-    plan = Plan.from_plain(facts.internal_section("plan"), where)
+    plan = Plan.from_plain(facts.evidence.plan, where)
     method = context.registry.get(plan.protection.method, where)
     parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
-    hierarchies = recorded_hierarchies(facts.internal_section("hierarchies"))
+    hierarchies = recorded_hierarchies(facts.evidence.hierarchies)
     spec = replace(plan.source, path=str(source.resolve()))
     data = DataStore.open(spec, source.parent, context.workspace, token, report)
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,11 +132,7 @@ def _claimed_roles(release: ReleaseFacts) -> dict[str, Role]:
     given = release.manifest.guarantee.parameters
     keys = {role.value: role for role in Role} | {"quasi_identifiers": Role.QUASI_IDENTIFIER}
     roles = {role.value: role for role in Role}
-    planned = {
-        name: roles[role]
-        for name, role in release.internal_section("roles").items()
-        if isinstance(role, str) and role in roles
-    }
+    planned = {name: roles[role] for name, role in release.evidence.roles.items() if role in roles}
     return planned | {
         name: role
         for key, role in keys.items()
@@ -153,11 +148,10 @@ def _reading(release: ReleaseFacts, columns: tuple[str, ...]) -> ValueReading:
     What the source itself declares missing is read from the labels of the release; a plan with
     ``missing = []`` says that nothing of it counts.
     """
-    reading = release.internal_section("source").get("reading")
-    given = reading if isinstance(reading, Mapping) else {}
-    codes = given.get("missing", [""])
+    reading = release.evidence.source.reading
+    codes = reading.get("missing", [""])
     missing = [code for code in codes if isinstance(code, str)] if isinstance(codes, list) else [""]
-    decimal = "," if given.get("decimal") == "," else "."
+    decimal = "," if reading.get("decimal") == "," else "."
     k = release.manifest.guarantee.parameters.get("k")
     known = isinstance(k, int) and not isinstance(k, bool) and 0 < k < 2**31
     user = _user_missing(release, columns) if missing or codes != [] else {}

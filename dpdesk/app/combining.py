@@ -141,8 +141,8 @@ def _origin(folder: Path, manifest: Manifest) -> _Origin | None:
     from dpdesk.io.release_folder import commitment
 
     facts = read_what_there_is(folder)
-    source, plan = facts.internal_section("source"), facts.internal_section("plan")
-    sha256, key = str(source.get("sha256")), str(facts.evidence.get("commitment_key"))
+    source, plan = facts.evidence.source, facts.evidence.plan
+    sha256, key = source.sha256, facts.evidence.commitment_key
     try:
         if commitment(sha256, key) != manifest.commitment:
             return None
@@ -151,7 +151,7 @@ def _origin(folder: Path, manifest: Manifest) -> _Origin | None:
     read = plan.get("source")
     given = read if isinstance(read, Mapping) else {}
     told = {name: value for name, value in given.items() if name != "path"}
-    return _Origin(str(source.get("name", "")), sha256, told)
+    return _Origin(source.name, sha256, told)
 
 
 def _other_sources(origins: Sequence[_Origin | None]) -> tuple[str, ...]:

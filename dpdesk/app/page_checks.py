@@ -32,6 +32,7 @@ from dpdesk.core.parameters import (
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
+from dpdesk.core.shapes import as_list
 from dpdesk.engine.anonymity.pseudonym_words import linkages_from
 from dpdesk.engine.kinds import rows_of
 from dpdesk.engine.method import Method
@@ -305,8 +306,6 @@ def recorded_hierarchies(raw: Mapping[str, object]) -> dict[str, Hierarchy]:
     """Hierarchies as the evidence holds them. Raises TypeError and InputError."""
     found: dict[str, Hierarchy] = {}
     for name, rows in raw.items():
-        if not isinstance(rows, list):
-            raise TypeError(f"the hierarchy of {name} is no list of rows")
-        texts = [[str(value) for value in row] for row in rows]
+        texts = [[str(value) for value in as_list(row)] for row in as_list(rows)]
         found[name] = Hierarchy.from_rows(name, texts, "the evidence")
     return found

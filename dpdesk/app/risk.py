@@ -95,7 +95,7 @@ def release_risk(context: AppContext, path: Path, token: CancelToken) -> RiskRep
         facts.method,
         facts.manifest.guarantee.as_json(),
         facts.manifest.result,
-        facts.internal_section("risk") or _stated(facts),
+        facts.evidence.risk or _stated(facts),
         _counted(facts, token),
     )
 

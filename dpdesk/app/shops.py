@@ -135,7 +135,7 @@ def shop_of_release(
             hint="Open the whole release folder, not its public part.",
         )
     with told(folder):
-        name = str(facts.internal_section("source").get("name", ""))
+        name = facts.evidence.source.name
         if at_hand is None:
             raise RefusedError(
                 "buy.no-source",
@@ -148,8 +148,8 @@ def shop_of_release(
             )
         check_same_source(at_hand.data, [folder])
         verified(context, folder, folder, token)
-        plan = Plan.from_plain(facts.internal_section("plan"), "the plan in the evidence")
-        recorded = recorded_hierarchies(facts.internal_section("hierarchies"))
+        plan = Plan.from_plain(facts.evidence.plan, "the plan in the evidence")
+        recorded = recorded_hierarchies(facts.evidence.hierarchies)
         shop = Shop(plan, at_hand.work.base, "the plan", at_hand.data, recorded=recorded)
         _check_ledger(context, shop, facts, token)
     return shop
@@ -167,8 +167,8 @@ def check_same_source(data: DataStore, releases: Sequence[Path]) -> None:
         if facts.internal is None:
             continue
         with told(folder):
-            source = facts.internal_section("source")
-            if source["sha256"] != data.sha256:
+            source = facts.evidence.source
+            if source.sha256 != data.sha256:
                 raise RefusedError(
                     "buy.other-source",
                     msg(
@@ -179,7 +179,7 @@ def check_same_source(data: DataStore, releases: Sequence[Path]) -> None:
                     ),
                     hint=msg(
                         "Open {source} as it was then; tables of other data cannot be combined.",
-                        source=source["name"],
+                        source=source.name,
                     ),
                 )
 
@@ -191,11 +191,10 @@ def _check_ledger(context: AppContext, shop: Shop, facts: ReleaseFacts, token: C
     from dpdesk.project.ledger.records import Debited, one_line
 
     path = open_ledger(context, shop.base, shop.plan.budget).path
-    entry = facts.internal_section("budget")["entry"]
-    held = None
-    if path.exists():
+    paid, held = facts.evidence.budget, None
+    if paid is not None and path.exists():
         with closing(Ledger.open(path, create=False, token=token)) as ledger:
-            held = next((each for each in ledger.entries() if each.hash == entry), None)
+            held = next((each for each in ledger.entries() if each.hash == paid.entry), None)
     if held is None or not isinstance(held.content, Debited):
         raise RefusedError(
             "buy.other-ledger",

@@ -362,8 +362,8 @@ class _Checker:
         published.survey(known, EXAMPLES, self._token, self._report, _CLAIMS)
 
     def _is_source(self, source: Path) -> bool:
-        recorded = self._found.facts().internal_section("source").get("sha256")
-        if recorded is None:
+        recorded = self._found.facts().evidence.source.sha256
+        if not recorded:
             self.notes.append(_NO_EVIDENCE)
             return False
         try:
@@ -475,7 +475,7 @@ class _Checker:
         if label_faults(self._found.public, manifest, columns):
             return  # said elsewhere
         if recoding is not None and same_texts(manifest):
-            plan = self._found.facts().internal_section("plan")
+            plan = self._found.facts().evidence.plan
             replaced = frozenset(Plan.from_plain(plan, "the plan in the evidence").pseudonyms)
             expected = released_variables(
                 *(data.book, recoding, published, recoding.rows_suppressed == 0, self._token),
@@ -507,10 +507,10 @@ class _Checker:
         from dpdesk.app.pseudonyms import made_again
 
         facts = self._found.facts()
-        plan = Plan.from_plain(facts.internal_section("plan"), "the plan in the evidence")
+        plan = Plan.from_plain(facts.evidence.plan, "the plan in the evidence")
         if not plan.pseudonyms:
             return {}
-        recorded = facts.internal_section("pseudonyms")
+        recorded = facts.evidence.pseudonyms
         try:
             found = made_again(home, plan, recorded, data, self._token, self._report)
         except (KeyError, TypeError, ValueError):
@@ -528,9 +528,9 @@ class _Checker:
         from dpdesk.io.store import DataStore
 
         facts, where = self._found.facts(), "the plan in the evidence"
-        plan = Plan.from_plain(facts.internal_section("plan"), where)
+        plan = Plan.from_plain(facts.evidence.plan, where)
         parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
-        recorded = recorded_hierarchies(facts.internal_section("hierarchies"))
+        recorded = recorded_hierarchies(facts.evidence.hierarchies)
         spec = replace(plan.source, path=str(source.resolve()))
         data = DataStore.open(spec, source.parent, workspace, self._token, self._report)
         hierarchies = {name: recorded[name] for name in data.columns if name in recorded}

@@ -505,11 +505,11 @@ def _release_record(folder: Path, ledger: str) -> LedgerEntry:
     from dpdesk.io.release_check import read_release
     from dpdesk.project.ledger import read_entry
 
-    budget = read_release(folder).internal_section("budget")
-    head, record = budget.get("head"), budget.get("record")
-    entry = read_entry(record) if isinstance(record, Mapping) else None
-    same = isinstance(head, Mapping) and head.get("ledger") == ledger
-    if entry is None or entry.hash != budget.get("entry") or not same:
+    budget = read_release(folder).evidence.budget
+    head = None if budget is None else budget.head
+    entry = None if budget is None or budget.record is None else read_entry(budget.record)
+    same = budget is not None and head is not None and head.ledger == ledger
+    if budget is None or entry is None or entry.hash != budget.entry or not same:
         raise InputError(
             "ledger.no-record",
             msg(

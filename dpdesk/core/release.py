@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from dpdesk.core.evidence import NO_EVIDENCE, Evidence
 from dpdesk.core.manifest import NO_MANIFEST, Manifest
 from dpdesk.core.published import OTHER_WORDS, CheckStatus, ClaimCheck
 
@@ -90,13 +91,13 @@ class ReleaseFacts:
     """What a release folder says of itself; nothing of it is checked here.
 
     ``public`` is the folder that is published, ``internal`` the part that stays in the agency (None
-    when only the public part is at hand). ``evidence`` is a JSON value, empty without ``internal``.
+    when only the public part is at hand). ``evidence`` is empty without ``internal``.
     """
 
     public: Path
     internal: Path | None
     manifest: Manifest = NO_MANIFEST
-    evidence: Mapping[str, object] = field(default_factory=dict)
+    evidence: Evidence = NO_EVIDENCE
 
     @property
     def title(self) -> str:
@@ -112,8 +113,3 @@ class ReleaseFacts:
     def created(self) -> str:
         """Date of the release, ``YYYY-MM-DD``."""
         return self.manifest.created
-
-    def internal_section(self, key: str) -> Mapping[str, object]:
-        """A table of the evidence such as ``"risk"`` or ``"utility"``; empty when absent."""
-        value = self.evidence.get(key)
-        return value if isinstance(value, Mapping) else {}

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from dpdesk.core.capabilities import Capabilities
 from dpdesk.core.errors import InputError
+from dpdesk.core.evidence import NO_EVIDENCE, Evidence
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.manifest import NO_MANIFEST, ListedFile, Manifest
 from dpdesk.core.messages import msg
@@ -60,7 +61,8 @@ LARGEST_INTERNAL = 1 << 30
 class ReleaseFiles:
     """What was found in a release folder; ``internal`` is None for a public part alone.
 
-    ``manifest`` and ``evidence`` are None when they are missing or unreadable. ``unread`` are files
+    ``manifest`` and ``recorded`` are None when they are missing or unreadable; ``evidence`` is the
+    latter as it stands in its file. ``unread`` are files
     far larger than they are said to be: nothing of them may be read.
     """
 
@@ -69,6 +71,7 @@ class ReleaseFiles:
     internal: Path | None
     manifest: Manifest | None = None
     evidence: dict[str, object] | None = None
+    recorded: Evidence | None = None
     failures: list[Failure] = field(default_factory=list)
     sealed: bool = False
     unread: set[Path] = field(default_factory=set)
@@ -82,7 +85,10 @@ class ReleaseFiles:
     def facts(self) -> ReleaseFacts:
         """Manifest and evidence as values; empty where they could not be read."""
         return ReleaseFacts(
-            self.public, self.internal, self.manifest or NO_MANIFEST, self.evidence or {}
+            self.public,
+            self.internal,
+            self.manifest or NO_MANIFEST,
+            self.recorded or NO_EVIDENCE,
         )
 
 
@@ -156,7 +162,7 @@ def _read_parts(path: Path) -> ReleaseFiles:
     found = locate(path)
     found.manifest = _read_shape(found, found.public / MANIFEST, Manifest)
     if found.internal is not None:
-        found.evidence = _read_object(found, found.internal / EVIDENCE)
+        _read_evidence(found, found.internal / EVIDENCE)
     return found
 
 
@@ -251,10 +257,9 @@ def _check_internal(found: ReleaseFiles, token: CancelToken, reviewed: bool) -> 
     seal = _read_object(found, internal / SEAL)
     sealed = SEALED_INTERNAL | _printed(seal)
     _names(found, internal, files=sealed | {SEAL} | review)
-    evidence = _read_object(found, internal / EVIDENCE)
-    if evidence is not None:
-        found.evidence = evidence
-        _check_evidence(found, evidence, internal / EVIDENCE)
+    _read_evidence(found, internal / EVIDENCE)
+    if found.evidence is not None:
+        _check_evidence(found, found.evidence, internal / EVIDENCE)
     if seal is not None:
         _check_seal(found, seal, internal / SEAL, sealed, token)
 
@@ -376,6 +381,11 @@ def _read_shape(found: ReleaseFiles, path: Path, kind: type[_Shape]) -> _Shape |
         for fault in error.faults:
             found.fail(path, _shown(fault))
     return None
+
+
+def _read_evidence(found: ReleaseFiles, path: Path) -> None:
+    found.recorded = _read_shape(found, path, Evidence)
+    found.evidence = None if found.recorded is None else found.recorded.as_json()
 
 
 def _hash(found: ReleaseFiles, path: Path, token: CancelToken) -> tuple[str, int] | None:

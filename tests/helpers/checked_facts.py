@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from dpdesk.core import capabilities
 from dpdesk.core.capabilities import UNKNOWN, Capabilities, Protection, Spending
 from dpdesk.core.disclosure import ColumnFacts, Content, SpreadFacts, TableFacts
+from dpdesk.core.evidence import Evidence
 from dpdesk.core.public_fields import LISTED
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
@@ -110,7 +111,10 @@ def facts(
 ) -> CheckedFacts:
     """Checked facts of a release that is whole, with listed fields, unless told otherwise."""
     release = ReleaseFacts(
-        Path("public"), Path("internal"), stated(manifest() if said is None else said), evidence
+        Path("public"),
+        Path("internal"),
+        stated(manifest() if said is None else said),
+        Evidence.from_json(evidence),
     )
     if not any(claim.claim == LISTED for claim in claims):
         claims = (*claims, confirmed(LISTED))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.types import Failure, ReleaseFacts, VerifyReport, WorkState
+from dpdesk.core.evidence import Evidence
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.pseudonyms import PseudonymSpec
@@ -250,7 +251,7 @@ def test_the_picture_needs_the_evidence_of_both_states() -> None:
     bins = [{"size": "1", "rows": 8, "classes": 8}, {"size": "2+", "rows": 2, "classes": 1}]
     after = [{"size": "1", "rows": 0, "classes": 0}, {"size": "2+", "rows": 9, "classes": 1}]
     risk = {"before": {"class_sizes": bins}, "after": {"class_sizes": after}}
-    told = replace(facts(), evidence={"risk": risk})
+    told = replace(facts(), evidence=Evidence(risk=risk))
     figures = ClaimCheck(FIGURES_CLAIM, CheckStatus.CONFIRMED, "the same")
     sound = VerifyReport(True, (figures,), (), (), True)
     chart = presenter.risk_picture(told, sound)
@@ -264,7 +265,7 @@ def test_the_picture_needs_the_evidence_of_both_states() -> None:
     assert [one.values for one in chart.series] == [(0.8, 0.2), (0.0, 0.9)]
     assert chart.table.rows == (("1", 8, 0), ("2+", 2, 9))
     assert presenter.risk_picture(facts(), sound) is None
-    broken = replace(facts(), evidence={"risk": {"before": {"class_sizes": [1]}, "after": {}}})
+    broken = replace(facts(), evidence=Evidence(risk={"before": {"class_sizes": [1]}, "after": {}}))
     assert presenter.risk_picture(broken, sound) is None
 
 

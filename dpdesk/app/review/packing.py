@@ -161,7 +161,7 @@ def _report(context: AppContext, picture: ReviewPicture, language: str) -> tuple
     if check.status is not CheckStatus.CONFIRMED:
         return b"", check.found
     method = context.registry.get(facts.method, "the manifest")
-    page = made_again(facts.public, facts.manifest, facts.evidence, method, language)
+    page = made_again(facts.public, facts.manifest, facts.evidence.as_json(), method, language)
     return (page, "") if page is not None else (b"", "the evidence cannot be read")
 
 
@@ -306,25 +306,23 @@ def _ledger(context: AppContext, facts: ReleaseFacts) -> Iterator[tuple[str, str
 
     A release without a debit says so, and what was spent on the same data all the same.
     """
-    budget = facts.internal_section("budget")
-    words = {
-        "population": "Population",
-        "cost": "What this release cost",
-        "debit": "Debit",
-        "entry": "Hash of the entry",
-        "time": "Time of the debit",
-        "ledger": "File of the ledger",
-    }
-    for key, label in words.items():
-        if budget.get(key):
-            said = str(budget[key])
-            yield voice().say(label), voice().say(said) if key == "cost" else said
-    if budget.get("entry"):
-        yield voice().say("The ledger now"), voice().say(_spent(context, str(budget["entry"])))
-    elif not budget:
+    paid = facts.evidence.budget
+    if paid is None:
         yield voice().say("What this release cost"), voice().say(_unpaid(context, facts))
-        source = str(facts.internal_section("source").get("sha256", ""))
+        source = facts.evidence.source.sha256
         yield voice().say("Spent on the same file"), voice().say(_spent_on(context, source))
+        return
+    told = (
+        ("Population", paid.population),
+        ("What this release cost", voice().say(paid.cost)),
+        ("Debit", paid.debit),
+        ("Hash of the entry", paid.entry),
+        ("Time of the debit", paid.time),
+        ("File of the ledger", paid.ledger),
+    )
+    yield from ((voice().say(label), said) for label, said in told if said)
+    if paid.entry:
+        yield voice().say("The ledger now"), voice().say(_spent(context, paid.entry))
 
 
 def _unpaid(context: AppContext, facts: ReleaseFacts) -> str:

@@ -95,7 +95,7 @@ def _drawn(case: Case) -> Answer:
 
 
 def _rarest(case: Case, name: str) -> str:
-    beliefs = case.facts.release.internal_section("risk").get("beliefs")
+    beliefs = case.facts.release.evidence.risk.get("beliefs")
     each = beliefs.get(name) if isinstance(beliefs, Mapping) else None
     share = each.get("belief_before_rarest") if isinstance(each, Mapping) else None
     if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
@@ -162,16 +162,13 @@ def _linkage_beside(case: Case, table: TableFacts, k: int) -> Answer:
 
 
 def _rows_alone(case: Case) -> object:
-    return case.facts.release.internal_section("risk").get("rows_alone")
+    return case.facts.release.evidence.risk.get("rows_alone")
 
 
 def _alone(case: Case) -> str:
     """How many rows of the source no other row equals in the columns that are not drawn."""
-    evidence = case.facts.release
-    alone = _rows_alone(case)
-    rows = evidence.internal_section("source").get("rows")
-    known = all(isinstance(each, int) and not isinstance(each, bool) for each in (alone, rows))
-    if not known or not isinstance(alone, int) or not isinstance(rows, int) or rows < 1:
+    alone, rows = _rows_alone(case), case.facts.release.evidence.source.rows
+    if not isinstance(alone, int) or isinstance(alone, bool) or not rows or rows < 1:
         return ""
     return (
         f"By all columns that are not drawn together, {part(alone, rows)} can be told from all "
@@ -316,7 +313,7 @@ _WRITE_OUT = (
 
 def _levels_tell(case: Case) -> list[str]:
     """Columns whose released labels tell of values that only suppressed rows have."""
-    found = case.facts.release.internal_section("risk").get("levels_tell")
+    found = case.facts.release.evidence.risk.get("levels_tell")
     return [str(name) for name in found] if isinstance(found, list) else []
 
 
@@ -473,7 +470,7 @@ def _table_rule(
 
 
 def _rules(case: Case, name: str) -> list[Mapping[str, object]]:
-    plan = case.facts.release.internal_section("plan").get("protection")
+    plan = case.facts.release.evidence.plan.get("protection")
     rules = plan.get("rule") if isinstance(plan, Mapping) else None
     if not isinstance(rules, list):
         return []
@@ -492,8 +489,7 @@ def _assumptions(case: Case) -> Answer:
 
 def _noise_paid(case: Case) -> str:
     """Releases with noise about the same people, as the evidence of rows names them."""
-    paid = case.facts.release.evidence.get("noise_paid")
-    costs = [str(one) for one in paid] if isinstance(paid, list) else []
+    costs = case.facts.release.evidence.noise_paid
     if not costs:
         return ""
     return (

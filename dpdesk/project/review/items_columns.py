@@ -64,8 +64,7 @@ _NO_COLUMN = "No column of this kind is published"
 
 
 def _identifiers(case: Case, table: TableFacts) -> Answer:
-    raw = case.facts.release.evidence.get("roles")
-    roles = raw if isinstance(raw, Mapping) else {}
+    roles = case.facts.release.evidence.roles
     names = [each.name for each in table.columns]
     present = [name for name in names if roles.get(name) == Role.IDENTIFIER.value]
     advice = "Leave the column out, or give it another role and say why."

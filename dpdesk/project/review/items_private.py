@@ -118,9 +118,9 @@ def _domain(case: Case) -> Answer:
 
 
 def _left_out(case: Case) -> Answer:
-    counting = case.facts.release.internal_section("result").get("counting")
-    rows = case.facts.release.internal_section("source").get("rows")
-    if not isinstance(counting, Mapping) or not isinstance(rows, int) or rows < 1:
+    counting = case.facts.release.evidence.result.get("counting")
+    rows = case.facts.release.evidence.source.rows
+    if not isinstance(counting, Mapping) or not rows or rows < 1:
         text = "The internal part does not say how many rows were left out."
         return Answer(Status.REVIEW, text, Basis.EVIDENCE, "Look at the whole release folder.")
     facts = [each for each in counting.values() if isinstance(each, Mapping)]
@@ -302,15 +302,15 @@ def _exact_settings(case: Case) -> Iterable[object]:
 
 
 def _budget(case: Case) -> Answer:
-    budget = case.facts.release.internal_section("budget")
-    if not budget:
+    budget = case.facts.release.evidence.budget
+    if budget is None:
         text = "The internal part names no debit from a budget."
         return Answer(Status.FAIL, text, Basis.EVIDENCE, "Make the release again.")
-    population = str(budget.get("population") or "")
+    population = budget.population
     known = f"“{population}”" if population else "this very file, for the plan names no population"
-    text = f"{budget.get('cost')} was debited from the budget of {known} before any noise existed."
-    others = budget.get("elsewhere")
-    if isinstance(others, list) and others:
+    text = f"{budget.cost} was debited from the budget of {known} before any noise existed."
+    others = budget.elsewhere
+    if others:
         text += (
             f" Other ledgers of this computer hold debits on the same people or file that this one "
             f"does not count: {len(others):,}."

@@ -53,7 +53,7 @@ def _uniques(case: Case, table: TableFacts) -> Answer:
         text = "No quasi-identifiers are named, so nobody can tell who is alone in a class."
         return Answer(Status.FAIL, text, _TABLE, "Say what somebody could know of a person.")
     text = f"None of the {counted(table.rows, 'row')} is alone in its class."
-    before = _section(case.facts.release.internal_section("risk"), "before")
+    before = _section(case.facts.release.evidence.risk, "before")
     alone, rows = _whole(before.get("sample_uniques")), _whole(before.get("rows"))
     more = ""
     if alone is not None and rows:
@@ -132,7 +132,7 @@ def _who_is_suppressed(case: Case, table: TableFacts) -> Answer:
     found = _suppressed(case, table)
     if found is not None and not found.rows:
         return Answer(Status.PASS, "No row is suppressed.", found.basis)
-    groups = _groups(case.facts.release.internal_section("utility").get("suppression_by_group"))
+    groups = _groups(case.facts.release.evidence.utility.get("suppression_by_group"))
     limit = case.policy.share("maximum_group_suppression")
     if not groups:
         text = "Who is suppressed is not known: the figures lie in the internal part."

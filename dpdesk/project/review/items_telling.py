@@ -52,7 +52,7 @@ class _Found(NamedTuple):
 
 
 def _telling(case: Case) -> Answer:
-    raw = case.facts.release.internal_section("risk").get("telling")
+    raw = case.facts.release.evidence.risk.get("telling")
     if raw is None:
         return _NOT_MEASURED
     found = _read(raw)
@@ -99,7 +99,7 @@ def _hidden(case: Case) -> set[str]:
     release = case.facts.release
     drawn = release.manifest.guarantee.parameters.get("diverted")
     changed = {str(name) for name in drawn} if isinstance(drawn, list) else set()
-    roles = release.internal_section("roles")
+    roles = release.evidence.roles
     unchanged = {name for name, role in roles.items() if role in _UNCHANGED} - changed
     targets = changed or {name for name, role in roles.items() if role == Role.SENSITIVE.value}
     return {name for name in targets if unchanged - {name}}
@@ -205,7 +205,7 @@ TELLING_ITEM = Question("telling", "Do other columns give a hidden value away?",
 def _alone(case: Case) -> Answer:
     """A class has k rows by the quasi-identifiers alone; other columns tell them apart."""
     release = case.facts.release
-    alone = _whole(release.internal_section("risk").get("rows_alone"))
+    alone = _whole(release.evidence.risk.get("rows_alone"))
     rows = _whole(release.manifest.result.get("rows_out"))
     if alone is None or not rows:
         text = "How many rows no other row equals was not counted, or lies in the internal part."

@@ -201,23 +201,22 @@ def differences(
     protocol: Protocol, release: ReleaseFacts, table: TableFacts | None, policy_sha256: str
 ) -> Iterator[str]:
     """How the plan in a release's evidence departs from a protocol, but for source and title."""
-    if not release.evidence:
+    if not release.evidence.plain:
         yield "the internal part, which holds the plan, is not at hand"
         return
     if policy_sha256 != protocol.policy_sha256:
         yield "the policy is not the one under which the protocol was made"
-    yield from _role_differences(protocol, release.evidence.get("roles"))
-    yield from _hierarchy_differences(protocol, release.internal_section("hierarchies"))
+    yield from _role_differences(protocol, release.evidence.roles)
+    yield from _hierarchy_differences(protocol, release.evidence.hierarchies)
     yield from _plan_differences(protocol, release)
     yield from _type_differences(protocol, table)
 
 
-def _role_differences(protocol: Protocol, raw: object) -> Iterator[str]:
-    found = raw if isinstance(raw, Mapping) else {}
+def _role_differences(protocol: Protocol, found: Mapping[str, str]) -> Iterator[str]:
     known = {column.name: column.role.value for column in protocol.columns}
     for name, role in known.items():
         if name not in found:
-            near = nearest(name, [str(other) for other in found if other not in known])
+            near = nearest(name, [other for other in found if other not in known])
             renamed = f"; is it `{near}` now?" if near else ""
             yield f"the source has no column `{name}`{renamed}"
         elif found[name] != role:
@@ -253,7 +252,7 @@ def _how_rows_differ(ours: Rows, there: Rows | None) -> str:
 
 
 def _plan_differences(protocol: Protocol, release: ReleaseFacts) -> Iterator[str]:
-    plan = release.internal_section("plan")
+    plan = release.evidence.plan
     protection = plan.get("protection")
     found = freeze_table(protection) if isinstance(protection, Mapping) else {}
     for key in (*protocol.protection, *(key for key in found if key not in protocol.protection)):
@@ -271,8 +270,8 @@ def _plan_differences(protocol: Protocol, release: ReleaseFacts) -> Iterator[str
     codes = source.get("missing", [""]) if isinstance(source, Mapping) else None
     if codes != list(protocol.missing):
         yield f"the missing codes are {_shown(codes)}, not {_shown(list(protocol.missing))}"
-    reading = release.internal_section("source").get("reading")
-    decimal = reading.get("decimal") if isinstance(reading, Mapping) else None
+    reading = release.evidence.source.reading
+    decimal = reading.get("decimal")
     if decimal != protocol.decimal:
         yield f"the decimal mark is {_shown(decimal)}, not {_shown(protocol.decimal)}"
 

@@ -107,7 +107,7 @@ def _protocol_of(
     policy_sha256: str,
     token: CancelToken,
 ) -> Protocol:
-    evidence = Fields(dict(release.evidence))
+    evidence = Fields(release.evidence.as_json())
     plan, source = evidence.table("plan"), evidence.table("source")
     hierarchies, roles = evidence.table("hierarchies"), evidence.table("roles")
     missing = plan.table("source").raw.get("missing", [""])

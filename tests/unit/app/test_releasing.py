@@ -178,9 +178,9 @@ def test_the_facts_of_a_release_can_be_read_from_either_part(made: Path) -> None
     whole, alone = read_release(made), read_release(made / "public")
     assert whole.manifest == alone.manifest
     assert whole.title == alone.title == "Town survey"
-    assert whole.internal_section("risk")
+    assert whole.evidence.risk
     assert alone.internal is None
-    assert alone.internal_section("risk") == {}
+    assert alone.evidence.risk == {}
 
 
 def test_a_cancel_at_any_event_leaves_nothing(

@@ -206,7 +206,7 @@ def guarantee_of(facts: ReleaseFacts) -> Guarantee | None:
 
 def made_from(facts: ReleaseFacts | None, sha256: str) -> bool:
     """Whether the release says that it was made from a file with this fingerprint."""
-    return facts is not None and facts.internal_section("source").get("sha256") == sha256
+    return facts is not None and facts.evidence.source.sha256 == sha256
 
 
 def rows_out(facts: ReleaseFacts) -> int | None:
@@ -273,7 +273,7 @@ def risk_picture(facts: ReleaseFacts, report: VerifyReport) -> BarChart | None:
     """
     if not report.ok:
         return None
-    risk = facts.internal_section("risk")
+    risk = facts.evidence.risk
     before, after = _sizes(risk.get("before")), _sizes(risk.get("after"))
     if not before or not after or [one[0] for one in before] != [one[0] for one in after]:
         return None
