@@ -25,6 +25,14 @@ from tests.helpers.debits import OTHER, SOURCE
 
 BUDGET = {"population": "residents", "limit": Decimal("1.0")}
 MILLIONTH = Fraction(1, 10**6)
+MANIFEST = {
+    **{"format": 1, "dpdesk": "0.1.0", "created": "2026-11-23", "title": "", "method": "dp-cube"},
+    **{"commitment": "a" * 64, "parameters": {}, "result": {}, "files": {}},
+    "guarantee": {
+        **{"model": "differential privacy", "parameters": {}, "claim": "None."},
+        **{"assumes": [], "does_not_cover": []},
+    },
+}
 
 
 @contextmanager
@@ -98,7 +106,7 @@ def test_the_evidence_of_a_release_enters_a_lost_debit_where_the_witness_is_lost
     monkeypatch.setenv("DPDESK_WITNESS", str(tmp_path / "new.jsonl"))
     release = tmp_path / "release"
     for name, content in (
-        ("public/manifest.json", {"format": 1}),
+        ("public/manifest.json", MANIFEST),
         ("internal/evidence.json", {"format": 1, "budget": paid}),
     ):
         (release / name).parent.mkdir(parents=True)
