@@ -26,11 +26,21 @@ from tests.helpers.debits import OTHER, SOURCE
 BUDGET = {"population": "residents", "limit": Decimal("1.0")}
 MILLIONTH = Fraction(1, 10**6)
 MANIFEST = {
-    **{"format": 1, "dpdesk": "0.1.0", "created": "2026-11-23", "title": "", "method": "dp-cube"},
-    **{"commitment": "a" * 64, "parameters": {}, "result": {}, "files": {}},
+    "format": 1,
+    "dpdesk": "0.1.0",
+    "created": "2026-11-23",
+    "title": "",
+    "method": "dp-cube",
+    "commitment": "a" * 64,
+    "parameters": {},
+    "result": {},
+    "files": {},
     "guarantee": {
-        **{"model": "differential privacy", "parameters": {}, "claim": "None."},
-        **{"assumes": [], "does_not_cover": []},
+        "model": "differential privacy",
+        "parameters": {},
+        "claim": "None.",
+        "assumes": [],
+        "does_not_cover": [],
     },
 }
 
