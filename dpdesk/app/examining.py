@@ -13,7 +13,7 @@ from dpdesk.app.recipes import STEP, FitItem, FitReport, Recipe, Trial, Weight, 
 from dpdesk.core.charts import format_figure
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
+from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted, ending
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
@@ -501,7 +501,8 @@ def _try(
 
     work = replace(recipe.work.based_on(base), source=opened.source)
     try:
-        outcome = _outcome(context, work, recipe.name, opened, token, listen)
+        with ending(token) as own:
+            outcome = _outcome(context, work, recipe.name, opened, own, listen)
     except (InputError, RefusedError) as error:
         return None, [*notes, _refused(error)]
     return Trial(outcome.result, outcome.guarantee.claim), notes

@@ -15,7 +15,7 @@ from dpdesk.app.witnessing import noise_notes
 from dpdesk.core.budget import Noise
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken, Note, Report, silent
+from dpdesk.core.jobs import CancelToken, Note, Report, ending, silent
 from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.plain import number_text
 from dpdesk.core.schema import DataProfile, Role
@@ -283,14 +283,16 @@ def make_candidate(
     counted and nothing is spent. Raises InputError, RefusedError when the data cannot meet what is
     asked, Cancelled.
     """
-    outcome = ready(context, data, work, token, report).decide(token, report)
+    with ending(token) as own:
+        outcome = ready(context, data, work, own, report).decide(own, report)
+        charts = tuple(outcome.charts)
     return Candidate(
         id=0,
         name=name,
         work=work,
         guarantee=outcome.guarantee,
         figures=outcome.figures,
-        charts=tuple(outcome.charts),
+        charts=charts,
         result=outcome.result,
         when=datetime.now().astimezone(),
     )

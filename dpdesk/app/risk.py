@@ -10,7 +10,7 @@ from dpdesk.app.querying import NOT_COMPARED
 from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.capabilities import Protection
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.jobs import CancelToken, Note, Report, ending
 from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def plan_risk(
     _protection(context, given.plan.protection.method, given.name)
     if private:
         return design_risk(context, given, token, report)
-    with prepare_plan(context, given, token, report) as prepared:
-        outcome = prepared.decide(token, report)
+    with prepare_plan(context, given, token, report) as prepared, ending(token) as own:
+        outcome = prepared.decide(own, report)
         return RiskReport(
             "plan",
             given.name,

@@ -51,7 +51,7 @@ from dpdesk.app.self_check import (
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import StorageError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
+from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted, ending
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
@@ -190,11 +190,14 @@ def write_release(
     """
     if isinstance(prepared, PreparedRows):
         check_place(prepared.home, prepared.plan, prepared.base, out)
-    with ReleaseBuilder(out, context.workspace) as build, Printer() as printer:
-        token.check()
+    with (
+        ReleaseBuilder(out, context.workspace) as build,
+        Printer() as printer,
+        ending(token) as own,
+    ):
         printer.warm()
         warm_checker()
-        work = _Work(context, prepared, build, printer, token, report)
+        work = _Work(context, prepared, build, printer, own, report)
         if isinstance(prepared, PreparedRows):
             return _Rows(prepared, work).release()
         if isinstance(prepared, PreparedTables):

@@ -37,7 +37,7 @@ from dpdesk.app.self_check import row_difference
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
-from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.jobs import CancelToken, Report, StepStarted, ending
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
@@ -448,9 +448,10 @@ class _Checker:
         if not complete:
             return figures_check(faults, other_texts(manifest))
         faults += checks_fault(evidence, checks)
-        outcome = method.decide(given, self._token, self._report)
-        linkage = linkage_risk(published, outcome.guarantee.parameters, self._token)
-        faults += outcome_faults(evidence, outcome, given, linkage)
+        with ending(self._token) as token:
+            outcome = method.decide(given, token, self._report)
+            linkage = linkage_risk(published, outcome.guarantee.parameters, token)
+            faults += outcome_faults(evidence, outcome, given, linkage)
         notes = notes_on_rows(before, outcome, published, evidence, self._token)
         return figures_check([*faults, *note_faults(evidence, notes)])
 

@@ -65,6 +65,20 @@ class CancelToken:
                 self._callbacks.pop(key, None)
 
 
+@contextmanager
+def ending(token: CancelToken) -> Iterator[CancelToken]:
+    """A token for work that ends with the block: cancelled with ``token``, and when it is left.
+
+    So nothing goes on behind what has failed, or what nobody looks at.
+    """
+    own = CancelToken()
+    with token.on_cancel(own.cancel):
+        try:
+            yield own
+        finally:
+            own.cancel()
+
+
 _Result = TypeVar("_Result")
 
 
