@@ -172,7 +172,7 @@ class BrowseWindow(ReadingWindow):
         tip = self.tr("Write this view with its errors as CSV or Excel (Ctrl+E)")
         self.export = button(self.tr("&Export the view…"), tip, "primary")
         tip = self.tr("Copy the question behind this view as code for a notebook or a script")
-        self.python = button(self.tr("Copy as P&ython"), tip)
+        self.python = button(self.tr("Copy as &Python"), tip)
         widgets = (
             *(self.trail_line, self.undo, self.redo, self.buy, self.add, self.export),
             self.python,
