@@ -108,12 +108,14 @@ def fault_advice(context: AppContext, check: AuditCheck) -> str:
     before = check.fault.n - 1
     held = "Not even the first entry can be relied on"
     if before > 0:
-        held = "Entry 1 is" if before == 1 else f"Entries 1 to {before:,} are"
+        held = "Entry 1 is" if before == 1 else msg("Entries 1 to {before:,} are", before=before)
         held += " as they were written" if before > 1 else " as it was written"
-    return (
-        f"{held}; what comes after may have been changed, so it proves nothing. Export the log, "
-        f"keep {context.home / FILE} under another name as evidence, and tell whoever answers for "
-        "security; DPDesk then begins a new log."
+    return msg(
+        "{held}; what comes after may have been changed, so it proves nothing. "
+        "Export the log, keep {home} under another name as evidence, and tell "
+        "whoever answers for security; DPDesk then begins a new log.",
+        held=held,
+        home=context.home / FILE,
     )
 
 

@@ -147,8 +147,12 @@ def _check_cube(about: Capabilities, folder: Path) -> None:
         held = words.get(about.content, "rows")
         raise RefusedError(
             "browse.no-cube",
-            f"{folder}: the release holds {held} and no cube of tables, so there is nothing to "
-            "browse.",
+            msg(
+                "{folder}: the release holds {held} and no cube of tables, so there is "
+                "nothing to browse.",
+                folder=folder,
+                held=held,
+            ),
             hint=msg("Ask it for numbers with `dpdesk query {name}`.", name=folder.name),
         )
 

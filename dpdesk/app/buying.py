@@ -81,14 +81,28 @@ class Offer:
     def sentence(self) -> str:
         """The decision in one or two sentences."""
         first = self.compared[0]
-        bought = f"a new one costs {self.cost} and has ± {first.alone.half_width:,.4g}"
-        together = f"± {first.together.half_width:,.4g} together"
+        bought = msg(
+            "a new one costs {cost} and has ± {half_width:,.4g}",
+            cost=self.cost,
+            half_width=first.alone.half_width,
+        )
+        together = msg("± {half_width:,.4g} together", half_width=first.together.half_width)
         if first.now is None:
-            return f"No release has this table yet; {bought} in each cell."
-        known = f"From what is released each cell has ± {first.now.half_width:,.4g}"
+            return msg("No release has this table yet; {bought} in each cell.", bought=bought)
+        known = msg(
+            "From what is released each cell has ± {half_width:,.4g}",
+            half_width=first.now.half_width,
+        )
         if not self.worth_it:
-            return f"{known}; {bought} alone, {together}: hardly any better, so better not bought."
-        return f"{known}; {bought} alone, {together}."
+            return msg(
+                "{known}; {bought} alone, {together}: hardly any better, so better not bought.",
+                known=known,
+                bought=bought,
+                together=together,
+            )
+        return msg(
+            "{known}; {bought} alone, {together}.", known=known, bought=bought, together=together
+        )
 
     def as_json(self) -> dict[str, object]:
         """Plain values."""

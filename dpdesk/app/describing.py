@@ -187,14 +187,24 @@ def _risk_chart(attributes: tuple[str, ...], summary: RiskSummary) -> BarChart:
     rows = max(summary.rows, 1)
     many = len(attributes)
     share = format_figure(summary.uniques / rows, "share")
-    known = "this quasi-identifier" if many == 1 else f"these {many} quasi-identifiers"
+    known = (
+        "this quasi-identifier" if many == 1 else msg("these {many} quasi-identifiers", many=many)
+    )
     limit = next(n for n, each in enumerate(summary.bins) if each.lowest == summary.k)
     return BarChart(
         id="current-risk",
         question="How risky is the table as it is?",
         answer=(
-            f"With {known}, {share} of the rows ({summary.uniques:,} of {summary.rows:,}) are "
-            f"unique; {summary.exposed:,} stand in groups of fewer than {summary.k:,} rows."
+            msg(
+                "With {known}, {share} of the rows ({uniques:,} of {rows:,}) are unique; "
+                "{exposed:,} stand in groups of fewer than {k:,} rows.",
+                known=known,
+                share=share,
+                uniques=summary.uniques,
+                rows=summary.rows,
+                exposed=summary.exposed,
+                k=summary.k,
+            )
         ),
         category_axis=Axis("Group size", "rows"),
         value_axis=Axis("Rows", "%", percent=True, minimum=0.0),

@@ -20,6 +20,7 @@ from dpdesk.core.charts import Figure
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import speaking
 from dpdesk.core.manifest import Manifest
+from dpdesk.core.messages import TABLE, read_again
 from dpdesk.core.parameters import ParameterValue, effective_parameters
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
@@ -144,6 +145,7 @@ def review_page(
     ValueError and such for values of another form than a release of ours has.
     """
     recorded = parse_canonical(canonical_json(evidence))
+    recorded = read_again(recorded, recorded.get(TABLE))
     with speaking(language, spoken_names(manifest)):
         if noise_of(method) is not None:
             from dpdesk.report import cubes, graphs

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from dpdesk.app.payment_checks import payment_faults
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.manifest import Manifest
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg, table_faults
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyFile, Plan
@@ -66,6 +65,7 @@ def evidence_faults(
         yield msg("`format` is not {wanted}", wanted=FORMAT)
     if not _plain_notes(evidence.get("notes")):
         yield "`notes` are not sentences"
+    yield from table_faults(evidence)
     yield from _parameters_fault(evidence, method, complete=complete)
     yield from _reading_faults(evidence)
     yield from _version_faults(manifest, evidence, complete=complete)
@@ -184,7 +184,7 @@ def needs_source() -> ClaimCheck:
 def figures_check(faults: Sequence[str], unlike: str = "") -> ClaimCheck:
     """The claim on the figures; ``unlike`` says why they could not be compared."""
     if faults:
-        found = reduce(lambda one, other: msg("{one}; {other}", one=one, other=other), faults)
+        found = joined(faults, "; ")
         return ClaimCheck(FIGURES_CLAIM, CheckStatus.FAILED, found, PLACE)
     if unlike:
         return ClaimCheck(FIGURES_CLAIM, CheckStatus.NOT_CHECKED, unlike, PLACE)

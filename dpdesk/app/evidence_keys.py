@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dpdesk.app.evidence import ASKED, PACKAGES
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import TABLE, msg
 
 NOISE_PAID, RECORDED_NOTES, PRINTED_TOO = "noise_paid", "recorded_notes", "printed"
 _ANY = "*"
@@ -78,6 +78,7 @@ _LEDGER = "the ledger, which only the computer that holds it can show"
 KEYS = (
     *_compared("format", "dpdesk", "method", "guarantee", "parameters", "roles"),
     *_compared("commitment_key", f"source/{ASKED}", PRINTED_TOO),
+    Key(TABLE, always=False),
     Key("created", Basis.RECORDED, _TIME),
     Key("title", Basis.RECORDED, "people who chose it"),
     Key("plan_name", Basis.RECORDED, _NAME),

@@ -96,7 +96,7 @@ class Examination:
                 continue
             weight = Weight.LOOK if key in ("decimal", "header", "skip") else Weight.NOTE
             found, was = _option(now[key]), _option(before[key])
-            sentence = f"{words}: {found} now, {was} before."
+            sentence = msg("{words}: {found} now, {was} before.", words=words, found=found, was=was)
             advice = (
                 "Check that numbers and names are read correctly." if weight is Weight.LOOK else ""
             )
@@ -117,7 +117,10 @@ class Examination:
                         "declare it.",
                         code=quoted(code),
                     ),
-                    f"If it is one, {missing_advice([*self._data.reading.missing, code])}.",
+                    msg(
+                        "If it is one, {missing_advice}.",
+                        missing_advice=missing_advice([*self._data.reading.missing, code]),
+                    ),
                     values=(ValueCount(code, 0),),
                 )
 
@@ -136,18 +139,22 @@ class Examination:
         role = self._work.role(name)
         instead = _like_name(name, fresh) or self._same_values(name, fresh)
         matters = name in self._work.roles and role is not Role.INSENSITIVE
-        sentence = f"The file has no column {quoted(name)}, which is {_a(role)} in the plan"
+        sentence = msg(
+            "The file has no column {name}, which is {a} in the plan", name=quoted(name), a=_a(role)
+        )
         advice = "Take it out of the plan" + ("." if matters else ", if it is not needed any more.")
         if instead:
-            sentence += f"; is it called {quoted(instead)} now?"
+            sentence += msg("; is it called {instead} now?", instead=quoted(instead))
             advice = msg(
                 "If so, write {name} in the plan; else take the column out.", name=quoted(instead)
             )
         named = name in self._work.roles or name in self._work.hierarchies
         weight = Weight.BLOCKS if named else Weight.LOOK
         if not named:
-            sentence = f"The column {quoted(name)} is gone"
-            sentence += f"; is it called {quoted(instead)} now?" if instead else ""
+            sentence = msg("The column {name} is gone", name=quoted(name))
+            sentence += (
+                msg("; is it called {instead} now?", instead=quoted(instead)) if instead else ""
+            )
             advice = "Nothing has to be done, unless users of the release need it."
         sentence += "" if sentence.endswith("?") else "."
         return FitItem("column.missing", weight, sentence, advice, name, instead=instead or "")
@@ -168,15 +175,27 @@ class Examination:
     def _new_column(self, column: ColumnProfile) -> FitItem:
         suggestion = column.suggestion
         dangerous = suggestion.role is Role.IDENTIFIER
-        sentence = f"The column {quoted(column.name)} is new: it would be released unchanged"
+        sentence = msg(
+            "The column {name} is new: it would be released unchanged", name=quoted(column.name)
+        )
         weight = Weight.LOOK
         if dangerous:
             weight = Weight.BLOCKS
-            sentence += f", and it looks like an identifier ({suggestion.reason.rstrip('.?')})"
+            sentence += msg(
+                ", and it looks like an identifier ({rstrip})",
+                rstrip=suggestion.reason.rstrip(".?"),
+            )
         elif suggestion.role is not Role.INSENSITIVE:
-            sentence += f", though it may be {_a(suggestion.role)}"
+            sentence += msg(", though it may be {a}", a=_a(suggestion.role))
         advice = "Give it a role in the plan; an identifier is left out."
-        return FitItem("column.new", weight, f"{sentence}.", advice, column.name, column.rows)
+        return FitItem(
+            "column.new",
+            weight,
+            msg("{sentence}.", sentence=sentence),
+            advice,
+            column.name,
+            column.rows,
+        )
 
     def _column_items(self, column: ColumnProfile) -> Iterator[FitItem]:
         before = self._recipe.columns.get(column.name)
@@ -200,7 +219,12 @@ class Examination:
             yield FitItem(
                 "missing.share",
                 Weight.LOOK,
-                f"In {quoted(column.name)} {now} of the rows are missing, {was} before.",
+                msg(
+                    "In {name} {now} of the rows are missing, {was} before.",
+                    name=quoted(column.name),
+                    now=now,
+                    was=was,
+                ),
                 "Check whether the codes for missing values have changed.",
                 column.name,
                 column.missing,
@@ -284,19 +308,34 @@ class Examination:
         rows: NDArray[np.int64],
     ) -> FitItem:
         counts = [ValueCount(v, int(n)) for v, n in zip(values, rows, strict=False)]
-        shown = ", ".join(f"{quoted(each.value)} ({_rows(each.rows)})" for each in counts[:_NAMED])
-        more = f" and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else ""
+        shown = ", ".join(
+            msg("{each} ({rows})", each=quoted(each.value), rows=_rows(each.rows))
+            for each in counts[:_NAMED]
+        )
+        more = msg(" and {named:,} more", named=len(rows) - _NAMED) if len(rows) > _NAMED else ""
         origin = f" {choice.path}" if isinstance(choice, HierarchyFile) else ""
         total = int(rows.sum())
-        verb = "1 value has" if len(rows) == 1 else f"{len(rows):,} values have"
-        sentence = (
-            f"{quoted(column.name)}: {verb} no leaf in the hierarchy{origin}: {shown}{more}; "
-            f"together {_rows(total)} of {column.rows:,}."
+        verb = "1 value has" if len(rows) == 1 else msg("{rows:,} values have", rows=len(rows))
+        sentence = msg(
+            "{name}: {verb} no leaf in the hierarchy{origin}: {shown}{more}; "
+            "together {rows} of {rows2:,}.",
+            name=quoted(column.name),
+            verb=verb,
+            origin=origin,
+            shown=shown,
+            more=more,
+            rows=_rows(total),
+            rows2=column.rows,
         )
         like, leaf = _likeness(counts, hierarchy)
         advice = "Add the values to the hierarchy, or declare them as missing."
         if leaf:
-            advice = f"{quoted(like)} may be {quoted(leaf)}. {advice}"
+            advice = msg(
+                "{like} may be {leaf}. {advice}",
+                like=quoted(like),
+                leaf=quoted(leaf),
+                advice=advice,
+            )
         quasi = self._work.role(column.name) is Role.QUASI_IDENTIFIER
         weight = Weight.BLOCKS if quasi else Weight.LOOK
         return FitItem(

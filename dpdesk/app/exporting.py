@@ -26,7 +26,7 @@ from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarte
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, Variable
 from dpdesk.core.language import ENGLISH, speaking, voice
 from dpdesk.core.manifest import Manifest
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.published import MINIMAL_CHANGE, ClaimCheck
 from dpdesk.core.release import ReleaseFacts
@@ -268,7 +268,7 @@ def _check_format(file_format: str) -> None:
         near = nearest(file_format, FORMATS)
         raise InputError(
             "export.format",
-            f"Unknown format `{file_format}`, expected one of "
+            msg("Unknown format `{file_format}`, expected one of ", file_format=file_format)
             + ", ".join(f"`{name}`" for name in FORMATS)
             + ".",
             hint=msg("Did you mean `{near}`?", near=near) if near else "",
@@ -314,8 +314,13 @@ def _check_fit(file_format: str, facts: ReleaseFacts, registry: Registry) -> Non
     described = [text for content, text in _WORDS.items() if content in fitting]
     raise InputError(
         "export.format",
-        f"{facts.public}: `{file_format}` describes {' and '.join(described)}, and this release "
-        f"holds {_WORDS[about.content]}.",
+        msg(
+            "{public}: `{file_format}` describes {join}, and this release holds {words}.",
+            public=facts.public,
+            file_format=file_format,
+            join=joined(described, " and "),
+            words=_WORDS[about.content],
+        ),
         hint="Export to another format.",
     )
 
@@ -336,10 +341,20 @@ def _check_release(
         _check_compared(context, release, found.not_checked(), token)
         return
     failure = found.failures[0]
-    more = f" ({len(found.failures) - 1} more)" if len(found.failures) > 1 else ""
+    more = (
+        msg(" ({failures} more)", failures=len(found.failures) - 1)
+        if len(found.failures) > 1
+        else ""
+    )
     raise RefusedError(
         "export.not-verified",
-        f"{release}: {failure.path}: {failure.reason}{more}.",
+        msg(
+            "{release}: {path}: {reason}{more}.",
+            release=release,
+            path=failure.path,
+            reason=failure.reason,
+            more=more,
+        ),
         hint="A release that fails the check is not exported; see `dpdesk verify`.",
     )
 
@@ -355,7 +370,7 @@ def _check_compared(
         if state.ok and state.status in (Status.RELEASED, Status.SUPERSEDED):
             return  # its reviewers gave a reason: such an item fails without one
     first = unlike[0]
-    more = f" ({len(unlike) - 1} more)" if len(unlike) > 1 else ""
+    more = msg(" ({unlike} more)", unlike=len(unlike) - 1) if len(unlike) > 1 else ""
     raise RefusedError(
         "export.not-compared",
         f"{release}: `{first.claim}` could not be compared with anything{more}, so nothing is "
@@ -459,7 +474,7 @@ def about_lines(manifest: Manifest) -> list[tuple[str, str]]:
         (say.text("Title"), manifest.title),
         (say.text("Released"), say.day(manifest.created)),
         (say.text("Method"), manifest.method),
-        (say.text("Made with"), f"DPDesk {manifest.dpdesk}"),
+        (say.text("Made with"), msg("DPDesk {dpdesk}", dpdesk=manifest.dpdesk)),
     ]
     guarantee = manifest.guarantee
     lines.append((say.text("Claim"), say.say(guarantee.claim)))

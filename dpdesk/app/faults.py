@@ -17,6 +17,7 @@ from pathlib import Path
 
 from dpdesk import __version__
 from dpdesk.core.errors import StorageError
+from dpdesk.core.messages import msg
 
 FOLDER = "crashes"
 
@@ -32,10 +33,20 @@ def fault_sentence(error: BaseException) -> str:
         place = f"{error.filename}: " if error.filename else ""
         full = error.errno == errno.ENOSPC
         reason = "the disk is full" if full else os.strerror(error.errno)
-        return f"{place}A file could not be read or written ({reason})."
+        return msg(
+            "{place}A file could not be read or written ({reason}).", place=place, reason=reason
+        )
     written = write_fault_report(error)
-    kept = f"a report without data values is in {written}" if written else "no report was written"
-    return f"DPDesk met a fault of its own ({type(error).__name__}) and stopped; {kept}."
+    kept = (
+        msg("a report without data values is in {written}", written=written)
+        if written
+        else "no report was written"
+    )
+    return msg(
+        "DPDesk met a fault of its own ({name}) and stopped; {kept}.",
+        name=type(error).__name__,
+        kept=kept,
+    )
 
 
 def write_fault_report(error: BaseException) -> Path | None:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Kind, UserMissing, Variable, is_calendar
 from dpdesk.core.manifest import Manifest
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json
 from dpdesk.io.csvw import FORMS, csvw_metadata
 from dpdesk.io.release_check import is_listed_file
@@ -167,5 +168,5 @@ def label_faults(public: Path, manifest: Manifest, columns: Sequence[str]) -> li
         found.append((VARIABLES, str(error)))
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        found.append((VARIABLES, f"cannot be read ({reason})"))
+        found.append((VARIABLES, msg("cannot be read ({reason})", reason=reason)))
     return found

@@ -12,6 +12,7 @@ from dpdesk import __version__
 from dpdesk.app.texts import stated_texts
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.manifest import Manifest
+from dpdesk.core.messages import TABLE, joined, msg, table_faults
 from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.public_fields import COMMON, LISTED, PublicField, unlisted, withdrawn, written
 from dpdesk.core.published import CheckStatus, ClaimCheck
@@ -52,7 +53,7 @@ def new_manifest(
         commitment=commitment(*committed),
         files={},
         texts=stated_texts(plan.language),
-    )
+    ).with_messages()
     refuse_unlisted(manifest.as_json(), method)
     return manifest
 
@@ -93,9 +94,22 @@ def listed_checks(manifest: Manifest, method: Method) -> list[ClaimCheck]:
             "are not in it is not known"
         )
         return [ClaimCheck(path, CheckStatus.FAILED, reason, MANIFEST) for path in found]
+    wrong = list(dict.fromkeys(table_faults(stated, public=True)))
+    if wrong:
+        return [ClaimCheck(TABLE, CheckStatus.FAILED, one, MANIFEST) for one in wrong]
     old = withdrawn(stated, fields)
     if old:
-        reason = "; ".join(f"an earlier version published {f.path}: {f.withdrawn}" for f in old)
+        reason = joined(
+            (
+                msg(
+                    "an earlier version published {path}: {withdrawn}",
+                    path=f.path,
+                    withdrawn=f.withdrawn,
+                )
+                for f in old
+            ),
+            "; ",
+        )
         return [ClaimCheck(LISTED, CheckStatus.NOT_CHECKABLE, reason, MANIFEST, _LISTED_LABEL)]
     reason = "each field is one that the program lists with what it can tell"
     return [ClaimCheck(LISTED, CheckStatus.CONFIRMED, reason, MANIFEST, _LISTED_LABEL)]

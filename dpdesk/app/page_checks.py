@@ -221,7 +221,11 @@ def setting_checks(manifest: Manifest, method: Method) -> list[ClaimCheck]:
     for key, value in manifest.parameters.items():
         parameter = known.get(key)
         if parameter is not None and not _is_setting(parameter, value):
-            found = f"found {str(value)[:60]!r}, expected {parameter.range_text()}"
+            found = msg(
+                "found {str!r}, expected {range_text}",
+                str=str(value)[:60],
+                range_text=parameter.range_text(),
+            )
             claim = msg("parameters, {key}", key=key)
             checks.append(ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST))
     return checks

@@ -282,7 +282,9 @@ def _unknown_hint(near: str | None, columns: Sequence[str]) -> str:
 
 def _columns_hint(columns: Sequence[str]) -> str:
     shown = ", ".join(f"`{name}`" for name in columns[:8])
-    return f"Its columns are {shown}{', …' if len(columns) > 8 else ''}."
+    return msg(
+        "Its columns are {shown}{columns}.", shown=shown, columns=", …" if len(columns) > 8 else ""
+    )
 
 
 class _Notes:
@@ -414,7 +416,13 @@ def _make_hierarchies(
         elif name in ready:
             continue
         elif isinstance(spec, HierarchyBuilder):
-            made[name] = build_from(spec, name, store, token, f"{where}, [attributes.{name}]")
+            made[name] = build_from(
+                spec,
+                name,
+                store,
+                token,
+                msg("{where}, [attributes.{name}]", where=where, name=name),
+            )
             note_idle_options(name, spec, notes.add)
             _note_chosen_widths(name, spec, notes)
         elif role is Role.QUASI_IDENTIFIER:
@@ -535,5 +543,8 @@ def note_idle_options(
 def _note_unused(name: str, role: Role, has_hierarchy: bool, notes: _Notes) -> None:
     if has_hierarchy:
         quasi = role is Role.QUASI_IDENTIFIER
-        why = "no k is asked for" if quasi else f"its role is {role.value}"
-        notes.add("hierarchy.unused", f"The hierarchy of `{name}` is not used, because {why}.")
+        why = "no k is asked for" if quasi else msg("its role is {role}", role=role.value)
+        notes.add(
+            "hierarchy.unused",
+            msg("The hierarchy of `{name}` is not used, because {why}.", name=name, why=why),
+        )

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from dpdesk.core.jobs import Event, Note, StepProgress, StepStarted
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import harmless
 
 _EVERY = 0.1
@@ -96,7 +97,7 @@ def progress_text(event: StepProgress, elapsed: float) -> str:
     bar = "#" * filled + "-" * (_BAR - filled)
     left = ""
     if elapsed >= _TIME_LEFT_AFTER and event.done > 0:
-        left = f", {duration(elapsed / share - elapsed)} left"
+        left = msg(", {duration} left", duration=duration(elapsed / share - elapsed))
     return f"{event.step} [{bar}] {share:4.0%}  {event.done:,} of {event.total:,}{unit}{left}"
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Note, Report
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.pseudonyms import NUMBER, RELEASE, PseudonymSpec, domain_frame
 
 if TYPE_CHECKING:
@@ -163,9 +163,17 @@ def check_persons(
             continue
         raise RefusedError(
             "pseudonym.few-persons",
-            f"The pseudonyms of `{column}` show that rows which are alike on the quasi-identifiers "
-            f"may belong to {fewest:,} {'person' if fewest == 1 else 'persons'} only, expected "
-            f"{k:,} or more; rows without an identifier count as one person.",
+            counted(
+                "The pseudonyms of `{column}` show that rows which are alike on the "
+                "quasi-identifiers may belong to {n:,} person only, expected {k:,} or "
+                "more; rows without an identifier count as one person.",
+                "The pseudonyms of `{column}` show that rows which are alike on the "
+                "quasi-identifiers may belong to {n:,} persons only, expected {k:,} or "
+                "more; rows without an identifier count as one person.",
+                n=fewest,
+                column=column,
+                k=k,
+            ),
             hint="Raise k, choose coarser levels, leave the identifier out, or say "
             '`of = "group"` if one identifier stands for a group such as a household.',
             details={"column": column, "persons": fewest, "k": k},
@@ -235,11 +243,16 @@ def notes_of(
 
 
 def _alike(name: str, count: int) -> Note:
-    text = "1 text" if count == 1 else f"{count:,} texts"
+    text = "1 text" if count == 1 else msg("{count:,} texts", count=count)
     return Note(
         "pseudonym.alike",
-        f"{text} of `{name}` differ from others by blanks, by the way letters with accents are "
-        "stored, or by zeros alone, and have the same pseudonym as these.",
+        msg(
+            "{text} of `{name}` differ from others by blanks, by the way letters "
+            "with accents are stored, or by zeros alone, and have the same pseudonym "
+            "as these.",
+            text=text,
+            name=name,
+        ),
     )
 
 

@@ -39,10 +39,20 @@ def _check_release(context: AppContext, path: Path, token: CancelToken, report: 
     found = verify_signed(context, path, token, report)
     if not found.ok:
         failure = found.failures[0]
-        more = f" ({len(found.failures) - 1} more)" if len(found.failures) > 1 else ""
+        more = (
+            msg(" ({failures} more)", failures=len(found.failures) - 1)
+            if len(found.failures) > 1
+            else ""
+        )
         raise RefusedError(
             "risk.not-verified",
-            f"{path}: {failure.path}: {failure.reason}{more}.",
+            msg(
+                "{path}: {path2}: {reason}{more}.",
+                path=path,
+                path2=failure.path,
+                reason=failure.reason,
+                more=more,
+            ),
             hint="The risk of a release that fails the check is not told; see `dpdesk verify`.",
         )
     if not found.words_compared:

@@ -54,7 +54,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted, ending
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.manifest import Manifest
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import TABLE, msg, table_of
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.core.schema import Role
@@ -364,6 +364,7 @@ class _Release(ABC):
             "environment": environment(),
             "timings": dict(self.clock.seconds),
         }
+        evidence[TABLE] = table_of(evidence)
         method, language = prepared.method, prepared.plan.language
         with page_is_made(method):
             page = review_page(manifest, evidence, method, language, self.book)

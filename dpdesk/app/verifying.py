@@ -279,11 +279,11 @@ class _Checker:
         except OSError as error:
             self._found.fail(
                 self._found.root / INTERNAL,
-                f"cannot be read ({error.strerror or type(error).__name__})",
+                msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
             )
             return []
         except _MALFORMED as error:
-            self._fail_evidence(f"cannot be read ({type(error).__name__})")
+            self._fail_evidence(msg("cannot be read ({name})", name=type(error).__name__))
             return []
         for check in more:
             if check.status is CheckStatus.FAILED:
@@ -321,7 +321,10 @@ class _Checker:
             about = about_check(manifest, method, published, page, self._token)
             return [*more, *unlike_quoted(checks, [about])]
         except OSError as error:
-            self._fail(ABOUT, f"cannot be read ({error.strerror or type(error).__name__})")
+            self._fail(
+                ABOUT,
+                msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
+            )
             return more
 
     def _check_variables(self, manifest: Manifest, published: PublishedCsv) -> None:
@@ -346,7 +349,10 @@ class _Checker:
         except UnreadableTableError as error:
             self._fail(MICRODATA, error.sentence)
         except OSError as error:
-            self._fail(MICRODATA, f"cannot be read ({error.strerror or type(error).__name__})")
+            self._fail(
+                MICRODATA,
+                msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
+            )
         else:
             return published
         return None

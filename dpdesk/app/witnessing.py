@@ -304,9 +304,14 @@ def unwitnessed_note(reason: str) -> Note:
 
     return Note(
         "ledger.unwitnessed",
-        f"{Witness.here().path}: the witness of the ledgers cannot be written ({reason}), so an "
-        "old copy of this ledger that is put back will not be noticed. Let "
-        f"{VARIABLE} name a place that can be written.",
+        msg(
+            "{path}: the witness of the ledgers cannot be written ({reason}), so an "
+            "old copy of this ledger that is put back will not be noticed. Let "
+            "{variable} name a place that can be written.",
+            path=Witness.here().path,
+            reason=reason,
+            variable=VARIABLE,
+        ),
     )
 
 
@@ -318,9 +323,12 @@ def witness_notes(context: AppContext) -> tuple[Note, ...]:
     place = Path(os.path.realpath(Witness.here().path))
     if not place.is_relative_to(os.path.realpath(context.home)):
         return ()
-    sentence = (
-        f"{place}: the witness of the ledgers lies in the home folder of DPDesk: an old copy of "
-        f"both that is put back will not be noticed. Let {VARIABLE} name a place outside of it."
+    sentence = msg(
+        "{place}: the witness of the ledgers lies in the home folder of DPDesk: "
+        "an old copy of both that is put back will not be noticed. Let "
+        "{variable} name a place outside of it.",
+        place=place,
+        variable=VARIABLE,
     )
     return (Note("witness.at-home", sentence),)
 
@@ -344,10 +352,15 @@ def check_not_lost(context: AppContext, path: Path) -> None:
         return
     debits, last = _made_here(context, path, "")
     if debits:
-        count = "1 debit was" if debits == 1 else f"{debits:,} debits were"
+        count = "1 debit was" if debits == 1 else msg("{debits:,} debits were", debits=debits)
         raise StorageError(
             "ledger.lost",
-            f"{path}: the ledger is gone, and {count} made into it until {last}.",
+            msg(
+                "{path}: the ledger is gone, and {count} made into it until {last}.",
+                path=path,
+                count=count,
+                last=last,
+            ),
             hint="Put it back from where it was moved to or from a backup, or have it made again "
             "from the witness (`dpdesk ledger restore`); only if it is lost for good, begin a new "
             "one (`dpdesk ledger begin`).",

@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.plain import is_sane, number_text, show
 
 _FRACTION = re.compile(r"[0-9]{1,2000}(/[1-9][0-9]{0,1999})?")
@@ -327,8 +327,14 @@ class ProtectedUnit:
     def __str__(self) -> str:
         if self.rows == 1 and not self.cluster:
             return "one row"
-        who = f"all rows with the same {self.cluster}" if self.cluster else "one person"
-        return f"{who}, at most {self.rows:,} row{'' if self.rows == 1 else 's'}"
+        who = (
+            msg("all rows with the same {cluster}", cluster=self.cluster)
+            if self.cluster
+            else "one person"
+        )
+        return counted(
+            "{who}, at most {n:,} row", "{who}, at most {n:,} rows", n=self.rows, who=who
+        )
 
 
 def columns_fingerprint(columns: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 
 from dpdesk.core import charts
 from dpdesk.core.charts import BarChart, Chart, ScatterChart
+from dpdesk.core.messages import msg
 
 _KINDS: dict[str, type] = {"bars": BarChart, "points": ScatterChart}
 _KIND = "kind"
@@ -106,7 +107,7 @@ def _read(raw: object, kind: Any) -> Any:
         try:
             return kind(raw)
         except ValueError as error:
-            raise ChartValueError(f"found no {kind.__name__}") from error
+            raise ChartValueError(msg("found no {name}", name=kind.__name__)) from error
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return _read_fields(raw, kind)
     return _read_plain(raw, kind)
@@ -114,7 +115,7 @@ def _read(raw: object, kind: Any) -> Any:
 
 def _read_union(raw: object, kinds: tuple[Any, ...]) -> object:
     """One of some plain types; a text stays one where texts are among them."""
-    if type(raw) in kinds:
+    if type(raw) in kinds or (str in kinds and isinstance(raw, str)):
         return raw
     if float in kinds:
         return _read_plain(raw, float)
@@ -124,9 +125,12 @@ def _read_union(raw: object, kinds: tuple[Any, ...]) -> object:
 def _read_plain(raw: object, kind: Any) -> object:
     if kind is float and isinstance(raw, str) and raw in _ODD:
         return _ODD[raw]
-    if type(raw) is kind or (kind is float and type(raw) is int):
+    message = kind is str and isinstance(raw, str)
+    if message or type(raw) is kind or (kind is float and type(raw) is int):
         return raw
-    raise ChartValueError(f"found {type(raw).__name__}, expected {kind.__name__}")
+    raise ChartValueError(
+        msg("found {name}, expected {name2}", name=type(raw).__name__, name2=kind.__name__)
+    )
 
 
 def _read_items(raw: object, origin: Any, inner: tuple[Any, ...]) -> Any:

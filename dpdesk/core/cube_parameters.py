@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpdesk.core.list_parameters import NestedParameter, StructuredParameter, TextListParameter
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import (
     Nested,
     Parameter,
@@ -61,8 +61,8 @@ class PositiveParameter(Parameter):
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
-        end = "" if self.below is None else f" and below {number_text(self.below)}"
-        return f"a number above 0{end}"
+        end = "" if self.below is None else msg(" and below {below}", below=number_text(self.below))
+        return msg("a number above 0{end}", end=end)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class PublishParameter(StructuredParameter):
         plain = self.as_plain(value)
         if isinstance(plain, Mapping):
             most = plain[MAX_DIMENSIONS]
-            return f"up to {most} dimension{'' if most == 1 else 's'}"
+            return counted("up to {n} dimension", "up to {n} dimensions", n=most)
         return _tables_text(plain) if isinstance(plain, list) else str(plain)
 
     def range_text(self) -> str:
@@ -181,7 +181,9 @@ class CuboidNumbersParameter(StructuredParameter):
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
-        return f'a list such as [{{ dimensions = ["age", "sex"], {self.number} = 2 }}]'
+        return msg(
+            'a list such as [{{ dimensions = ["age", "sex"], {number} = 2 }}]', number=self.number
+        )
 
 
 @dataclass(frozen=True)
@@ -257,7 +259,9 @@ def _exact_text(items: list[object]) -> str:
     parts = [_tables_text(tables)] if tables else []
     for item in items:
         if isinstance(item, Mapping):
-            count = "1 cell" if len(item[CELLS]) == 1 else f"{len(item[CELLS]):,} cells"
+            count = (
+                "1 cell" if len(item[CELLS]) == 1 else msg("{item:,} cells", item=len(item[CELLS]))
+            )
             parts.append(f"{count} of {' × '.join(map(str, item[CUBOID]))}")
     return "; ".join(parts)
 

@@ -196,7 +196,12 @@ class CuboidChoice:
             why = "is forbidden" if barred == cuboid else "would follow from it and is forbidden"
             raise InputError(
                 "cube.exact",
-                f"{self.name(cuboid)} cannot be exact: {self.name(barred)} {why}.",
+                msg(
+                    "{name} cannot be exact: {name2} {why}.",
+                    name=self.name(cuboid),
+                    name2=self.name(barred),
+                    why=why,
+                ),
                 hint="Allow that table again first.",
             )
         cells = {one: found for one, found in self.cells.items() if one != cuboid}

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.messages import relinked
 from dpdesk.core.shapes import Shape
 
 _Table = Mapping[str, object]
+_SAID = ("checks", "figures", "charts", "recoded", "notes", "recorded_notes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,12 +114,17 @@ class Evidence(Shape):
     environment: Environment = field(default_factory=Environment)
     timings: Mapping[str, int | float] = field(default_factory=dict)
     printed: bool | None = None
+    messages: _Table = field(default_factory=dict, repr=False)
     plain: _Table = field(default_factory=dict, repr=False)
 
     @classmethod
     def from_json(cls, raw: Mapping[str, object]) -> Self:
-        """See :meth:`Shape.from_json`."""
-        return replace(super().from_json(raw), plain=raw)
+        """See :meth:`Shape.from_json`; the texts that people read are messages again."""
+        found = super().from_json(raw)
+        said: dict[str, Any] = {
+            name: relinked(getattr(found, name), found.messages) for name in _SAID
+        }
+        return replace(found, plain=raw, **said)
 
     def as_json(self) -> dict[str, object]:
         """The evidence as it was read."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.plain import quoted
 
 Codes = NDArray[np.int32]
@@ -48,7 +48,7 @@ class Hierarchy:
             holds more than one value). The sentence names ``where`` (a file, or the builder), the
             row and the values.
         """
-        place = where or f"hierarchy of `{attribute}`"
+        place = where or msg("hierarchy of `{attribute}`", attribute=attribute)
         width = _checked_width(attribute, rows, place)
         labels, codes = _code_levels(rows, width)
         if len(labels[0]) != len(rows):
@@ -62,8 +62,14 @@ class Hierarchy:
             shown = ", ".join(quoted(value) for value in labels[-1][:3])
             raise InputError(
                 "hierarchy.no-root",
-                f"{place}: the last level has {len(labels[-1])} values ({shown}"
-                f"{', …' if len(labels[-1]) > 3 else ''}), expected one single root such as `*`.",
+                msg(
+                    "{place}: the last level has {labels} values ({shown}{labels2}), "
+                    "expected one single root such as `*`.",
+                    place=place,
+                    labels=len(labels[-1]),
+                    shown=shown,
+                    labels2=", …" if len(labels[-1]) > 3 else "",
+                ),
                 hint="Add a last column that holds the same value in every row.",
                 details={"attribute": attribute},
             )
@@ -158,8 +164,16 @@ def _checked_width(attribute: str, rows: Sequence[Sequence[str]], place: str) ->
         if len(row) != width:
             raise InputError(
                 "hierarchy.ragged",
-                f"{place}, row {number} ({quoted(row[0] if row else '')}): found {len(row)} "
-                f"{'level' if len(row) == 1 else 'levels'}, expected {width} as in row 1.",
+                counted(
+                    "{place}, row {number} ({row}): found {n} level, expected {width} as in row 1.",
+                    "{place}, row {number} ({row}): found {n} levels, expected {width} as in "
+                    "row 1.",
+                    n=len(row),
+                    place=place,
+                    number=number,
+                    row=quoted(row[0] if row else ""),
+                    width=width,
+                ),
                 hint="Give every value the same number of levels.",
                 details={"attribute": attribute, "row": number},
             )

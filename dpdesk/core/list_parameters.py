@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import (
     Nested,
     Numbers,
@@ -146,8 +146,8 @@ class NumberListParameter(Parameter):
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         kind = "whole numbers" if self.whole else "numbers"
-        least = "" if self.minimum is None else f" of {self.minimum} or more"
-        return f"a list of {kind}{least}, such as [5, 10, 20]"
+        least = "" if self.minimum is None else msg(" of {minimum} or more", minimum=self.minimum)
+        return msg("a list of {kind}{least}, such as [5, 10, 20]", kind=kind, least=least)
 
 
 @dataclass(frozen=True)
@@ -190,8 +190,8 @@ class CutsParameter(Parameter):
         """See :meth:`Parameter.as_text`."""
         if not isinstance(value, Nested) or not isinstance(value.plain, tuple):
             return ""
-        return "; ".join(
-            ", ".join(number_text(number) for number in level) for level in value.plain
+        return joined(
+            (", ".join(number_text(number) for number in level) for level in value.plain), "; "
         )
 
     def range_text(self) -> str:

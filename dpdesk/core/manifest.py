@@ -7,9 +7,11 @@ guarantee are the method's own, and stay plain here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.messages import read_again, table_of
 from dpdesk.core.shapes import Shape
 
 
@@ -33,6 +35,8 @@ class StatedTexts(Shape):
 class Manifest(Shape):
     """A manifest; ``texts`` are None in releases of the first versions.
 
+    ``messages`` say of its sentences what they are made of; earlier versions have none.
+
     ``files`` are all other public files, by their paths; none are listed yet while a release is
     made.
     """
@@ -48,6 +52,27 @@ class Manifest(Shape):
     commitment: str = field(repr=False)
     files: Mapping[str, ListedFile] = field(repr=False)
     texts: StatedTexts | None = field(default=None, repr=False)
+    messages: Mapping[str, object] | None = field(default=None, repr=False)
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, object]) -> Self:
+        """The manifest, whose sentences are messages again. Raises ShapeError."""
+        found = super().from_json(raw)
+        said = read_again({"stated": _sentences(found.guarantee)}, found.messages)["stated"]
+        assert isinstance(said, tuple)
+        claim, assumes, not_covered = said
+        guarantee = replace(
+            found.guarantee, claim=claim, assumes=assumes, does_not_cover=not_covered
+        )
+        return replace(found, guarantee=guarantee)
+
+    def with_messages(self) -> Self:
+        """The manifest with what its sentences are made of."""
+        return replace(self, messages=table_of(_sentences(self.guarantee)))
+
+
+def _sentences(stated: Guarantee) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    return stated.claim, stated.assumes, stated.does_not_cover
 
 
 NO_MANIFEST = Manifest(

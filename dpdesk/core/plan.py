@@ -270,7 +270,7 @@ def _budget(raw: Mapping[str, object], where: str) -> Mapping[str, object]:
 def _attributes(raw: Mapping[str, object], where: str) -> dict[str, AttributeSpec]:
     specs: dict[str, AttributeSpec] = {}
     for name, value in raw.items():
-        place = f"{where}, [attributes.{name}]"
+        place = msg("{where}, [attributes.{name}]", where=where, name=name)
         if not isinstance(value, Mapping):
             raise invalid(name, value, "a table with `role`", f"{where}, [attributes]")
         check_known(value, _ATTRIBUTE_KEYS, place)
@@ -312,7 +312,7 @@ def _hierarchy(raw: object, place: str) -> HierarchySpec | None:
     if not isinstance(raw, Mapping):
         expected = 'a file name or a builder such as { kind = "mask" }'
         raise invalid("hierarchy", raw, expected, place)
-    where, expected = f"{place}, hierarchy", one_of(BUILDER_KINDS)
+    where, expected = msg("{place}, hierarchy", place=place), one_of(BUILDER_KINDS)
     if raw.get("kind") is None:
         raise missing_key("kind", where, expected)
     kind = text_of(raw, "kind", where, None)

@@ -159,6 +159,12 @@ COMMON: tuple[PublicField, ...] = (
         "guarantee.assumes[]",
         "guarantee.does_not_cover[]",
     ),
+    PublicField(
+        "messages.**",
+        Tells.NOTHING,
+        "The templates and values of which sentences of the manifest are made: what the sentences "
+        "say, and no more, which `verify` checks.",
+    ),
     PublicField("variables.format", Tells.NOTHING, "The form of the file."),
     *fields_of(
         Tells.NOTHING,

@@ -216,11 +216,19 @@ class Askable:
                 )
             levels = len(self.column(each.column).levels) or 1
             if not 0 <= each.level < levels:
-                top = "no level but 0" if levels == 1 else f"levels 0 to {levels - 1}"
+                top = (
+                    "no level but 0"
+                    if levels == 1
+                    else msg("levels 0 to {levels}", levels=levels - 1)
+                )
                 raise InputError(
                     "query.level",
-                    f"Level {each.level} of {quoted(each.column)} is asked for, but the release "
-                    f"gives it {top}.",
+                    msg(
+                        "Level {level} of {column} is asked for, but the release gives it {top}.",
+                        level=each.level,
+                        column=quoted(each.column),
+                        top=top,
+                    ),
                 )
 
 
@@ -228,10 +236,15 @@ def _one_of(name: str, known: Sequence[str], what: str) -> str:
     if name in known:
         return name
     near = nearest(name, known)
-    expected = f"expected one of {listed(known)}" if known else "and it takes none"
+    expected = msg("expected one of {known}", known=listed(known)) if known else "and it takes none"
     raise InputError(
         f"query.{what}",
-        f"The release knows no {what} {quoted(name)}, {expected}.",
+        msg(
+            "The release knows no {what} {name}, {expected}.",
+            what=what,
+            name=quoted(name),
+            expected=expected,
+        ),
         hint=msg("Did you mean `{near}`?", near=near) if near else "",
     )
 
@@ -247,7 +260,11 @@ def _written(text: str) -> str:
 def listed(names: Sequence[str]) -> str:
     """Names in a sentence; of very many the first ones."""
     shown = ", ".join(quoted(name) for name in names[:_LISTED])
-    return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED:,} more"
+    return (
+        shown
+        if len(names) <= _LISTED
+        else msg("{shown} and {names:,} more", shown=shown, names=len(names) - _LISTED)
+    )
 
 
 def matching(

@@ -81,7 +81,7 @@ def read_condition(text: str) -> Condition:
         return Chosen(column, values, sign == "!=", _unquoted(rest))
     number = exact(rest)
     if number is None:
-        raise _syntax(text, f"a number after `{sign}`")
+        raise _syntax(text, msg("a number after `{sign}`", sign=sign))
     if sign[0] == ">":
         return Within(column, Span(low=number, low_open=sign == ">"))
     return Within(column, Span(high=number, high_open=sign == "<"))
@@ -105,5 +105,7 @@ def _unquoted(text: str) -> str:
 
 def _syntax(text: str, expected: str) -> InputError:
     return InputError(
-        "query.syntax", f"{show(text)} cannot be read, expected {expected}.", hint=_HINT
+        "query.syntax",
+        msg("{show} cannot be read, expected {expected}.", show=show(text), expected=expected),
+        hint=_HINT,
     )

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+from dpdesk.core.messages import msg
+
 START = "SELECT * FROM data WHERE "
 _AND = " AND "
 MOST_DIGITS = 15
@@ -119,7 +121,12 @@ def _sql(condition: Condition, decimal: str) -> str:
     if comparison in _FUNCTIONS:
         return f"{_FUNCTIONS[comparison]}({name}, {texts[0]})"
     if comparison in _NUMBERS:
-        return f"{_number(name, decimal)} {_NUMBERS[comparison]} {condition.values[0]}"
+        return msg(
+            "{number} {numbers} {values}",
+            number=_number(name, decimal),
+            numbers=_NUMBERS[comparison],
+            values=condition.values[0],
+        )
     if len(texts) == 1:
         return f"{name} {_SINGLE[comparison]} {texts[0]}"
     return f"{name} {_SEVERAL[comparison]} ({', '.join(texts)})"
@@ -132,7 +139,7 @@ def _number(name: str, decimal: str) -> str:
     text = f"regexp_extract(trim({name}), '{pattern}')"
     if decimal == ",":
         text = f"replace({text}, ',', '.')"
-    return f"TRY_CAST({text} AS DOUBLE)"
+    return msg("TRY_CAST({text} AS DOUBLE)", text=text)
 
 
 def _literal(text: str) -> str:

@@ -169,8 +169,14 @@ def _without_effect(key: str, known: str, where: str) -> InputError:
     names = tuple(one.name for one in FORMATS.values() if key in one.keys)
     return InputError(
         "source.option",
-        f"{where}: the key `{key}` does not apply to a source of the format "
-        f"`{FORMATS[known].name}`, expected {one_of(names)}.",
+        msg(
+            "{where}: the key `{key}` does not apply to a source of the format "
+            "`{name}`, expected {one_of}.",
+            where=where,
+            key=key,
+            name=FORMATS[known].name,
+            one_of=one_of(names),
+        ),
         hint="Remove `columns` or `widths`, which describe the same; it would be ignored."
         if key == "columns"
         else "Remove the key; it would be ignored.",

@@ -153,7 +153,7 @@ def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
     Raises InputError ``plan.unknown-key``, ``plan.missing-key``, ``plan.invalid``, and
     ``plan.password`` for an address that holds a password.
     """
-    place = f"{where}, [source]"
+    place = msg("{where}, [source]", where=where)
     check_known(raw, _KEYS, place)
     path = _path(raw, place)
     optional = {key: text_of(raw, key, place, None) for key in _TEXT_KEYS if key in raw}
@@ -196,7 +196,7 @@ def missing_advice(codes: Sequence[str]) -> str:
     """
     shown = [_toml_text(code) for code in codes[:_CODES_SHOWN]]
     more = ["…"] if len(codes) > _CODES_SHOWN else []
-    return f"write `missing = [{', '.join(shown + more)}]` under [source]"
+    return msg("write `missing = [{join}]` under [source]", join=", ".join(shown + more))
 
 
 def _toml_text(code: str) -> str:

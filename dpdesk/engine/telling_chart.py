@@ -13,6 +13,7 @@ from dpdesk.core.charts import (
     format_figure,
     table_from,
 )
+from dpdesk.core.messages import listed, msg
 from dpdesk.engine.telling import Telling, Told
 
 _MOST = 8
@@ -95,24 +96,33 @@ def _answer(found: Sequence[Telling], size: int) -> str:
     near = max(found, key=lambda each: each.nearly.nearly if each.nearly else 0)
     if near.nearly and near.nearly.nearly > (sure.certain.certain if sure.certain else 0):
         rows, by = _rows(near.nearly.nearly, near.rows), near.nearly.columns[0]
-        return f"For {rows}, {by} alone tells {near.column} with a chance of 90 % or more."
+        return msg(
+            "For {rows}, {by} alone tells {column} with a chance of 90 % or more.",
+            rows=rows,
+            by=by,
+            column=near.column,
+        )
     if sure.certain:
         rows, by = _rows(sure.certain.certain, sure.rows), sure.certain.columns[0]
-        return f"For {rows}, {by} alone reveals {sure.column}."
+        return msg("For {rows}, {by} alone reveals {column}.", rows=rows, by=by, column=sure.column)
     for each in found:
         guess = each.surer(size)
         if guess is not None:
-            names = _names(guess.columns)
+            names = listed(guess.columns)
             rows = _rows(guess.guessed, each.rows)
-            return f"From {names}, {each.column} is guessed right for {rows}."
+            return msg(
+                "From {names}, {column} is guessed right for {rows}.",
+                names=names,
+                column=each.column,
+                rows=rows,
+            )
     return _NONE
 
 
 def _rows(some: int, whole: int) -> str:
-    return f"{some:,} of {whole:,} rows ({format_figure(some / whole, 'share')})"
-
-
-def _names(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return msg(
+        "{some:,} of {whole:,} rows ({some2})",
+        some=some,
+        whole=whole,
+        some2=format_figure(some / whole, "share"),
+    )

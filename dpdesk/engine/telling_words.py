@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dpdesk.core.charts import format_figure
 from dpdesk.core.jobs import Note
+from dpdesk.core.messages import listed, msg
 from dpdesk.engine.telling import Telling, Told
 
 TELLS, NEARLY, GUESSED, ALONE = (
@@ -32,55 +33,88 @@ def telling_notes(found: Sequence[Telling], size: int, part: int | None = None) 
 
 def certain_words(found: Telling, by: Told) -> str:
     """For how many rows a column gives a value away."""
-    rows = f"{by.certain:,} of {found.rows:,} rows ({_share(by.certain, found.rows)})"
-    return f"For {rows}, the column `{by.columns[0]}` alone reveals `{found.column}`."
+    rows = msg(
+        "{certain:,} of {rows:,} rows ({share})",
+        certain=by.certain,
+        rows=found.rows,
+        share=_share(by.certain, found.rows),
+    )
+    return msg(
+        "For {rows}, the column `{columns}` alone reveals `{column}`.",
+        rows=rows,
+        columns=by.columns[0],
+        column=found.column,
+    )
 
 
 def nearly_words(found: Telling, by: Told) -> str:
     """For how many rows a column gives a value away but for a few exceptions."""
-    rows = f"{by.nearly:,} of {found.rows:,} rows ({_share(by.nearly, found.rows)})"
-    return (
-        f"For {rows}, the column `{by.columns[0]}` alone tells `{found.column}` with a chance of "
-        "90 % or more."
+    rows = msg(
+        "{nearly:,} of {rows:,} rows ({share})",
+        nearly=by.nearly,
+        rows=found.rows,
+        share=_share(by.nearly, found.rows),
+    )
+    return msg(
+        "For {rows}, the column `{columns}` alone tells `{column}` with a chance of 90 % or more.",
+        rows=rows,
+        columns=by.columns[0],
+        column=found.column,
     )
 
 
 def guessed_words(found: Telling, by: Told) -> str:
     """For how many rows some columns let a value be guessed."""
-    rows = f"{by.guessed:,} of {found.rows:,} rows ({_share(by.guessed, found.rows)})"
-    return (
-        f"From {_names(by.columns)}, `{found.column}` is guessed right for {rows}; without any "
-        f"column, for {found.unaided:,}."
+    rows = msg(
+        "{guessed:,} of {rows:,} rows ({share})",
+        guessed=by.guessed,
+        rows=found.rows,
+        share=_share(by.guessed, found.rows),
+    )
+    return msg(
+        "From {names}, `{column}` is guessed right for {rows}; without any "
+        "column, for {unaided:,}.",
+        names=listed(by.columns),
+        column=found.column,
+        rows=rows,
+        unaided=found.unaided,
     )
 
 
 def alone_note(columns: int, alone: int, rows: int) -> tuple[Note, ...]:
     """A warning that rows are the only ones with their values; nothing when there are none."""
-    many = "the 1 column that is" if columns == 1 else f"the {columns:,} columns that are"
-    return _alone(f"{many} not drawn", alone, rows)
+    many = (
+        "the 1 column that is"
+        if columns == 1
+        else msg("the {columns:,} columns that are", columns=columns)
+    )
+    return _alone(msg("{many} not drawn", many=many), alone, rows)
 
 
 def released_alone_note(columns: int, alone: int, rows: int) -> tuple[Note, ...]:
     """The same of all columns of a release, however few rows a class has."""
-    many = "the 1 released column" if columns == 1 else f"the {columns:,} released columns"
+    many = (
+        "the 1 released column"
+        if columns == 1
+        else msg("the {columns:,} released columns", columns=columns)
+    )
     return _alone(many, alone, rows)
 
 
 def _alone(many: str, alone: int, rows: int) -> tuple[Note, ...]:
     if not alone:
         return ()
-    text = (
-        f"{alone:,} of {rows:,} rows ({_share(alone, rows)}) are the only ones with their values "
-        f"in {many}: someone who knows these values of a person finds the row."
+    text = msg(
+        "{alone:,} of {rows:,} rows ({share}) are the only ones with their "
+        "values in {many}: someone who knows these values of a person finds the "
+        "row.",
+        alone=alone,
+        rows=rows,
+        share=_share(alone, rows),
+        many=many,
     )
     return (Note(ALONE, text),)
 
 
 def _share(some: int, whole: int) -> str:
     return format_figure(some / whole if whole else 0.0, "share")
-
-
-def _names(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"

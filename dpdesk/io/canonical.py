@@ -179,7 +179,7 @@ def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:
-            raise UnreadableJsonError(f"the key {key[:80]!r} comes twice")
+            raise UnreadableJsonError(msg("the key {key!r} comes twice", key=key[:80]))
         found[key] = value
     return found
 

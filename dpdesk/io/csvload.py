@@ -308,11 +308,16 @@ def _agree(
             f"sum(strlen(c{j})), sum(strlen(c{j}) * (rowid % {WEIGHTS} + 1))" for j in columns
         )
         with query(con, token, path) as cursor:
-            found = cursor.execute(f"SELECT {listed} FROM {RAW}").fetchone() or ()
+            found = (
+                cursor.execute(msg("SELECT {listed} FROM {raw}", listed=listed, raw=RAW)).fetchone()
+                or ()
+            )
         for place, j in enumerate(columns):
             size, weighted = found[2 * place], found[2 * place + 1]
             if size != result.sizes[j]:
-                raise disagreement(path.name, f"bytes of column {j + 1}", result.sizes[j], size)
+                raise disagreement(
+                    path.name, msg("bytes of column {j}", j=j + 1), result.sizes[j], size
+                )
             if weighted % (1 << 64) != result.weighted[j]:
                 raise misplaced(path.name, j + 1)
 
@@ -337,8 +342,8 @@ def _without_empty_tail(
             cursor.execute(f"ALTER TABLE {RAW} DROP COLUMN c{kept}")
     if kept == len(names):
         return names, ()
-    what = "column" if kept == len(names) - 1 else f"{len(names) - kept} columns"
-    return names[:kept], (f"The last {what} without name and values was left out.",)
+    what = "column" if kept == len(names) - 1 else msg("{kept} columns", kept=len(names) - kept)
+    return names[:kept], (msg("The last {what} without name and values was left out.", what=what),)
 
 
 def _counted(count: int, one: str, many: str) -> str:
@@ -351,30 +356,51 @@ def _notes(checked: Checked) -> tuple[str, ...]:
     if checked.dialect.marked:
         notes.append("The file starts with a byte order mark; it is no part of the first name.")
     if result.newline in ("CR", "mixed"):
-        kinds = f"{result.lf_ends:,} LF, {result.crlf_ends:,} CR LF, {result.cr_ends:,} CR"
-        notes.append(f"Line ends are unusual ({kinds}); each of them ends a line.")
+        kinds = msg(
+            "{lf_ends:,} LF, {crlf_ends:,} CR LF, {cr_ends:,} CR",
+            lf_ends=result.lf_ends,
+            crlf_ends=result.crlf_ends,
+            cr_ends=result.cr_ends,
+        )
+        notes.append(msg("Line ends are unusual ({kinds}); each of them ends a line.", kinds=kinds))
     if result.blank_lines:
-        where = f", the first below the header on line {result.blank_line}"
+        where = msg(
+            ", the first below the header on line {blank_line}", blank_line=result.blank_line
+        )
         notes.append(
-            f"{_counted(result.blank_lines, 'blank line was', 'blank lines were')} skipped"
-            f"{where if result.blank_line else ''}; a blank line is no row."
+            msg(
+                "{blank_lines} skipped{blank_line}; a blank line is no row.",
+                blank_lines=_counted(result.blank_lines, "blank line was", "blank lines were"),
+                blank_line=where if result.blank_line else "",
+            )
         )
     if result.stray_quotes:
         notes.append(
-            f"{_counted(result.stray_quotes, 'quote mark', 'quote marks')} inside unquoted values "
-            f"kept as found, "
-            f"the first on line {result.stray_line}."
+            msg(
+                "{stray_quotes} inside unquoted values kept as found, the first on line "
+                "{stray_line}.",
+                stray_quotes=_counted(result.stray_quotes, "quote mark", "quote marks"),
+                stray_line=result.stray_line,
+            )
         )
     if result.extra_records:
         notes.append(
-            f"Surplus empty fields at the end of {_counted(result.extra_records, 'line', 'lines')} "
-            f"were left out, the first on line {result.extra_line}."
+            msg(
+                "Surplus empty fields at the end of {extra_records} were left out, the "
+                "first on line {extra_line}.",
+                extra_records=_counted(result.extra_records, "line", "lines"),
+                extra_line=result.extra_line,
+            )
         )
     notes += _uneven_notes(result)
     if result.loose:
         notes.append(
-            f"{_counted(result.loose, 'quote mark', 'quote marks')} inside quoted values not "
-            f"doubled and kept as found, the first on line {result.loose_line}."
+            msg(
+                "{loose} inside quoted values not doubled and kept as found, the first "
+                "on line {loose_line}.",
+                loose=_counted(result.loose, "quote mark", "quote marks"),
+                loose_line=result.loose_line,
+            )
         )
     if checked.left_out:
         notes.append(_left_out_note(checked))
@@ -387,13 +413,21 @@ def _uneven_notes(result: ScanResult) -> list[str]:
     notes: list[str] = []
     if result.short_records:
         notes.append(
-            f"{_counted(result.short_records, 'line has', 'lines have')} fewer fields than the "
-            f"table; those missing at the end are empty, the first on line {result.short_line}."
+            msg(
+                "{short_records} fewer fields than the table; those missing at the end "
+                "are empty, the first on line {short_line}.",
+                short_records=_counted(result.short_records, "line has", "lines have"),
+                short_line=result.short_line,
+            )
         )
     if result.long_records:
         notes.append(
-            f"{_counted(result.long_records, 'line has', 'lines have')} more fields than the first "
-            f"line; they are columns of their own, the first on line {result.long_line}."
+            msg(
+                "{long_records} more fields than the first line; they are columns of "
+                "their own, the first on line {long_line}.",
+                long_records=_counted(result.long_records, "line has", "lines have"),
+                long_line=result.long_line,
+            )
         )
     return notes
 

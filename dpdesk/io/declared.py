@@ -69,8 +69,14 @@ def note_types(
         if found is not None and found[0]:
             rows = "1 row" if found[0] == 1 else msg("{n:,} rows", n=found[0])
             notes.append(
-                f"Column `{column.name}`: {rows} with a value that is not a {kind}, as `types` "
-                f"declares, the first {quoted(found[2])} in row {found[1] + 1:,}; they stay as "
-                "they are."
+                msg(
+                    "Column `{name}`: {rows} with a value that is not a {kind}, as `types` "
+                    "declares, the first {found} in row {found2:,}; they stay as they are.",
+                    name=column.name,
+                    rows=rows,
+                    kind=kind,
+                    found=quoted(found[2]),
+                    found2=found[1] + 1,
+                )
             )
     return tuple(notes)

@@ -160,7 +160,7 @@ def _names(columns: Sequence[InFile]) -> str:
     """Columns in a sentence; of many the first ones and how many more."""
     shown = [quoted(column.said.name) for column in columns[:_NAMED]]
     if len(columns) > _NAMED:
-        shown.append(f"{len(columns) - _NAMED:,} more")
+        shown.append(msg("{named:,} more", named=len(columns) - _NAMED))
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
@@ -284,32 +284,58 @@ def _of_kinds(form: str, columns: Sequence[InFile]) -> Iterator[str]:
             foreign.setdefault(column.said.format, []).append(column)
     for name, having in foreign.items():
         yield (
-            f"The display format {quoted(name)} of {_names(having)} is left out: {holds.file} does "
-            "not know it."
+            msg(
+                "The display format {name} of {names} is left out: {file} does not know it.",
+                name=quoted(name),
+                names=_names(having),
+                file=holds.file,
+            )
         )
 
 
 def _of_limits(form: str, columns: Sequence[InFile], title: str) -> Iterator[str]:
     """What is cut because it is too long, or too much."""
-    holds, most = HOLDS[form], f"the most that {HOLDS[form].file} holds"
+    holds, most = HOLDS[form], msg("the most that {file} holds", file=HOLDS[form].file)
     unit, code_unit = holds.unit, holds.code_unit or holds.unit
     if long := [one for one in columns if _longer(one.said.label, holds.label, unit)]:
-        yield f"The variable labels of {_names(long)} are cut to {holds.label:,} {unit}, {most}."
+        yield msg(
+            "The variable labels of {names} are cut to {label:,} {unit}, {most}.",
+            names=_names(long),
+            label=holds.label,
+            unit=unit,
+            most=most,
+        )
     if long := [
         one
         for one in columns
         if any(_longer(text, holds.code, code_unit) for text in one.said.value_labels.values())
     ]:
-        yield f"Value labels of {_names(long)} are cut to {holds.code:,} {code_unit}, {most}."
+        yield msg(
+            "Value labels of {names} are cut to {code:,} {code_unit}, {most}.",
+            names=_names(long),
+            code=holds.code,
+            code_unit=code_unit,
+            most=most,
+        )
     if many := [
         one for one in columns if 0 < holds.codes < len(_fitting(form, one.said, one.numeric))
     ]:
         yield (
-            f"Of the value labels of {_names(many)} the file has the first {holds.codes:,}, {most} "
-            "of a column."
+            msg(
+                "Of the value labels of {names} the file has the first {codes:,}, {most} "
+                "of a column.",
+                names=_names(many),
+                codes=holds.codes,
+                most=most,
+            )
         )
     if _longer(title, holds.title, unit):
-        yield f"The title of the release is cut to {holds.title:,} {unit}, {most}."
+        yield msg(
+            "The title of the release is cut to {title:,} {unit}, {most}.",
+            title=holds.title,
+            unit=unit,
+            most=most,
+        )
 
 
 def _longer(text: str, most: int, unit: str) -> bool:

@@ -37,7 +37,7 @@ def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
     if isinstance(problem, PermissionError):
         return StorageError(
             "storage.permission",
-            f"{path}: no permission to {doing} it.",
+            msg("{path}: no permission to {doing} it.", path=path, doing=doing),
             hint="Ask for the right to use it, or choose another place.",
             details={"path": str(path)},
         )
@@ -50,7 +50,7 @@ def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
     reason = problem.strerror or type(problem).__name__
     return StorageError(
         "storage.failed",
-        f"{path}: could not {doing} it: {reason}.",
+        msg("{path}: could not {doing} it: {reason}.", path=path, doing=doing, reason=reason),
         details={"path": str(path)},
     )
 
@@ -98,8 +98,14 @@ def disagreement(name: str, what: str, scanned: int, loaded: int) -> InputError:
     """Two independent readers of one file disagree: the file is refused."""
     return InputError(
         "read.disagreement",
-        f"{name}: two independent readers disagree on the number of {what} "
-        f"({scanned:,} and {loaded:,}), so the file is not used.",
+        msg(
+            "{name}: two independent readers disagree on the number of {what} "
+            "({scanned:,} and {loaded:,}), so the file is not used.",
+            name=name,
+            what=what,
+            scanned=scanned,
+            loaded=loaded,
+        ),
         hint="Save the file again as CSV with UTF-8, commas and quoted texts; please report this.",
         details={"what": what, "scanned": scanned, "loaded": loaded},
     )

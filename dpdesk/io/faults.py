@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.source_spec import ALLOWED, REPEATED
 from dpdesk.io.sniff import Dialect, shown_delimiter
 
@@ -39,9 +39,17 @@ def fault_error(
 def with_remedy(error: InputError, remedy: Remedy) -> InputError:
     """The same error with the options that read the text as its hint."""
     first, *more = remedy.lines
-    table = f"the text is a table of {remedy.fields:,} columns; write that if the rows are right"
+    table = msg(
+        "the text is a table of {fields:,} columns; write that if the rows are right",
+        fields=remedy.fields,
+    )
     if more:
-        hint = f"With `{first}` and `{more[0]}` under [source] {table} then."
+        hint = msg(
+            "With `{first}` and `{more}` under [source] {table} then.",
+            first=first,
+            more=more[0],
+            table=table,
+        )
     elif remedy.even:
         hint = msg(
             "With `{option}` under [source] every line has {n:,} fields; write that if the "
@@ -50,7 +58,7 @@ def with_remedy(error: InputError, remedy: Remedy) -> InputError:
             n=remedy.fields,
         )
     else:
-        hint = f"With `{first}` under [source] {table} then."
+        hint = msg("With `{first}` under [source] {table} then.", first=first, table=table)
     details = dict(error.details) | {"set": remedy.options, "skip": None}
     return InputError(error.code, error.sentence, hint=hint, details=details)
 
@@ -78,7 +86,7 @@ def _ragged(name: str, dialect: Dialect, result: ScanResult) -> InputError:
         return preamble
     mark = shown_delimiter(dialect.delimiter)
     missing = _column(dialect, result.found) if result.found < result.fields else ""
-    tail = f"; {missing} is the first one missing" if missing else ""
+    tail = msg("; {missing} is the first one missing", missing=missing) if missing else ""
     hint = msg(
         "Check the line for a missing or unquoted {mark}, or name the right `delimiter`.", mark=mark
     )
@@ -88,9 +96,18 @@ def _ragged(name: str, dialect: Dialect, result: ScanResult) -> InputError:
         hint = "The header lacks one name, perhaps that of a column of row names: add it."
     return InputError(
         "csv.ragged",
-        f"{name}, line {result.line}: found {result.found} "
-        f"field{'s' if result.found != 1 else ''}, expected {result.fields} "
-        f"as in line {result.first_line}{tail}.",
+        counted(
+            "{name}, line {line}: found {n} field, expected {fields} as in line "
+            "{first_line}{tail}.",
+            "{name}, line {line}: found {n} fields, expected {fields} as in line "
+            "{first_line}{tail}.",
+            n=result.found,
+            name=name,
+            line=result.line,
+            fields=result.fields,
+            first_line=result.first_line,
+            tail=tail,
+        ),
         hint=hint,
         details={"line": result.line, "found": result.found, "expected": result.fields},
     )
@@ -113,9 +130,17 @@ def _preamble(name: str, dialect: Dialect, result: ScanResult) -> InputError | N
     table = next(record.line for record in dialect.head if len(record.fields) == usual)
     return InputError(
         "csv.preamble",
-        f"{name}, line {result.first_line}: found {result.fields} "
-        f"field{'s' if result.fields != 1 else ''}, but from line {table} on lines have {usual} "
-        f"fields; the table seems to start on line {table}.",
+        counted(
+            "{name}, line {first_line}: found {n} field, but from line {table} on "
+            "lines have {usual} fields; the table seems to start on line {table}.",
+            "{name}, line {first_line}: found {n} fields, but from line {table} on "
+            "lines have {usual} fields; the table seems to start on line {table}.",
+            n=result.fields,
+            name=name,
+            first_line=result.first_line,
+            table=table,
+            usual=usual,
+        ),
         hint=msg(
             "Write `skip = {skip}` under [source] to leave out the lines above the table.",
             skip=table - dialect.first_line,
@@ -158,11 +183,22 @@ def _not_utf8(name: str, dialect: Dialect, result: ScanResult) -> InputError:
 
 def mixed_encodings(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     """Some lines are UTF-8 and some are not: no single encoding reads them all."""
-    other = f"line {result.multibyte_line} is" if result.multibyte else "other lines are"
+    other = (
+        msg("line {multibyte_line} is", multibyte_line=result.multibyte_line)
+        if result.multibyte
+        else "other lines are"
+    )
     return InputError(
         "encoding.mixed",
-        f"{name}, line {result.line}, {_column(dialect, result.column)}: found the byte "
-        f"0x{result.found:02X}, which is not UTF-8, while {other}.",
+        msg(
+            "{name}, line {line}, {column}: found the byte 0x{found:02X}, which is "
+            "not UTF-8, while {other}.",
+            name=name,
+            line=result.line,
+            column=_column(dialect, result.column),
+            found=result.found,
+            other=other,
+        ),
         hint="Repair the line, or name the `encoding` under [source] that the whole file has.",
         details=_details(result, dialect),
     )

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from dpdesk.core.graver import GraverError
 from dpdesk.core.home import expanded
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.io.workspace import Workspace
 
 VARIABLE = "DPDESK_4TI2"
@@ -109,7 +110,7 @@ class FourTiTwo:
             with token.on_cancel(lambda: _end(process)):
                 code = process.wait(self._most_seconds)
         except subprocess.TimeoutExpired as error:
-            seconds = f"{self._most_seconds:,.4g} seconds"
+            seconds = msg("{most_seconds:,.4g} seconds", most_seconds=self._most_seconds)
             raise GraverError(f"it was not done after {seconds}") from error
         finally:
             _end(process)

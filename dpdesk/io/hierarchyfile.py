@@ -57,8 +57,14 @@ def _tree(path: Path) -> list[list[str]]:
     for at, (number, line) in enumerate(lines):
         depth, code = depths[at], line.lstrip(lead).strip()
         if not code or depth > len(above):
-            found = "found no code" if not code else f"found a jump to depth {depth}"
-            raise _fault(path, number, f"{found}, expected at most depth {len(above)}")
+            found = (
+                "found no code" if not code else msg("found a jump to depth {depth}", depth=depth)
+            )
+            raise _fault(
+                path,
+                number,
+                msg("{found}, expected at most depth {above}", found=found, above=len(above)),
+            )
         above = [*above[:depth], code]
         if at + 1 == len(lines) or depths[at + 1] <= depth:
             leaves.append(list(above))
@@ -93,7 +99,11 @@ class _Recoding:
                 new, _, old = text.partition(":")
                 self._groups.append((number, new.strip(), old.strip()))
             elif text:
-                raise _fault(self._path, number, f"found `{text[:60]}`, expected `new: old, old`")
+                raise _fault(
+                    self._path,
+                    number,
+                    msg("found `{text}`, expected `new: old, old`", text=text[:60]),
+                )
         return self._expanded()
 
     def _option(self, text: str) -> None:
@@ -131,7 +141,9 @@ class _Recoding:
             for code, by_range in _codes(self._path, number, old, largest):
                 row = [code, names[new], _TOP]
                 if rows.setdefault(code, row) != row:
-                    raise _fault(self._path, number, f"the code `{code}` is recoded twice")
+                    raise _fault(
+                        self._path, number, msg("the code `{code}` is recoded twice", code=code)
+                    )
                 (ranged if by_range else named).add(code)
         if not rows:
             raise _fault(self._path, 1, "found no recoding")
@@ -145,8 +157,12 @@ class _Recoding:
         if lacking:
             listed = ", ".join(f"`{code}`" for code in lacking[:_LISTED])
             self._notes.append(
-                f"{self._path.name}: the code list has no label for {listed}"
-                f"{', …' if len(lacking) > _LISTED else ''}."
+                msg(
+                    "{name}: the code list has no label for {listed}{lacking}.",
+                    name=self._path.name,
+                    listed=listed,
+                    lacking=", …" if len(lacking) > _LISTED else "",
+                )
             )
         if len(set(named.values())) == len(codes):
             return named
@@ -177,14 +193,18 @@ def _codes(path: Path, number: int, text: str, largest: int) -> Iterator[tuple[s
             continue
         low, high = int(found[1] or 0), int(found[2] or largest)
         if high < low or high - low > _MOST_CODES:
-            raise _fault(path, number, f"found the range `{item}`, expected a smaller number first")
+            raise _fault(
+                path,
+                number,
+                msg("found the range `{item}`, expected a smaller number first", item=item),
+            )
         yield from ((str(code), True) for code in range(low, high + 1))
 
 
 def _fault(path: Path, number: int, what: str) -> InputError:
     return InputError(
         "hierarchy.argus",
-        f"{path}, line {number}: {what}.",
+        msg("{path}, line {number}: {what}.", path=path, number=number, what=what),
         hint="Repair the line, or build the hierarchy in another way.",
         details={"line": number},
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Kind, Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.csvload import RAW
 from dpdesk.io.database import literal, query
 from dpdesk.io.missing import condition
@@ -68,7 +69,9 @@ def note_unforeseen(
         first_rows = f"(SELECT *, rowid FROM {RAW} LIMIT {_SAMPLE})"
         some = [look for look, _, _ in _found(con, some, first_rows, path, token, keep=True)]
         for look, row, count in _found(con, some, RAW, path, token):
-            sentence = f"Row {row:,}, column `{look.name}`: {look.words}."
+            sentence = msg(
+                "Row {row:,}, column `{name}`: {words}.", row=row, name=look.name, words=look.words
+            )
             told.append(sentence if count == 1 else f"{sentence} There are {count:,} such values.")
     return tuple(told)
 
@@ -90,7 +93,12 @@ def _found(
         several = "0" if look.most is None else f"count(DISTINCT c{look.place}) {where}"
         parts.append(f"min(rowid) {where}, count(*) {where}, {several}")
     with query(con, token, path) as cursor:
-        row = cursor.execute(f"SELECT {', '.join(parts)} FROM {source}").fetchone() or ()
+        row = (
+            cursor.execute(
+                msg("SELECT {join} FROM {source}", join=", ".join(parts), source=source)
+            ).fetchone()
+            or ()
+        )
     found = []
     for j, look in enumerate(looks):
         first, count, several = row[3 * j : 3 * j + 3]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import UserMissing
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.source_spec import missing_advice
 from dpdesk.io.coding import DATA, Column
@@ -55,18 +56,34 @@ def note_empty(
     for start in range(0, len(some), _AT_ONCE):
         parts = (f"count(*) FILTER (WHERE {one.sql} = '')" for one in some[start:][:_AT_ONCE])
         with query(con, token, place) as cursor:
-            counts += cursor.execute(f"SELECT {', '.join(parts)} FROM {DATA}").fetchone() or ()
+            counts += (
+                cursor.execute(
+                    msg("SELECT {join} FROM {data}", join=", ".join(parts), data=DATA)
+                ).fetchone()
+                or ()
+            )
     found = [(one.name, count) for one, count in zip(some, counts, strict=True) if count]
     if not found:
         return ()
     advice = missing_advice(["", *declared])
     name, most = max(found, key=lambda item: item[1])
-    where = f"{sum(counts):,} in {len(found):,} columns, most in {quoted(name)}: {most:,}"
+    where = msg(
+        "{counts:,} in {found:,} columns, most in {name}: {most:,}",
+        counts=sum(counts),
+        found=len(found),
+        name=quoted(name),
+        most=most,
+    )
     if len(found) == 1:
-        where = f"{most:,} in column {quoted(name)}"
+        where = msg("{most:,} in column {name}", most=most, name=quoted(name))
     return (
-        f"Empty fields and missing values of the system ({where}) count as values here, since the "
-        f"plan lists missing texts without the empty one. If they are missing, {advice}.",
+        msg(
+            "Empty fields and missing values of the system ({where}) count as values "
+            "here, since the plan lists missing texts without the empty one. If they "
+            "are missing, {advice}.",
+            where=where,
+            advice=advice,
+        ),
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import tomlkit
 from tomlkit.items import Float, Item, SingleKey, Table, Trivia
 
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import Plan
 from dpdesk.core.source_options import check_options
 from dpdesk.io.safewrite import PartialKeeper
@@ -48,7 +49,7 @@ def plan_of_text(text: str, path: Path) -> Plan:
         plan = Plan.from_plain(raw, path.name)
     except RecursionError:
         raise too_deep(path.name, "plan") from None
-    check_options(plan.source, f"{path.name}, [source]")
+    check_options(plan.source, msg("{name}, [source]", name=path.name))
     return plan
 
 

@@ -56,10 +56,15 @@ def _queried(found: SourcePreview, spec: SourceSpec) -> SourcePreview:
         con.unregister("head")
         loaded = Loaded(found.columns, len(found.rows), found.reading, "")
         made = queried_rows(con, loaded, spec, Path(spec.name), None, CancelToken())
-        rows = con.execute(f"SELECT * FROM {RAW}").fetchall()
+        rows = con.execute(msg("SELECT * FROM {raw}", raw=RAW)).fetchall()
     finally:
         con.close()
-    told = f"Of the first {len(found.rows):,} rows the query makes {len(rows):,}; {_ALL_COUNTED}"
+    told = msg(
+        "Of the first {rows:,} rows the query makes {rows2:,}; {all_counted}",
+        rows=len(found.rows),
+        rows2=len(rows),
+        all_counted=_ALL_COUNTED,
+    )
     reading = replace(found.reading, notes=(*found.reading.notes, told))
     return SourcePreview(reading, made.names, tuple(tuple(row) for row in rows))
 

@@ -274,7 +274,7 @@ def _parsing() -> DuckDBPyConnection:
 
 def _parser(call: str, text: str) -> object:
     with _parsing().cursor() as cursor:  # threads may not share a connection
-        found = cursor.execute(f"SELECT {call}", [text]).fetchone()
+        found = cursor.execute(msg("SELECT {call}", call=call), [text]).fetchone()
     return found[0] if found else None
 
 
@@ -293,7 +293,12 @@ def unknown_column(name: str, names: Sequence[str], file: str) -> InputError:
     shown = one_of(tuple(names[:8])) + (", …" if len(names) > 8 else "")
     return InputError(
         "source.query",
-        f"{file}: the query names the column `{name}`, which is not there, expected {shown}.",
+        msg(
+            "{file}: the query names the column `{name}`, which is not there, expected {shown}.",
+            file=file,
+            name=name,
+            shown=shown,
+        ),
         hint="Texts stand in single quotes, names of columns in double quotes or none.",
         details={"key": "query", "column": name},
     )
@@ -310,7 +315,12 @@ def place_of(wanted: str, names: Sequence[str], file: str) -> int:
     if len(places) > 1:
         several = " and ".join(f"`{names[place]}`" for place in places[:2])
         raise refused(
-            file, f"the columns {several} differ in case alone, which SQL does not see", ""
+            file,
+            msg(
+                "the columns {several} differ in case alone, which SQL does not see",
+                several=several,
+            ),
+            "",
         )
     return places[0]
 
@@ -358,9 +368,9 @@ def _table_faults(node: Node, known: set[str]) -> Iterator[str]:
             )
     elif "from_table" in node or kind.endswith("_NODE"):
         if kind not in _NODES:
-            yield f"it holds {_words(kind)}"
+            yield msg("it holds {words}", words=_words(kind))
     elif kind not in (*_TABLES, *_MODIFIERS, *_ORDERS):
-        yield f"it holds {_words(kind)}"
+        yield msg("it holds {words}", words=_words(kind))
 
 
 def _expression_faults(node: Node, text: bytes) -> Iterator[str]:
@@ -368,7 +378,7 @@ def _expression_faults(node: Node, text: bytes) -> Iterator[str]:
     if kind is None:
         return
     if kind not in _EXPRESSIONS:
-        yield f"it holds {_words(str(kind))}"
+        yield msg("it holds {words}", words=_words(str(kind)))
     elif kind in ("FUNCTION", "WINDOW"):
         name = str(node["function_name"])
         if node["schema"] or node["catalog"] or name.lower() not in _FUNCTIONS:
@@ -432,7 +442,7 @@ def _orders_by_columns(modifier: Node) -> bool:
 
 
 def _words(kind: str) -> str:
-    return f"`{kind.lower().replace('_', ' ')}`, which a query may not hold"
+    return msg("`{replace}`, which a query may not hold", replace=kind.lower().replace("_", " "))
 
 
 def _quoted(name: str) -> str:

@@ -100,7 +100,12 @@ def locate(path: Path) -> ReleaseFiles:
     if not path.is_dir():
         found = "is a file" if path.exists() else "does not exist"
         raise InputError(
-            "release.missing", f"{path}: {found}, expected a release folder or its public part."
+            "release.missing",
+            msg(
+                "{path}: {found}, expected a release folder or its public part.",
+                path=path,
+                found=found,
+            ),
         )
     if any(os.path.lexists(path / name) for name in (PUBLIC, INTERNAL)):
         return ReleaseFiles(path, path / PUBLIC, path / INTERNAL)
@@ -183,7 +188,7 @@ def _check_public(
     folder = about.folder
     if about.unready:
         for words in about.unready:
-            found.fail(found.public / MANIFEST, f"the method does not say {words}")
+            found.fail(found.public / MANIFEST, msg("the method does not say {words}", words=words))
         return
     fixed = fixed_files(about) | (optional_files(about) & set(listed))
     tables = {name for name in listed if folder and _is_table(name, folder)}
@@ -232,7 +237,14 @@ def _check_manifest(found: ReleaseFiles, manifest: Manifest) -> Manifest | None:
     place = found.public / MANIFEST
     before = len(found.failures)
     if manifest.format != FORMAT:
-        found.fail(place, f"`format` is {_brief(manifest.format)}, expected {FORMAT}")
+        found.fail(
+            place,
+            msg(
+                "`format` is {brief}, expected {format}",
+                brief=_brief(manifest.format),
+                format=FORMAT,
+            ),
+        )
     if not _VERSION.fullmatch(manifest.dpdesk):
         found.fail(place, f"`dpdesk` is {_brief(manifest.dpdesk)}, expected a version")
     _check_created(found, manifest.created, place)
@@ -343,7 +355,10 @@ def _names(
         with os.scandir(folder) as entries:
             present = {entry.name: entry.stat(follow_symlinks=False).st_mode for entry in entries}
     except OSError as error:
-        found.fail(folder, f"cannot be read ({error.strerror or type(error).__name__})")
+        found.fail(
+            folder,
+            msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
+        )
         return
     for name in sorted(present.keys() | files | folders):
         path = folder / name
@@ -368,7 +383,10 @@ def _read_object(found: ReleaseFiles, path: Path) -> dict[str, object] | None:
     except UnreadableJsonError as error:
         found.fail(path, str(error))
     except OSError as error:
-        found.fail(path, f"cannot be read ({error.strerror or type(error).__name__})")
+        found.fail(
+            path,
+            msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
+        )
     return None
 
 
@@ -394,7 +412,10 @@ def _hash(found: ReleaseFiles, path: Path, token: CancelToken) -> tuple[str, int
     try:
         return hash_file(path, token)
     except OSError as error:
-        found.fail(path, f"cannot be read ({error.strerror or type(error).__name__})")
+        found.fail(
+            path,
+            msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
+        )
         return None
 
 

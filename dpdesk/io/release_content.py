@@ -145,10 +145,14 @@ def _unreadable(file: str, error: UnreadableTableError | OSError) -> InputError 
 
 def _not_intact(path: Path, found: ReleaseFiles) -> RefusedError:
     failure = found.failures[0]
-    more = f" ({len(found.failures) - 1:,} more)" if len(found.failures) > 1 else ""
+    more = (
+        msg(" ({failures:,} more)", failures=len(found.failures) - 1)
+        if len(found.failures) > 1
+        else ""
+    )
     return RefusedError(
         "release.not-intact",
-        f"{path / failure.path}: {failure.reason}{more}.",
+        msg("{path}: {reason}{more}.", path=path / failure.path, reason=failure.reason, more=more),
         hint="A release that is not intact answers nothing; `dpdesk verify` tells all.",
         details={"path": failure.path},
     )

@@ -77,7 +77,7 @@ def suggest_role(
     hinted = _hinted(name)
     if not present or distinct == 1:
         what = "it holds no value at all" if not present else "all its rows hold the same value"
-        return RoleSuggestion(Role.INSENSITIVE, f"Insensitive, surely: {what}.")
+        return RoleSuggestion(Role.INSENSITIVE, msg("Insensitive, surely: {what}.", what=what))
     if hinted in (Role.WEIGHT, Role.CLUSTER):
         return _survey(facts, hinted)
     if facts.own >= _NEARLY_UNIQUE and rows >= _SOME_ROWS:
@@ -113,33 +113,53 @@ def _survey(facts: _Facts, hinted: Role) -> RoleSuggestion:
 
 
 def _nearly_unique(facts: _Facts, hinted: Role | None) -> RoleSuggestion:
-    share = f"{_percent(facts.own)} of the rows have a value of their own"
+    share = msg("{percent} of the rows have a value of their own", percent=_percent(facts.own))
     if facts.kind is ColumnType.DECIMAL and hinted is not Role.IDENTIFIER:
-        reason = f"{share}, and the values are measurements: sensitive? They can single people out."
+        reason = msg(
+            "{share}, and the values are measurements: sensitive? They can single people out.",
+            share=share,
+        )
         return RoleSuggestion(Role.SENSITIVE, reason)
     if hinted in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
-        reason = f"{share}, though its name speaks of a property: {hinted.value}?"
+        reason = msg(
+            "{share}, though its name speaks of a property: {hinted}?",
+            share=share,
+            hinted=hinted.value,
+        )
         return RoleSuggestion(hinted, reason)
     second = ", and its name fits" if hinted is Role.IDENTIFIER else ""
-    return RoleSuggestion(Role.IDENTIFIER, f"{share}{second}: identifier?")
+    return RoleSuggestion(
+        Role.IDENTIFIER, msg("{share}{second}: identifier?", share=share, second=second)
+    )
 
 
 def _by_name(facts: _Facts, hinted: Role) -> RoleSuggestion:
-    count = f"{facts.distinct:,} different values"
+    count = msg("{distinct:,} different values", distinct=facts.distinct)
     if hinted is Role.IDENTIFIER:
         if facts.distinct * 2 < facts.present:
             return _by_counts(facts)
-        reason = f"Its name speaks of an identifier, and it holds {count}: identifier?"
+        reason = msg(
+            "Its name speaks of an identifier, and it holds {count}: identifier?", count=count
+        )
     elif hinted is Role.QUASI_IDENTIFIER:
-        reason = f"Quasi-identifier, likely: {count}, and its name speaks of what others may know."
+        reason = msg(
+            "Quasi-identifier, likely: {count}, and its name speaks of what others may know.",
+            count=count,
+        )
     else:
-        reason = f"Sensitive, perhaps: {count}, and its name speaks of what people keep private."
+        reason = msg(
+            "Sensitive, perhaps: {count}, and its name speaks of what people keep private.",
+            count=count,
+        )
     return RoleSuggestion(hinted, reason)
 
 
 def _by_counts(facts: _Facts) -> RoleSuggestion:
     if facts.own >= 0.5 and facts.rows >= _SOME_ROWS:
-        reason = f"{_percent(facts.own)} of the rows have a value of their own: check its role."
+        reason = msg(
+            "{percent} of the rows have a value of their own: check its role.",
+            percent=_percent(facts.own),
+        )
         return RoleSuggestion(Role.QUASI_IDENTIFIER, reason)
     if facts.kind is not ColumnType.DECIMAL and facts.distinct <= _SMALL_DOMAIN:
         reason = msg(

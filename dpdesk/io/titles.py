@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dpdesk.core.messages import msg
 from dpdesk.io.looks import MISSING_CODES, datum
 
 Fields = Sequence[str]
@@ -121,22 +122,26 @@ def header_doubt(place: str, first: Fields, below: Sequence[Fields]) -> str:
     names = [name.strip() for name in first]
     kinds = [{datum(text) for text in column} - {None} for column in columns]
     if any(datum(name) in kind for name, kind in zip(names, kinds, strict=False)):
-        return (
-            f"{place} was taken as the header, though it holds numbers or dates as the ones below "
-            "it do; set `header = false` if it is a row."
+        return msg(
+            "{place} was taken as the header, though it holds numbers or dates as "
+            "the ones below it do; set `header = false` if it is a row.",
+            place=place,
         )
     repeated = [name for name, column in zip(names, columns, strict=False) if name in column]
     shown = next((name for name in repeated if name), "")
     if shown:
-        return (
-            f"{place} was taken as the header, but `{shown[:_SHOWN]}` is a value further down too; "
-            "set `header = false` if it is a row."
+        return msg(
+            "{place} was taken as the header, but `{shown}` is a value further down "
+            "too; set `header = false` if it is a row.",
+            place=place,
+            shown=shown[:_SHOWN],
         )
     if columns and not any(kinds) and all(2 * len({*texts}) > len(texts) for texts in columns):
         # Neither numbers below, nor values that come again and again, tell it from a row.
-        return (
-            f"{place} was taken as the header, though nothing tells it from a row; set "
-            "`header = false` if it is one."
+        return msg(
+            "{place} was taken as the header, though nothing tells it from a row; "
+            "set `header = false` if it is one.",
+            place=place,
         )
     return ""
 
@@ -147,5 +152,18 @@ def titles_note(kind: str, first: int, last: int, title: str) -> str:
     shown = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
     begins = "write `skip = 0` under [source] if the table begins there."
     if last > first:
-        return f"The {kind}s {first:,} to {last:,} (`{shown}`) stand above the table; {begins}"
-    return f"The {kind} {first:,} (`{shown}`) stands above the table; {begins}"
+        return msg(
+            "The {kind}s {first:,} to {last:,} (`{shown}`) stand above the table; {begins}",
+            kind=kind,
+            first=first,
+            last=last,
+            shown=shown,
+            begins=begins,
+        )
+    return msg(
+        "The {kind} {first:,} (`{shown}`) stands above the table; {begins}",
+        kind=kind,
+        first=first,
+        shown=shown,
+        begins=begins,
+    )

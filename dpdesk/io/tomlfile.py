@@ -121,7 +121,7 @@ def _parse_json(text: str, name: str, code: str) -> Mapping[str, object]:
         found: dict[str, object] = {}
         for key, value in items:
             if key in found:
-                raise ValueError(f"the key `{key}` is given twice")
+                raise ValueError(msg("the key `{key}` is given twice", key=key))
             found[key] = value
         return found
 
@@ -154,14 +154,26 @@ def _parsed(load: Callable[[], object], name: str, language: str, code: str, hin
     try:
         return load()
     except json.JSONDecodeError as error:
-        place, reason = f"{name}, line {error.lineno}, column {error.colno}", error.msg
+        place, reason = (
+            msg(
+                "{name}, line {lineno}, column {colno}",
+                name=name,
+                lineno=error.lineno,
+                colno=error.colno,
+            ),
+            error.msg,
+        )
     except ValueError as error:
         reason = str(error)
         position = _POSITION.search(reason)
         if position:
             reason = reason[: position.start()]
             line, column = position.groups()
-            place += f", line {line}, column {column}" if line else ", at the end of the file"
+            place += (
+                msg(", line {line}, column {column}", line=line, column=column)
+                if line
+                else ", at the end of the file"
+            )
         if reason.startswith(_TWICE):
             reason, hint = "a key or table is given twice", ""
         elif "integer string conversion" in reason:

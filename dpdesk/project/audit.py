@@ -240,8 +240,8 @@ class AuditLog(Closing):
     def _end_fault(self, chain: Chain, counted: int, known: Collection[str]) -> AuditFault | None:
         if counted > chain.count:
             lost = counted - chain.count
-            words = "1 entry was" if lost == 1 else f"{lost:,} entries were"
-            return AuditFault(chain.count + 1, f"{words} removed from the end")
+            words = "1 entry was" if lost == 1 else msg("{lost:,} entries were", lost=lost)
+            return AuditFault(chain.count + 1, msg("{words} removed from the end", words=words))
         if any(head not in chain.seen for head in known):
             reason = "an entry that was seen in this log before is missing"
             if chain.count == 0:
@@ -418,7 +418,12 @@ def _changed(path: Path, changed: ChangedObject) -> StorageError:
 def _unseen(path: Path, reason: str) -> StorageError:
     return StorageError(
         "audit.unreadable",
-        f"{path}: the audit log could not be opened: {reason[:1].lower()}{reason[1:]}.",
+        msg(
+            "{path}: the audit log could not be opened: {lower}{reason}.",
+            path=path,
+            lower=reason[:1].lower(),
+            reason=reason[1:],
+        ),
         hint="Until it can be, nothing is released or exported; end what holds it, or ask for the "
         "right to write there, then look again.",
         details={"path": str(path)},
@@ -428,7 +433,12 @@ def _unseen(path: Path, reason: str) -> StorageError:
 def _unwritable(path: Path, reason: str) -> StorageError:
     return StorageError(
         "audit.unwritable",
-        f"{path}: the audit log could not be written: {reason[:1].lower()}{reason[1:]}.",
+        msg(
+            "{path}: the audit log could not be written: {lower}{reason}.",
+            path=path,
+            lower=reason[:1].lower(),
+            reason=reason[1:],
+        ),
         hint="Make it writable first: without an entry nothing is released or exported.",
         details={"path": str(path)},
     )

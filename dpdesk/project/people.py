@@ -10,6 +10,8 @@ import importlib
 import os
 import platform
 
+from dpdesk.core.messages import msg
+
 
 def user_name() -> str:
     """The name of the user of this process, or a number where there is no name."""
@@ -20,7 +22,9 @@ def user_name() -> str:
     try:
         return os.getlogin()
     except OSError:
-        return os.environ.get("USERNAME") or f"user {getattr(os, 'getuid', lambda: 0)()}"
+        return os.environ.get("USERNAME") or msg(
+            "user {getattr}", getattr=getattr(os, "getuid", lambda: 0)()
+        )
 
 
 def host_name() -> str:

@@ -115,7 +115,12 @@ class PseudonymKeys:
         """Make a key. Raises InputError ``pseudonym-key.name``, ``pseudonym-key.exists``."""
         if not is_key_name(name):
             raise InputError(
-                "pseudonym-key.name", f"{shown(name)} is no name for a key, expected {KEY_NAMES}."
+                "pseudonym-key.name",
+                msg(
+                    "{shown} is no name for a key, expected {key_names}.",
+                    shown=shown(name),
+                    key_names=KEY_NAMES,
+                ),
             )
         moment = (now or datetime.now(UTC)).astimezone(UTC).replace(microsecond=0)
         key = PseudonymKey(
@@ -300,11 +305,14 @@ def _check_place(out: Path) -> None:
     for folder in out.parents:
         inside = (folder / "manifest.json", folder / "public" / "manifest.json")
         if any(each.exists() for each in inside) or (folder / "seal.json").exists():
-            reason = f"{folder} is part of a release, and a key must never go along with one"
+            reason = msg(
+                "{folder} is part of a release, and a key must never go along with one",
+                folder=folder,
+            )
     if reason:
         raise InputError(
             "pseudonym-key.backup-place",
-            f"{out}: the backup cannot be written there: {reason}.",
+            msg("{out}: the backup cannot be written there: {reason}.", out=out, reason=reason),
             hint="Name a new file in a folder that nobody else gets.",
         )
 

@@ -202,7 +202,7 @@ class OpenWork(Command):
     @property
     def label(self) -> str:
         """See :attr:`Command.label`."""
-        return self.what or f"Open {self.name}"
+        return self.what or msg("Open {name}", name=self.name)
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""
@@ -225,7 +225,7 @@ class SetSource(Command):
     @property
     def label(self) -> str:
         """See :attr:`Command.label`."""
-        return self.what or f"Read {self.source.name}"
+        return self.what or msg("Read {name}", name=self.source.name)
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""
@@ -246,7 +246,7 @@ class SetRoles(Command):
         role = next(iter(given)).value if len(given) == 1 else "several roles"
         if len(self.roles) == 1:
             return msg("{file}: {note}", file=next(iter(self.roles)), note=role)
-        return f"{len(self.roles)} columns: {role}"
+        return msg("{roles} columns: {role}", roles=len(self.roles), role=role)
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""

@@ -11,7 +11,7 @@ from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
 from dpdesk.core.manifest import Manifest
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import msg, text_of
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method
 from dpdesk.engine.private.kinds import Noise
@@ -100,7 +100,7 @@ def internal_values(content: CubeReport) -> dict[str, object]:
         "budget": plain_lines(_paid(as_table(evidence["budget"]))),
         "counting": plain_lines(as_table(as_table(evidence["result"]).get("counting", {}))),
         "attack": played_attack(content.manifest, as_table(evidence["result"])),
-        "roles": [(name, voice().say(str(roles[name]))) for name in columns],
+        "roles": [(name, voice().say(text_of(roles[name]))) for name in columns],
         "charts": charts_from_json(evidence["charts"]),
         **check_lines(evidence),
         "files": content.manifest.files,

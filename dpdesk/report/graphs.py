@@ -7,6 +7,7 @@ from math import sqrt
 
 from dpdesk.core.language import voice
 from dpdesk.core.manifest import Manifest
+from dpdesk.core.messages import text_of
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.exact.attack import Attack
@@ -92,7 +93,7 @@ def _line(item: Mapping[str, object], given: GraphSettings) -> CuboidLine:
     variance, say = as_float(item["variance"]), voice()
     unit = say.say(UNIT)
     return CuboidLine(
-        say.say(str(item["table"])),
+        say.say(text_of(item["table"])),
         int(as_float(item["cells"])),
         f"{_shown(sqrt(variance))} {unit}",
         f"{_shown(half_width(given.noise, variance, 1.0))} {unit}",

@@ -10,6 +10,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
 from dpdesk.core.manifest import Manifest
+from dpdesk.core.messages import text_of
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
@@ -185,13 +186,14 @@ def check_lines(evidence: Mapping[str, object]) -> dict[str, object]:
 
 def _recorded_check(raw: Mapping[str, object]) -> ClaimCheck:
     status = CheckStatus(raw["status"])
-    return ClaimCheck(str(raw["claim"]), status, str(raw["found"]), label=str(raw["label"]))
+    claim, found, label = (text_of(raw[name]) for name in ("claim", "found", "label"))
+    return ClaimCheck(claim, status, found, label=label)
 
 
 def _figure_line(given: Mapping[str, object]) -> Line:
     say, number, kind = voice().say, as_float(given["value"]), str(given["kind"])
     value = f"{figure(number, kind)} {unit_of(number, str(given['unit']))}".rstrip()
-    return Line(say(str(given["label"])), value, say(str(given["help"])))
+    return Line(say(text_of(given["label"])), value, say(text_of(given["help"])))
 
 
 def _single(table: Mapping[str, object]) -> dict[str, object]:

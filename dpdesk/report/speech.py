@@ -14,6 +14,7 @@ from jinja2 import nodes
 from jinja2.ext import Extension
 
 from dpdesk.core.language import ENGLISH, Untranslated, voice
+from dpdesk.core.messages import text_of
 from dpdesk.core.shown import LONGEST_TEXT, shortened
 from dpdesk.report.marks import marked
 
@@ -85,7 +86,7 @@ def _is_whole(value: object) -> bool:
 
 def say(sentence: object) -> Markup | str:
     """A finished English sentence in the language of the page, with its names as code."""
-    return marked(voice().say(str(sentence)))
+    return marked(voice().say(text_of(sentence)))
 
 
 def evidence(sentences: object) -> Markup | str:
@@ -96,7 +97,7 @@ def evidence(sentences: object) -> Markup | str:
 def _evidence(sentences: object) -> str:
     from dpdesk.project.review.questions import Basis
 
-    whole, speaker = str(sentences), voice()
+    whole, speaker = text_of(sentences), voice()
     if speaker.language == ENGLISH:
         return whole
     for basis in Basis:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
+from dpdesk.core.messages import text_of
 from dpdesk.report.pages import figure, flattened, plain_value
 
 
@@ -121,7 +122,7 @@ def _said(table: Mapping[str, object]) -> dict[str, object]:
         if isinstance(value, str):
             said[key] = voice().say(value)
         elif isinstance(value, list | tuple):
-            said[key] = [voice().say(str(item)) for item in value]
+            said[key] = [voice().say(text_of(item)) for item in value]
     return said
 
 

@@ -71,7 +71,7 @@ def _code_messages(path: Path, root: Path) -> Iterator[Found]:
         if name in ("text", "m", "message") and texts:
             for text in texts:
                 yield Found(text, _name(path, root), node.lineno)
-        elif name == "counted" and len(texts) == 2:
+        elif name == "counted" and len(texts) == 2 and not _constants(node.args[0]):
             yield Found((texts[0], texts[1]), _name(path, root), node.lineno)
 
 

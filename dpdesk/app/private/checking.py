@@ -237,7 +237,10 @@ def _tables(
         file, _, reason = error.sentence.partition(": ")
         found.fail(found.public / file, reason)
     except OSError as error:
-        found.fail(found.public, f"cannot be read ({error.strerror or type(error).__name__})")
+        found.fail(
+            found.public,
+            msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
+        )
     return None
 
 
@@ -251,7 +254,10 @@ def _page(found: ReleaseFiles, method: PrivateMethod, manifest: Manifest) -> lis
     except UnreadableJsonError:  # the labels themselves are named
         return []
     except OSError as error:
-        found.fail(page, f"cannot be read ({error.strerror or type(error).__name__})")
+        found.fail(
+            page,
+            msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
+        )
         return []
 
     def written(language: str) -> bytes:

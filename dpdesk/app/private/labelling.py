@@ -16,6 +16,7 @@ from dpdesk.app.labelling import plain_variable
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable
 from dpdesk.core.manifest import Manifest
+from dpdesk.core.messages import msg
 from dpdesk.core.shapes import as_table
 from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.release_check import is_listed_file
@@ -85,7 +86,7 @@ def dimension_faults(public: Path, manifest: Manifest) -> Iterator[str]:
         yield str(error)
         return
     except OSError as error:
-        yield f"cannot be read ({error.strerror or type(error).__name__})"
+        yield msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__)
         return
     if book.variables and manifest.parameters.get(LABELS) != SOURCE:
         yield "holds labels, and the parameters say that none are published"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.pinned import lines_of, unnamed, untyped
 from dpdesk.core.plan import Plan, SourceSpec
 from dpdesk.core.schema import ColumnType, DataProfile, Role
@@ -48,7 +49,7 @@ def open_pinned(
     from dpdesk.io.reading import format_of, resolve_source
 
     spec = plan.source
-    tree = read_filter(spec, f"{where}, [source]")
+    tree = read_filter(spec, msg("{where}, [source]", where=where))
     named = frozenset[str]() if tree is None else tree.named
     keys = unnamed(spec, format_of(spec, resolve_source(spec, base)))
     if keys:

@@ -71,7 +71,7 @@ def prepare_tables(
 
     from dpdesk.io.private.row_filter import read_filter
 
-    read_filter(plan.source, f"{where}, [source]")
+    read_filter(plan.source, msg("{where}, [source]", where=where))
     chosen, parameters = check_protection(context, plan, where)
     method = noise_of(chosen)
     if method is None:
@@ -136,7 +136,10 @@ def _note_hierarchies(plan: Plan, columns: Sequence[str], note: Callable[[str, s
             continue
         if name not in used:
             why = "the settings of the method do not name the column"
-            note("hierarchy.unused", f"The hierarchy of `{name}` is not used, because {why}.")
+            note(
+                "hierarchy.unused",
+                msg("The hierarchy of `{name}` is not used, because {why}.", name=name, why=why),
+            )
         elif isinstance(spec.hierarchy, HierarchyBuilder):
             note_idle_options(name, spec.hierarchy, note)
             _note_listed(plan, name, spec.hierarchy, note)
@@ -153,13 +156,18 @@ def _note_listed(
     level = levels.get(name, 0) if isinstance(levels, Mapping) else 0
     if chosen and not level:
         why = "`domains` lists the categories of the column and `levels` names no level"
-        note("hierarchy.unused", f"The hierarchy of `{name}` is not used, because {why}.")
+        note(
+            "hierarchy.unused",
+            msg("The hierarchy of `{name}` is not used, because {why}.", name=name, why=why),
+        )
         return
     lost = [text for text in kept_apart(builder) if text not in chosen]
     if lost:
         shown = ", ".join(quoted(text) for text in lost[:_SHOWN])
         shown += ", …" if len(lost) > _SHOWN else ""
-        sentence = f"Column `{name}`: its hierarchy keeps {shown} apart."
+        sentence = msg(
+            "Column `{name}`: its hierarchy keeps {shown} apart.", name=name, shown=shown
+        )
         note("hierarchy.reading", sentence + OUTSIDE)
 
 

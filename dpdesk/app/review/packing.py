@@ -15,7 +15,7 @@ from dpdesk.app.review.review_picture import ReviewPicture, is_whole, look, sign
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.language import ENGLISH, languages, speaking, voice
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.report.pack import AttackLine
 
 if TYPE_CHECKING:
@@ -357,14 +357,19 @@ def _spent_on(context: AppContext, source: str) -> str:
     debits = book.debits.values()
     keys = {one.key.folded: one.key for one in debits if one.request.source == source}
     parts = [
-        f"{_debits(book.spending(key).count)} for {key}, {book.spending(key)} together"
+        msg(
+            "{debits} for {key}, {spending} together",
+            debits=_debits(book.spending(key).count),
+            key=key,
+            spending=book.spending(key),
+        )
         for key in keys.values()
     ]
-    return "; ".join(parts) or "nothing, by this computer's own ledger"
+    return joined(parts, "; ") or "nothing, by this computer's own ledger"
 
 
 def _debits(count: int) -> str:
-    return "1 debit" if count == 1 else f"{count:,} debits"
+    return "1 debit" if count == 1 else msg("{count:,} debits", count=count)
 
 
 def _spent(context: AppContext, entry: str) -> str:
@@ -381,15 +386,22 @@ def _spent(context: AppContext, entry: str) -> str:
         with closing(Ledger.open(Path(places[-1]), create=False)) as ledger:
             book = ledger.book
     except DpdeskError as error:
-        return f"cannot be read: {error.sentence}"
+        return msg("cannot be read: {sentence}", sentence=error.sentence)
     record = next((one for one in book.debits.values() if one.entry == entry), None)
     if record is None:
         return "lacks this debit: it was put back from an old copy, or replaced"
     spending, limit = book.spending(record.key), book.limit(record.key)
-    owner = "the ledger sets no limit" if limit is None else f"the owner's limit is {limit}"
-    return (
-        f"{_debits(spending.count)}, {spending} together; {owner}; the outcome of this debit: "
-        f"{record.outcome.value}"
+    owner = (
+        "the ledger sets no limit"
+        if limit is None
+        else msg("the owner's limit is {limit}", limit=limit)
+    )
+    return msg(
+        "{debits}, {spending} together; {owner}; the outcome of this debit: {outcome}",
+        debits=_debits(spending.count),
+        spending=spending,
+        owner=owner,
+        outcome=record.outcome.value,
     )
 
 

@@ -181,7 +181,9 @@ def signature_claim(
     if not state.trust.entries:
         faults = [fault for fault in faults if fault.code != _UNKNOWN]
     failures = tuple(Failure(REVIEW_FILE, fault.reason) for fault in faults)
-    notes = tuple(f"review: {fault.reason}." for fault in (*state.notes, *state.past))
+    notes = tuple(
+        msg("review: {reason}.", reason=fault.reason) for fault in (*state.notes, *state.past)
+    )
     if failures:
         words = msg("{n:,} faults. The first: {reason}", n=len(faults), reason=faults[0].reason)
         words = faults[0].reason if len(faults) == 1 else words

@@ -141,7 +141,7 @@ def _lines(submitted: ChecklistItem, here: Item | None) -> tuple[str, ...]:
     def found(item: ChecklistItem | Item) -> str:
         return msg("{file}: {note}", file=item.status.value, note=item.evidence)
 
-    author = msg("As the author's program found it: {found}", found=found(submitted))
+    author = f"As the author's program found it: {found(submitted)}"
     if here is None:
         return (submitted.question, "This computer knows no such check.", author)
     same = (submitted.question, found(submitted)) == (here.question, found(here))
@@ -180,7 +180,7 @@ class _Reader:
         """Raise InputError for a key that is not known."""
         for key in table:
             if key not in known:
-                words = f"expected one of {', '.join(known)}"
+                words = msg("expected one of {join}", join=", ".join(known))
                 raise self.fault((*at, key), "is unknown", words, "sheet.unknown-key")
 
     def decision(self, part: str, name: str, code: str = "") -> tuple[Any, str]:
@@ -212,7 +212,9 @@ class _Reader:
         if found in known:
             return found
         what = f"is `{found[:40]}`" if found else "is not decided"
-        raise self.fault(at, what, f"expected one of {', '.join(known)}", "sheet.undecided")
+        raise self.fault(
+            at, what, msg("expected one of {join}", join=", ".join(known)), "sheet.undecided"
+        )
 
     def text(self, at: tuple[str, ...]) -> str:
         """A text; missing counts as empty."""
@@ -228,5 +230,14 @@ class _Reader:
         from dpdesk.io.tomlfile import line_of
 
         line = line_of(self._text, list(at))
-        where = f"{self._path}, line {line}" if line else f"{self._path}"
-        return InputError(code, f"{where}: `{'.'.join(at)}` {what}, {then}.")
+        where = msg("{path}, line {line}", path=self._path, line=line) if line else f"{self._path}"
+        return InputError(
+            code,
+            msg(
+                "{where}: `{join}` {what}, {then}.",
+                where=where,
+                join=".".join(at),
+                what=what,
+                then=then,
+            ),
+        )

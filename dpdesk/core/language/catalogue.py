@@ -16,7 +16,7 @@ from io import BytesIO
 
 from dpdesk.core.errors import StorageError
 from dpdesk.core.language.numbers import NumberMarks
-from dpdesk.core.language.templates import Template, placeholders
+from dpdesk.core.language.templates import Template, bare_of, placeholders
 from dpdesk.core.resources import resource_files, resource_root
 
 ENGLISH = "en"
@@ -30,13 +30,15 @@ class Catalogue:
     """All messages of one language.
 
     ``plain`` maps English texts to translated ones; ``plurals`` the English singular to all forms;
-    ``plural_form`` chooses among them by a count. ``templates`` are ordered, most specific first.
+    ``plural_form`` chooses among them by a count. ``counted`` are those with typed placeholders, by
+    their English forms without the kinds. ``templates`` are ordered, most specific first.
     """
 
     language: str
     plain: Mapping[str, str]
     templates: tuple[Template, ...] = ()
     plurals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    counted: Mapping[tuple[str, str], tuple[Template, ...]] = field(default_factory=dict)
     plural_form: Callable[[int], int] = field(default=lambda count: int(count != 1))
     marks: NumberMarks = field(default_factory=NumberMarks)
 
@@ -90,6 +92,8 @@ def catalogue_from(language: str, files: Sequence[bytes]) -> Catalogue:
 
     plain: dict[str, str] = {}
     plurals: dict[str, tuple[str, ...]] = {}
+    counted: dict[tuple[str, str], tuple[Template, ...]] = {}
+    finished: list[Template] = []
     form: Callable[[int], int] = gettext.c2py("n != 1")
     for content in files:
         try:
@@ -103,15 +107,26 @@ def catalogue_from(language: str, files: Sequence[bytes]) -> Catalogue:
             if isinstance(entry.id, tuple | list):
                 forms = tuple(map(str, entry.string or ()))
                 if forms and all(forms):
-                    plurals[str(entry.id[0])] = forms
+                    one, many = map(str, entry.id)
+                    plurals[one] = forms
+                    if placeholders(many):
+                        made = tuple(Template(many, other) for other in forms)
+                        counted[bare_of(one), bare_of(many)] = made
+                        finished += [Template(one, forms[0]), Template(many, forms[-1])]
             elif entry.string:
                 plain[str(entry.id)] = str(entry.string)
     decimal = Locale.parse(language).number_symbols["latn"]["decimal"]
     return Catalogue(
-        language, plain, _templates(plain), plurals, form, NumberMarks(decimal, _THIN_SPACE)
+        language,
+        plain,
+        _templates(plain, finished),
+        plurals,
+        counted,
+        form,
+        NumberMarks(decimal, _THIN_SPACE),
     )
 
 
-def _templates(plain: Mapping[str, str]) -> tuple[Template, ...]:
+def _templates(plain: Mapping[str, str], counted: Sequence[Template]) -> tuple[Template, ...]:
     made = [Template(english, other) for english, other in plain.items() if placeholders(english)]
-    return tuple(sorted(made, key=lambda one: one.weight, reverse=True))
+    return tuple(sorted([*made, *counted], key=lambda one: one.weight, reverse=True))

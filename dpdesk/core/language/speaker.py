@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 
 from dpdesk.core.language.catalogue import ENGLISH, PAGES, TEXTS, Catalogue, read_catalogue
 from dpdesk.core.language.numbers import NumberMarks, is_figure
+from dpdesk.core.language.readings import (
+    MARK,
+    Reading,
+    reading,
+    readings,
+    run,
+    sentences,
+    spread,
+)
 from dpdesk.core.language.templates import Template, placeholders
-from dpdesk.core.messages import Message, frame
+from dpdesk.core.messages import Counted, Listed, Message, bare, joined
 
 _SENTENCES = re.compile(r"(?<=[.!?:;]) (?=\S)")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOST_PARTS = 40
 _GRAND_TOTAL = "grand total"
 _TOTAL = f"the {_GRAND_TOTAL}"
+_MARKED = re.compile(r"`[^`]*`")
 _QUOTED = re.compile(r"`[^`]*`(?: \([^`]*\))?")
 _CELLS = re.compile(
     r"(?P<count>\d[\d,]*) (?:cell|of the cells) of (?P<table>.+?) \((?P<cells>.*)\)", re.DOTALL
@@ -100,6 +110,8 @@ class Voice:
         """As :meth:`say`, but None for what this language lacks."""
         if self._catalogue is None or not sentence.strip() or isinstance(sentence, Untranslated):
             return sentence
+        if isinstance(sentence, Listed):
+            return self._said_list(sentence)
         if isinstance(sentence, Message):
             said = self._message(sentence)
             if said is not None:
@@ -145,25 +157,112 @@ class Voice:
         return english
 
     def _message(self, message: Message) -> str | None:
-        """A message by its template; None where the catalogue lacks it or a value of it."""
+        """A message by its structure; None where the catalogue lacks it or a value of it."""
+        if isinstance(message, Counted):
+            said = self._plural(message)
+            if said is not None:
+                return said
+        found = reading(message)
+        if not any(map(str.isalpha, found[0].replace(MARK, ""))):
+            said = self._wordless(found)
+            if said is not None:
+                return said
+        return self._read(found) or self._sentences(found) or self._sentences(spread(found))
+
+    def _plural(self, message: Counted) -> str | None:
+        """A counted message in the form that this language has for its count."""
         assert self._catalogue is not None
-        literals, names = frame(message.template)
-        for template in self._catalogue.framed.get(literals, ()):
-            values: dict[str, str] = {}
-            for name, (known_as, kind) in zip(names, placeholders(template.english), strict=True):
-                said = self._value(kind, message.values[name])
-                if said is None or values.setdefault(known_as, said) != said:
+        one, many = map(bare, message.forms)
+        forms = self._catalogue.counted.get((one, many))
+        if forms is None:
+            return None
+        values: dict[str, str] = {}
+        for name, kind in placeholders(forms[0].english):
+            said = self._value(kind, message.values[name])
+            if said is None:
+                return None
+            values[name] = said
+        return forms[self._catalogue.plural_form(message.number)].filled(values)
+
+    def _wordless(self, found: Reading) -> str | None:
+        """What has no words of its own: its values, with what stands between them."""
+        said = [self._alone(value) for value in found[1]]
+        if any(one is None for one in said):
+            return None
+        literals = found[0].split(MARK)
+        ends = zip(said, literals[1:], strict=True)
+        return literals[0] + "".join(f"{one}{literal}" for one, literal in ends)
+
+    def _alone(self, value: str) -> str | None:
+        if isinstance(value, Message | Listed):
+            return self.known(value)
+        if is_figure(value) or _MARKED.fullmatch(value):
+            return self.figure(value)
+        return self._catalogue.plain.get(value) if self._catalogue else value
+
+    def _sentences(self, found: Reading) -> str | None:
+        """Several sentences of one message, each as long as one that is known can be."""
+        parts = sentences(found)
+        if len(parts) > _MOST_PARTS:
+            return None
+        said, start = [], 0
+        while start < len(parts):
+            for end in range(len(parts), start, -1):
+                whole = self._read(run(parts[start:end]))
+                if whole is not None:
+                    said.append(whole)
+                    start = end
                     break
             else:
-                return template.filled(values)
+                return None
+        return " ".join(said)
+
+    def _read(self, found: Reading) -> str | None:
+        """What the catalogue has for one of the readings of a text with marks for its values."""
+        assert self._catalogue is not None
+        if found[0] == MARK:
+            return self._alone(found[1][0])
+        for text, values in readings(found):
+            said = None if values else self._catalogue.plain.get(text)
+            if said is not None:
+                return said
+            for template in self._catalogue.framed.get(tuple(text.split(MARK)), ()):
+                said = self._filled_by(template, values)
+                if said is not None:
+                    return said
         return None
 
+    def _filled_by(self, template: Template, values: Sequence[str]) -> str | None:
+        found: dict[str, str] = {}
+        for (name, kind), value in zip(placeholders(template.english), values, strict=True):
+            said = self._value(kind, value)
+            if said is None or found.setdefault(name, said) != said:
+                return None
+        return template.filled(found)
+
     def _value(self, kind: str, value: str) -> str | None:
+        if isinstance(value, Listed):
+            return None if kind in ("int", "number") else self._said_list(value)
         if isinstance(value, Message):
-            return self.known(value)
+            if kind in ("int", "number"):
+                return None
+            whole = self.known(value)
+            if whole is None and not value.endswith("."):
+                whole = self.known(joined([value, "."], ""))
+                return None if whole is None else whole.removesuffix(".")
+            return whole
         if kind in ("int", "number"):
             return self.marks.written(value) if is_figure(value) else None
         return self._filling(kind, value)
+
+    def _said_list(self, value: Listed) -> str:
+        """Names in a row, joined as this language does."""
+        from babel.lists import format_list
+
+        parts = [self.say(item) if isinstance(item, Message) else item for item in value.items]
+        if value.more:
+            parts.append(self.counted(value.more, "{n} more", "{n} more"))
+        return str(format_list(parts, "standard", self.language))
 
     def _translated(self, sentence: str) -> str | None:
         return self._whole(sentence) or self._in_parts(sentence)

@@ -51,6 +51,11 @@ def placeholders(text: str) -> tuple[tuple[str, str], ...]:
     return found
 
 
+def bare_of(text: str) -> str:
+    """A text whose typed placeholders are names alone."""
+    return _PLACEHOLDER.sub(lambda one: f"{{{one['name']}}}", text)
+
+
 @dataclass(frozen=True)
 class Template:
     """An English sentence with typed placeholders, and the same in another language."""

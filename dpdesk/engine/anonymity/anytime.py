@@ -8,6 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.messages import counted
 from dpdesk.engine.anonymity.bounds import plain_bounds
 from dpdesk.engine.anonymity.lattice import LatticeProblem, Node
 from dpdesk.engine.anonymity.metrics import INFINITE, evaluate_node
@@ -217,9 +218,17 @@ class _BestFirst:
             self._report(
                 Note(
                     "search.best-so-far",
-                    f"Best so far, after {seen:,} of at most {max_nodes:,} nodes: "
-                    f"{self._objective} {_figure(self._objective, self._best)}, "
-                    f"{rows:,} {'row' if rows == 1 else 'rows'} suppressed.",
+                    counted(
+                        "Best so far, after {seen:,} of at most {max_nodes:,} nodes: {objective} "
+                        "{figure}, {n:,} row suppressed.",
+                        "Best so far, after {seen:,} of at most {max_nodes:,} nodes: {objective} "
+                        "{figure}, {n:,} rows suppressed.",
+                        n=rows,
+                        seen=seen,
+                        max_nodes=max_nodes,
+                        objective=self._objective,
+                        figure=_figure(self._objective, self._best),
+                    ),
                 )
             )
 

@@ -20,7 +20,7 @@ from dpdesk.core.charts import (
     format_figure,
     table_from,
 )
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.engine.anonymity.risk import RiskSummary
 from dpdesk.engine.anonymity.utility import AttributeUtility, GroupSuppression
 
@@ -36,7 +36,7 @@ def share_text(share: float) -> str:
 
 def rows_text(rows: int) -> str:
     """A number of rows in words."""
-    return msg("{n:,} row", n=rows) if rows == 1 else msg("{n:,} rows", n=rows)
+    return counted("{n:,} row", "{n:,} rows", n=rows)
 
 
 def risk_chart(before: RiskSummary, after: RiskSummary | None = None) -> BarChart:
@@ -77,20 +77,26 @@ def _size_series(
 
 
 def _risk_answer(before: RiskSummary, after: RiskSummary | None) -> str:
-    text = (
-        f"{before.exposed:,} of {rows_text(before.rows)} ({share_text(before.exposed_share)}) are "
-        f"in classes smaller than k = {before.k:,}"
+    text = msg(
+        "{exposed:,} of {rows_text} ({exposed_share}) are in classes smaller than k = {k:,}",
+        exposed=before.exposed,
+        rows_text=rows_text(before.rows),
+        exposed_share=share_text(before.exposed_share),
+        k=before.k,
     )
     if after is None:
         return text + "."
     if not after.rows:
         return text + "; the release would have no rows."
     if after.exposed:
-        return text + f"; in the release {after.exposed:,}."
+        return text + msg("; in the release {exposed:,}.", exposed=after.exposed)
     chance = share_text(after.highest)
-    return (
-        f"{text}; in the release none. For someone who knows the quasi-identifiers alone, a match "
-        f"is right with a chance of at most {chance}."
+    return msg(
+        "{text}; in the release none. For someone who knows the "
+        "quasi-identifiers alone, a match is right with a chance of at most "
+        "{chance}.",
+        text=text,
+        chance=chance,
     )
 
 
@@ -170,9 +176,15 @@ def suppression_chart(groups: Sequence[GroupSuppression], overall: float) -> Bar
         question="Whom does suppression hit most?",
         short="Suppression",
         answer=(
-            f"{share_text(overall)} of all rows are suppressed; of the rows with "
-            f"{worst.attribute} = {worst.value or '(empty)'} it is {share_text(worst.share)}, the "
-            "most among values that at least 1 % of the rows hold."
+            msg(
+                "{overall} of all rows are suppressed; of the rows with {attribute} = "
+                "{worst} it is {share}, the most among values that at least 1 % of the "
+                "rows hold.",
+                overall=share_text(overall),
+                attribute=worst.attribute,
+                worst=worst.value or "(empty)",
+                share=share_text(worst.share),
+            )
         ),
         category_axis=Axis("Original value"),
         value_axis=Axis("Rows suppressed", "% of the rows with the value", percent=True, minimum=0),
@@ -337,15 +349,27 @@ def _first_of_each(cell: NDArray[np.int64]) -> NDArray[np.int64]:
 def _node_answer(cloud: NodeCloud, choice: NodeChoice, drawn: int) -> str:
     nodes, feasible = len(cloud.loss), int(choice.feasible.sum())
     kind = "combinations of levels" if cloud.whole else "combinations of levels looked at"
-    text = f"{feasible:,} of {nodes:,} {kind} reach k = {cloud.k:,} within the limit"
+    text = msg(
+        "{feasible:,} of {nodes:,} {kind} reach k = {k:,} within the limit",
+        feasible=feasible,
+        nodes=nodes,
+        kind=kind,
+        k=cloud.k,
+    )
     if choice.chosen is not None:
-        named = f"the best by {choice.objective}" if choice.optimal else "the chosen one"
-        text += (
-            f"; {named} loses {share_text(float(cloud.loss[choice.chosen]))} of the detail and "
-            f"{share_text(float(cloud.suppressed[choice.chosen]))} of the rows"
+        named = (
+            msg("the best by {objective}", objective=choice.objective)
+            if choice.optimal
+            else "the chosen one"
+        )
+        text += msg(
+            "; {named} loses {loss} of the detail and {suppressed} of the rows",
+            named=named,
+            loss=share_text(float(cloud.loss[choice.chosen])),
+            suppressed=share_text(float(cloud.suppressed[choice.chosen])),
         )
     if drawn < nodes:
-        text += f" ({drawn:,} of the {nodes:,} points are drawn)"
+        text += msg(" ({drawn:,} of the {nodes:,} points are drawn)", drawn=drawn, nodes=nodes)
     return text + "."
 
 

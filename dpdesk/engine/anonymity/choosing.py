@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.engine.anonymity.charts import levels_text, rows_text, share_text
 from dpdesk.engine.anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.anonymity.statistics import EvaluatedNodes
@@ -156,9 +156,15 @@ class Shortfall:
                 k=self.k,
                 where=where,
             )
-        return (
-            f"k = {self.k:,} is not reached: {needs} {rows_text(self.suppressed)} suppressed{at}, "
-            f"of {rows_text(self.rows)}; {rows_text(self.allowed)} are allowed."
+        return msg(
+            "k = {k:,} is not reached: {needs} {rows_text} suppressed{at}, of "
+            "{rows_text2}; {rows_text3} are allowed.",
+            k=self.k,
+            needs=needs,
+            rows_text=rows_text(self.suppressed),
+            at=at,
+            rows_text2=rows_text(self.rows),
+            rows_text3=rows_text(self.allowed),
         )
 
     @property
@@ -182,7 +188,7 @@ class Shortfall:
             return ""
         if "k" in remedy:
             return msg("Set k to {k:,}", k=self.largest_k)
-        return f"Allow {share_text(self.share)} suppressed rows"
+        return msg("Allow {share} suppressed rows", share=share_text(self.share))
 
     def error(self) -> RefusedError:
         """The refusal of a run."""
@@ -190,8 +196,8 @@ class Shortfall:
         if self.suppressed < self.rows:
             ways.append(f"allow max_suppression = {self.share}")
         if self.largest_k >= 2:
-            ways.append(f"set k = {self.largest_k}")
-        hint = " or ".join(ways) or "choose higher levels"
+            ways.append(msg("set k = {largest_k}", largest_k=self.largest_k))
+        hint = joined(ways, " or ") or "choose higher levels"
         return RefusedError(
             "k-anonymity.infeasible",
             self.sentence,

@@ -19,7 +19,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.errors import InputError
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.anonymity.assessment import Assessment, assess
 from dpdesk.engine.anonymity.charts import (
@@ -85,7 +85,9 @@ def size_detail(counted: CountedTable, k: int, place: int, found: Assessment | N
         said.append(_counted(classes.sizes[kept], "the release"))
     unit = "row" if label == "1" else "rows"
     return Detail(
-        f"Which rows are in classes of {label} {unit}?", f"{'; '.join(said)}.", tuple(parts)
+        msg("Which rows are in classes of {label} {unit}?", label=label, unit=unit),
+        f"{'; '.join(said)}.",
+        tuple(parts),
     )
 
 
@@ -96,8 +98,13 @@ def _in_bin(sizes: NDArray[np.int64], edges: Sequence[int], place: int) -> NDArr
 
 
 def _counted(sizes: NDArray[np.int64], where: str) -> str:
-    classes = f"{len(sizes):,} {'class' if len(sizes) == 1 else 'classes'}"
-    return f"{rows_text(int(sizes.sum()))} of {where} in {classes}"
+    classes = counted("{n:,} class", "{n:,} classes", n=len(sizes))
+    return msg(
+        "{rows_text} of {where} in {classes}",
+        rows_text=rows_text(int(sizes.sum())),
+        where=where,
+        classes=classes,
+    )
 
 
 def _classes_part(
@@ -130,21 +137,30 @@ def _classes_part(
     return DetailPart(name, table_from(["Rows", *attributes], lines), note)
 
 
-def attribute_detail(counted: CountedTable, found: Assessment, place: int) -> Detail:
+def attribute_detail(data: CountedTable, found: Assessment, place: int) -> Detail:
     """The values of one attribute before and after, side by side, and what they stand for."""
     utility = found.attributes[place]
-    hierarchy, level = counted.table.hierarchies[place], utility.level
+    hierarchy, level = data.table.hierarchies[place], utility.level
     ancestors, names = hierarchy.ancestors(level), hierarchy.labels[level]
-    kept = counted.leaf_rows_of(found.classes.kept_tuples(found.statistics.k))[place]
+    kept = data.leaf_rows_of(found.classes.kept_tuples(found.statistics.k))[place]
     before, after = (
         np.bincount(ancestors, weights=rows, minlength=len(names)).astype(np.float64)
-        for rows in (counted.leaf_rows[place], kept)
+        for rows in (data.leaf_rows[place], kept)
     )
-    sentence = (
-        f"{utility.attribute} is released at level {level} of {utility.height}: "
-        f"{len(names):,} {'value' if len(names) == 1 else 'values'} for "
-        f"{len(hierarchy.leaves):,} original ones; {share_text(utility.loss)} of its detail is "
-        f"lost, and whoever rebuilds its distribution is {share_text(utility.distance)} off."
+    sentence = counted(
+        "{attribute} is released at level {level} of {height}: {n:,} value for "
+        "{leaves:,} original ones; {loss} of its detail is lost, and whoever "
+        "rebuilds its distribution is {distance} off.",
+        "{attribute} is released at level {level} of {height}: {n:,} values for "
+        "{leaves:,} original ones; {loss} of its detail is lost, and whoever "
+        "rebuilds its distribution is {distance} off.",
+        n=len(names),
+        attribute=utility.attribute,
+        level=level,
+        height=utility.height,
+        leaves=len(hierarchy.leaves),
+        loss=share_text(utility.loss),
+        distance=share_text(utility.distance),
     )
     return Detail(
         msg("What became of {attribute}?", attribute=utility.attribute),
@@ -171,7 +187,7 @@ def _distribution(
     categories = [names[place] or EMPTY for place in shown.tolist()]
     pairs = [_shares(rows, shown, rest) for rows in (before, after)]
     if len(rest):
-        categories.append(f"{len(rest):,} other values")
+        categories.append(msg("{rest:,} other values", rest=len(rest)))
     moved = max(abs(one - other) for one, other in zip(*pairs, strict=True))
     return BarChart(
         id="distribution",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, listed, msg
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.pseudonym_words import assumptions, limits, persons_claim, stated
@@ -66,21 +66,22 @@ def k_guarantee(
 
 def name_list(names: Sequence[str], most: int = _MOST_NAMES) -> str:
     """Names in a sentence: ``age, sex and region``; beyond ``most`` it says how many more."""
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return listed(names, most)
 
 
 def _claim(k: int, smallest: int, quasi: Sequence[str], others: Sequence[str]) -> str:
     known = name_list(quasi, len(quasi))
     each = "combination of these" if len(quasi) > 1 else "value of it"
     further = ", and to whom the other released columns tell nothing more" if others else ""
-    return (
-        f"For someone who knows only {known} of a person{further}, a match is right with a chance "
-        f"of at most 1 in {k:,}: every released {each} covers at least {k:,} rows (the smallest "
-        f"covers {smallest:,})."
+    return msg(
+        "For someone who knows only {known} of a person{further}, a match is "
+        "right with a chance of at most 1 in {k:,}: every released {each} covers "
+        "at least {k:,} rows (the smallest covers {smallest:,}).",
+        known=known,
+        further=further,
+        k=k,
+        each=each,
+        smallest=smallest,
     )
 
 
@@ -95,10 +96,12 @@ def _named(roles: Mapping[str, Role], *wanted: Role) -> list[str]:
 
 
 def _assumptions(quasi: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
-    these = "these quasi-identifiers" if len(quasi) > 1 else f"the value of {quasi[0]}"
-    known = f"Whoever looks for a person knows nothing of them beyond {these}"
+    these = (
+        "these quasi-identifiers" if len(quasi) > 1 else msg("the value of {quasi}", quasi=quasi[0])
+    )
+    known = msg("Whoever looks for a person knows nothing of them beyond {these}", these=these)
     if others:
-        known += f", in particular not {name_list(others)}"
+        known += msg(", in particular not {others}", others=name_list(others))
     return (
         known + ".",
         "Each person has one row; somebody with several rows is protected less.",
@@ -109,17 +112,29 @@ def _assumptions(quasi: Sequence[str], others: Sequence[str]) -> tuple[str, ...]
 def _limits(k: int, roles: Mapping[str, Role], rows_suppressed: int) -> tuple[str, ...]:
     sensitive = _named(roles, Role.SENSITIVE) or _named(roles, Role.INSENSITIVE)
     limits = [
-        "What a whole class shares: when all its rows hold the same value"
-        + (f" of {name_list(sensitive)}" if sensitive else "")
-        + ", that value is learnt of each of them without any link."
+        msg(
+            "What a whole class shares: when all its rows hold the same value{of}, that value is "
+            "learnt of each of them without any link.",
+            of=msg(" of {columns}", columns=name_list(sensitive)) if sensitive else "",
+        )
     ]
     if others := _named(roles, *UNCHANGED_ROLES):
         limits.append(
-            "What columns tell of each other: where the released columns go together (an industry "
-            "with an occupation), someone may conclude from what they know of a person what "
-            f"{name_list(others)} {'holds' if len(others) == 1 else 'hold'} for that person, and "
-            f"tell the rows of a class apart by it; a match is then right more often than once in "
-            f"{k:,}."
+            counted(
+                "What columns tell of each other: where the released columns go together "
+                "(an industry with an occupation), someone may conclude from what they "
+                "know of a person what {others} holds for that person, and tell the rows "
+                "of a class apart by it; a match is then right more often than once in "
+                "{k:,}.",
+                "What columns tell of each other: where the released columns go together "
+                "(an industry with an occupation), someone may conclude from what they "
+                "know of a person what {others} hold for that person, and tell the rows "
+                "of a class apart by it; a match is then right more often than once in "
+                "{k:,}.",
+                n=len(others),
+                others=name_list(others),
+                k=k,
+            )
         )
     limits += _column_limits(roles)
     if rows_suppressed:
@@ -135,9 +150,16 @@ def _column_limits(roles: Mapping[str, Role]) -> list[str]:
     limits = []
     if insensitive := _named(roles, Role.INSENSITIVE):
         limits.append(
-            f"Knowledge of other columns: {name_list(insensitive)} "
-            f"{'is' if len(insensitive) == 1 else 'are'} released unchanged, and whoever knows "
-            "such a value of a person may tell the rows of a class apart and find the person's row."
+            counted(
+                "Knowledge of other columns: {insensitive} is released unchanged, and "
+                "whoever knows such a value of a person may tell the rows of a class "
+                "apart and find the person's row.",
+                "Knowledge of other columns: {insensitive} are released unchanged, and "
+                "whoever knows such a value of a person may tell the rows of a class "
+                "apart and find the person's row.",
+                n=len(insensitive),
+                insensitive=name_list(insensitive),
+            )
         )
     if clusters := _named(roles, Role.CLUSTER):
         limits.append(
@@ -149,7 +171,13 @@ def _column_limits(roles: Mapping[str, Role]) -> list[str]:
         )
     if weights := _named(roles, Role.WEIGHT):
         limits.append(
-            f"Weights: {name_list(weights)} {'is' if len(weights) == 1 else 'are'} released "
-            "unchanged; a weight can tell the region or stratum of a row, or a rare case."
+            counted(
+                "Weights: {weights} is released unchanged; a weight can tell the region "
+                "or stratum of a row, or a rare case.",
+                "Weights: {weights} are released unchanged; a weight can tell the region "
+                "or stratum of a row, or a rare case.",
+                n=len(weights),
+                weights=name_list(weights),
+            )
         )
     return limits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.messages import msg
 from dpdesk.engine.anonymity.anytime import anytime_search, node_budget
 from dpdesk.engine.anonymity.bounded import (
     MAX_BOUNDED_NODES,
@@ -40,19 +41,34 @@ def large_note(problem: LatticeProblem, objective: str, found: SearchResult) -> 
     """How far a search of a large lattice got, in one sentence; None when nothing is feasible."""
     if found.node is None or found.statistics is None:
         return None
-    looked = f"{found.nodes_checked:,} of {problem.node_count:,} combinations of levels"
+    looked = msg(
+        "{nodes_checked:,} of {node_count:,} combinations of levels",
+        nodes_checked=found.nodes_checked,
+        node_count=problem.node_count,
+    )
     if found.proven_optimal:
         return Note(
             "search.proven-by-bounds",
-            f"{looked} were counted; bounds prove that none of the others is better.",
+            msg(
+                "{looked} were counted; bounds prove that none of the others is better.",
+                looked=looked,
+            ),
         )
     rows = found.statistics.suppressed
     value = found.statistics.objective(objective)
     shown = 1 - value if objective == "precision" else value
     return Note(
         "search.not-exact",
-        f"Only {looked} were looked at, as counting all of them would take too long; the best of "
-        f"these has {objective.replace('-', ' ')} {shown:,.4g} and suppresses {rows:,} "
-        f"{'row' if rows == 1 else 'rows'}, and a better one may exist: with fewer "
-        "quasi-identifiers, or hierarchies that start with coarser levels, the search is exact.",
+        msg(
+            "Only {looked} were looked at, as counting all of them would take too "
+            "long; the best of these has {replace} {shown:,.4g} and suppresses "
+            "{rows:,} {rows2}, and a better one may exist: with fewer "
+            "quasi-identifiers, or hierarchies that start with coarser levels, the "
+            "search is exact.",
+            looked=looked,
+            replace=objective.replace("-", " "),
+            shown=shown,
+            rows=rows,
+            rows2="row" if rows == 1 else "rows",
+        ),
     )

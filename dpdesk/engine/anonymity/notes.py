@@ -35,8 +35,12 @@ def node_notes(
     found = [
         Note(
             REMOVED,
-            f"{name_list(names)} {verb} removed completely: every row shows "
-            f"{name_list([f'`{root}`' for root in roots])}.",
+            msg(
+                "{names} {verb} removed completely: every row shows {root}.",
+                names=name_list(names),
+                verb=verb,
+                root=name_list([f"`{root}`" for root in roots]),
+            ),
         )
     ]
     coarse = [f"`{name}`" for name, h in removed if h.height == 1 and len(h.leaves) > 2]
@@ -45,8 +49,12 @@ def node_notes(
         found.append(
             Note(
                 COARSE,
-                f"{name_list(coarse)} {has} no level between the original values and the top; "
-                "levels in between could keep some of the detail.",
+                msg(
+                    "{coarse} {has} no level between the original values and the top; levels "
+                    "in between could keep some of the detail.",
+                    coarse=name_list(coarse),
+                    has=has,
+                ),
             )
         )
     return tuple(found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import listed, msg
 from dpdesk.core.pseudonyms import Linkage
 
 DOMAINS, GROUPS = "pseudonym_domains", "pseudonyms_of_groups"
@@ -52,9 +52,11 @@ def persons_claim(k: int, linkages: Mapping[str, Linkage]) -> str:
     names = of_persons(linkages)
     if not names:
         return ""
-    return (
-        f" Rows that are alike have at least {k:,} different pseudonyms of {_all(names)}, so they "
-        "are not those of fewer persons."
+    return msg(
+        " Rows that are alike have at least {k:,} different pseudonyms of {columns}, so they are "
+        "not those of fewer persons.",
+        k=k,
+        columns=listed(names),
     )
 
 
@@ -67,7 +69,7 @@ def assumptions(linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
         msg(
             "Each person has one identifier for {columns}, always written the same way: one "
             "that is written in two ways counts as two persons.",
-            columns=_all(persons),
+            columns=listed(persons),
         ),
     )
     return (
@@ -77,7 +79,7 @@ def assumptions(linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
             "pseudonym of every identifier that comes to mind, and by trying all of them turn "
             "every pseudonym back, even without the source: for them the rows are as good as "
             "named.",
-            columns=_all(names),
+            columns=listed(names),
         ),
     )
 
@@ -93,7 +95,7 @@ def limits(k: int, linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
                 "Several rows of one person: {columns} shows which rows belong to the same "
                 "person, so whoever knows what two of them have in common may find a "
                 "combination that fewer than {k:,} persons have.",
-                columns=_all(names),
+                columns=listed(names),
                 k=k,
             )
         )
@@ -102,7 +104,7 @@ def limits(k: int, linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
             msg(
                 "Groups: {columns} shows which rows belong to the same group, so whoever "
                 "recognises one member, or knows how the group is made up, may find the others.",
-                columns=_all(names),
+                columns=listed(names),
             )
         )
     for name, each in linkages.items():
@@ -123,13 +125,7 @@ def limits(k: int, linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
             msg(
                 "Later deeds with the key: {columns} was made for this release alone and cannot "
                 "be joined with others by those who lack the key; whoever has it can.",
-                columns=_all(names),
+                columns=listed(names),
             )
         )
     return tuple(found)
-
-
-def _all(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -207,9 +207,10 @@ def _sentence(query: Query, suppressed: int) -> str:
         "release."
     )
     if suppressed:
-        said += (
-            f" {suppressed:,} rows were suppressed and are in no group, so each number may have "
-            f"been up to {suppressed:,} higher in the source."
+        said += msg(
+            " {suppressed:,} rows were suppressed and are in no group, so each "
+            "number may have been up to {suppressed:,} higher in the source.",
+            suppressed=suppressed,
         )
     return said
 
@@ -220,7 +221,10 @@ def _warnings(
     named = [name for name in query.columns() if name in generalised]
     if named:
         shown = ", ".join(quoted(name) for name in named)
-        yield f"Released values of {shown} may be generalised: they stand for groups of values."
+        yield msg(
+            "Released values of {shown} may be generalised: they stand for groups of values.",
+            shown=shown,
+        )
     if any(row.value is None for row in rows):
         yield (
             "Some released values stand for values inside and outside a condition; there the "

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.charts import Axis, Cell, PointSeries, ScatterChart, SeriesStyle, table_from
+from dpdesk.core.messages import counted, msg
 from dpdesk.engine.anonymity.charts import NodeChoice, NodeCloud, levels_text
 from dpdesk.engine.anonymity.lattice import LatticeProblem
 
@@ -124,13 +125,19 @@ def _whole_answer(cloud: NodeCloud, choice: NodeChoice) -> str:
     levels = cloud.levels.astype(np.int64)
     feasible = {tuple(row) for row in levels[choice.feasible].tolist()}
     minimal = sum(not any(lower in feasible for lower in _below(row)) for row in feasible)
-    text = (
-        f"{len(feasible):,} of {len(levels):,} nodes reach k = {cloud.k:,} within the limit, "
-        f"{minimal:,} of them with no feasible node one step finer"
+    text = msg(
+        "{feasible:,} of {levels:,} nodes reach k = {k:,} within the limit, "
+        "{minimal:,} of them with no feasible node one step finer",
+        feasible=len(feasible),
+        levels=len(levels),
+        k=cloud.k,
+        minimal=minimal,
     )
     if choice.chosen is not None:
         steps = int(levels[choice.chosen].sum())
-        text += f"; the chosen one takes {steps:,} {'step' if steps == 1 else 'steps'}"
+        text += counted(
+            "; the chosen one takes {n:,} step", "; the chosen one takes {n:,} steps", n=steps
+        )
     return text + "."
 
 
@@ -192,12 +199,16 @@ def _names(cloud: NodeCloud, chosen: int, places: NDArray[np.int64]) -> tuple[st
 def _near_answer(cloud: NodeCloud, choice: NodeChoice, finer: list[int], coarser: list[int]) -> str:
     def share(places: list[int]) -> str:
         reached = int(choice.feasible[places].sum()) if places else 0
-        return f"{reached:,} of {len(places):,}"
+        return msg("{reached:,} of {places:,}", reached=reached, places=len(places))
 
     seen = "" if cloud.whole else " that were looked at"
-    return (
-        f"Of the nodes{seen} one step finer than the chosen one {share(finer)} reach "
-        f"k = {cloud.k:,} within the limit, of those one step coarser {share(coarser)}."
+    return msg(
+        "Of the nodes{seen} one step finer than the chosen one {share} reach k = "
+        "{k:,} within the limit, of those one step coarser {share2}.",
+        seen=seen,
+        share=share(finer),
+        k=cloud.k,
+        share2=share(coarser),
     )
 
 

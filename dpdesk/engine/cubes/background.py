@@ -12,6 +12,7 @@ from fractions import Fraction
 from dpdesk.core.charts import Chart
 from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.bias_charts import BiasStudy, bias_chart, examples_of, study_of
 from dpdesk.engine.cubes.consistency.bias import Bias
 from dpdesk.engine.cubes.design import CubeDesign
@@ -81,7 +82,7 @@ class Background:
         if study is not None and self._biases.get(repr(study)) is None:
             return "the bias of numbers without negative ones"
         coming = self.coming(design)
-        return f"the planner {NAMES[coming[0]]}" if coming else ""
+        return msg("the planner {names}", names=NAMES[coming[0]]) if coming else ""
 
     def next(
         self, design: CubeDesign, token: CancelToken, report: Report, *, decided: bool
@@ -94,7 +95,7 @@ class Background:
             return
         coming = self.coming(design)
         if coming:
-            report(StepStarted(f"Plan with {NAMES[coming[0]]}", 1, 1))
+            report(StepStarted(msg("Plan with {names}", names=NAMES[coming[0]]), 1, 1))
             self._plan(compared_settings(design.settings, coming[0]), design.plan.shape, token)
 
     def _planners(self, settings: CubeSettings) -> tuple[str, ...]:

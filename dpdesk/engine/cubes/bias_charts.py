@@ -133,7 +133,7 @@ def bias_chart(design: CubeDesign, found: Sequence[Bias]) -> ScatterChart:
     return ScatterChart(
         id=BIAS,
         question="What would “No negative numbers” do to the cells?",
-        answer=f"{_answer(design, found, channel)} {_ASSUMED}",
+        answer=msg("{answer} {assumed}", answer=_answer(design, found, channel), assumed=_ASSUMED),
         x_axis=Axis("True size of the filled cells of an invented table", unit, minimum=0.0),
         y_axis=Axis("Error of a cell of the finest table", unit),
         series=tuple(
@@ -169,10 +169,17 @@ def _answer(design: CubeDesign, found: Sequence[Bias], channel: Channel) -> str:
         else "If you choose “No negative numbers”"
     )
     after, before = cleaned.spread_other * step, sqrt(_base_variance(design))
-    return (
-        f"{choice}, empty cells come out {_number(cleaned.empty * step)} too large on average and "
-        f"cells of {_number(size)} {unit_of(channel)} {_less(cleaned.other * step)} (typical error "
-        f"{_number(after)} instead of {_number(before)}). “Whole numbers” adds no bias."
+    return msg(
+        "{choice}, empty cells come out {empty} too large on average and cells "
+        "of {size} {unit} {less} (typical error {after} instead of "
+        "{before}). “Whole numbers” adds no bias.",
+        choice=choice,
+        empty=_number(cleaned.empty * step),
+        size=_number(size),
+        unit=unit_of(channel),
+        less=_less(cleaned.other * step),
+        after=_number(after),
+        before=_number(before),
     )
 
 

@@ -23,7 +23,7 @@ from dpdesk.core.charts import (
     format_figure,
     table_from,
 )
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.errors import Errors, MeasureErrors
 from dpdesk.engine.cubes.lattice import Floats, cells, members
@@ -64,7 +64,7 @@ def design_figures(
             max(widths),
             unit=unit,
             better="lower",
-            help=f"Of the least exact table, {in_cells(settings)}.",
+            help=msg("Of the least exact table, {in_cells}.", in_cells=in_cells(settings)),
             headline=True,
             about="loss",
         ),
@@ -121,7 +121,7 @@ def _measure_figure(number: int, one: MeasureErrors, which: str) -> Figure:
         max(one.widths),
         unit=one.unit,
         better="lower",
-        help=f"Half width of {which} in the least exact table"
+        help=msg("Half width of {which} in the least exact table", which=which)
         + (", to be divided by the n people of the cell." if one.per_person else "."),
         headline=True,
         about="loss",
@@ -150,7 +150,9 @@ def unit_of(channel: Channel) -> str:
 def in_cells(settings: CubeSettings) -> str:
     """How often a ± holds, or for which numbers: see :attr:`CubeSettings.covered`."""
     if settings.covered is Covered.LEAST_SQUARES:
-        return f"by least squares, and more by `{settings.consistency}`"
+        return msg(
+            "by least squares, and more by `{consistency}`", consistency=settings.consistency
+        )
     if settings.covered is Covered.WITH_NEGATIVES:
         return "in 95 % of its cells before negative numbers are removed"
     return "in 95 % of its cells"
@@ -198,10 +200,20 @@ def tables_chart(
     unit, widths = unit_of(channel), _widths(settings, channel, errors)
     worst = int(np.argmax(widths))
     least = _number(min((width for width in widths if width > 0), default=0.0))
-    most = f"{_number(widths[worst])} {unit} {in_cells(settings)}"
-    answer = f"Largest in {name_of(settings, int(masks[worst]))}: ± {most}; smallest ± {least}."
+    most = msg(
+        "{number} {unit} {in_cells}",
+        number=_number(widths[worst]),
+        unit=unit,
+        in_cells=in_cells(settings),
+    )
+    answer = msg(
+        "Largest in {name_of}: ± {most}; smallest ± {least}.",
+        name_of=name_of(settings, int(masks[worst])),
+        most=most,
+        least=least,
+    )
     if least == _number(widths[worst]):
-        answer = f"The same in every table with noise: ± {most}."
+        answer = msg("The same in every table with noise: ± {most}.", most=most)
     return ScatterChart(
         id=TABLES,
         question="How large is the error of each table?",
@@ -301,8 +313,15 @@ def sizes_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Bar
         id="cube-sizes",
         question="How does the error grow with the number of dimensions?",
         answer=(
-            f"From ± {_number(largest[0])} with {_dimensions(order[0])} to ± "
-            f"{_number(largest[-1])} {unit} with {_dimensions(order[-1])}, at most."
+            msg(
+                "From ± {number} with {dimensions} to ± {number2} {unit} with "
+                "{dimensions2}, at most.",
+                number=_number(largest[0]),
+                dimensions=_dimensions(order[0]),
+                number2=_number(largest[-1]),
+                unit=unit,
+                dimensions2=_dimensions(order[-1]),
+            )
         ),
         category_axis=Axis("Dimensions", "number"),
         value_axis=Axis(WIDTH_AXES[settings.covered], unit, minimum=0.0),
@@ -344,7 +363,7 @@ def odds_chart(settings: CubeSettings) -> BarChart:
 
 
 def _dimensions(count: int) -> str:
-    return "no dimension" if count == 0 else f"{count} dimension{'' if count == 1 else 's'}"
+    return "no dimension" if count == 0 else counted("{n} dimension", "{n} dimensions", n=count)
 
 
 def _number(value: float) -> str:

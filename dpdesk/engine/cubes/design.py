@@ -417,16 +417,25 @@ def _check_steps(settings: CubeSettings, where: str) -> None:
         if largest > _MOST_STEPS:
             raise InputError(
                 "cube.step",
-                f"{where}: {quoted(measure.column)} is summed in more than "
-                f"{_MOST_STEPS:,} steps from bound to bound.",
+                msg(
+                    "{where}: {column} is summed in more than {most_steps:,} steps from "
+                    "bound to bound.",
+                    where=where,
+                    column=quoted(measure.column),
+                    most_steps=_MOST_STEPS,
+                ),
                 hint="Give a larger `step` in `measure`.",
                 details={"key": "measure"},
             )
         if largest == 0:
             raise InputError(
                 "cube.step",
-                f"{where}: no value of {quoted(measure.column)} but 0 is possible between "
-                "the bounds of `measure`, in its steps.",
+                msg(
+                    "{where}: no value of {column} but 0 is possible between the bounds of "
+                    "`measure`, in its steps.",
+                    where=where,
+                    column=quoted(measure.column),
+                ),
                 hint="Give a smaller `step`, or other bounds.",
                 details={"key": "measure"},
             )
@@ -629,12 +638,15 @@ def _notes(
         notes.append(Note("cube.whole", sentence))
     if cluster is None:
         rows = settings.rows_per_person
-        told = "one row" if rows == 1 else f"at most {rows:,} rows"
+        told = "one row" if rows == 1 else msg("at most {rows:,} rows", rows=rows)
         notes.append(
             Note(
                 "cube.rows-per-person",
-                f"The guarantee takes for granted that every person has {told}: no column with the "
-                "role cluster says whose rows belong together.",
+                msg(
+                    "The guarantee takes for granted that every person has {told}: no column "
+                    "with the role cluster says whose rows belong together.",
+                    told=told,
+                ),
             )
         )
     if plan.note:

@@ -50,10 +50,15 @@ def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
     values = size + sqrt(variance) * _quantiles(design, mask)
     width = released_width(settings, design.plan, mask, variance, step)
     across, along = _stacked(values)
-    cell = f"a cell of {name_of(settings, mask)} that truly holds {_number(size)} {unit}"
+    cell = msg(
+        "a cell of {name_of} that truly holds {number} {unit}",
+        name_of=name_of(settings, mask),
+        number=_number(size),
+        unit=unit,
+    )
     return ScatterChart(
         id="cube-example",
-        question=f"What could {cell} be released as?",
+        question=msg("What could {cell} be released as?", cell=cell),
         answer=(
             f"Each dot is one case in {DOTS}: {_RELEASED[settings.covered]} "
             f"{_number(size - width)} to {_number(size + width)} (± {_number(width)}"
@@ -106,7 +111,7 @@ def _top(heights: Floats) -> float:
 def _share(width: float, size: float) -> str:
     if size <= 0:
         return ""
-    return f", {format_figure(width / size, 'share')} of the example"
+    return msg(", {width} of the example", width=format_figure(width / size, "share"))
 
 
 def _number(value: float) -> str:

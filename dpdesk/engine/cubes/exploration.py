@@ -189,9 +189,14 @@ def _sentence(design: CubeDesign) -> str:
     count = "1 table" if tables == 1 else msg("{n:,} tables", n=tables)
     each, often = measures_sentence(design.measures), OFTEN[design.settings.covered]
     if each:
-        return f"{count}; the largest planned errors, {often}: {each}."
+        return msg(
+            "{count}; the largest planned errors, {often}: {each}.",
+            count=count,
+            often=often,
+            each=each,
+        )
     size = f"± {error.value:,.4g} {error.unit} {often}"
-    return f"{count}; the largest planned error is {size}."
+    return msg("{count}; the largest planned error is {size}.", count=count, size=size)
 
 
 def _internal_note() -> tuple[Note, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.exact.words import exact_guarantee
 from dpdesk.engine.cubes.guarantee_words import assumptions
 from dpdesk.engine.cubes.settings import CubeSettings
@@ -29,7 +30,12 @@ def cube_guarantee(
     epsilon = epsilon_of(settings)
     if change is not None:
         return exact_guarantee(
-            settings, f"{model} beside exact tables", parameters, epsilon, change, cluster
+            settings,
+            msg("{model} beside exact tables", model=model),
+            parameters,
+            epsilon,
+            change,
+            cluster,
         )
     return Guarantee(
         model=model,
@@ -43,13 +49,20 @@ def cube_guarantee(
 def _claim(settings: CubeSettings, epsilon: float) -> str:
     lead, given, times = lead_words(settings, epsilon)
     if settings.replace:
-        return (
-            f"{lead}, the odds between any two values of a person in the data change by at most "
-            f"×{times} ({given})."
+        return msg(
+            "{lead}, the odds between any two values of a person in the data change "
+            "by at most ×{times} ({given}).",
+            lead=lead,
+            times=times,
+            given=given,
         )
-    return (
-        f"{lead}, the odds that a given person is in the data change by at most ×{times} "
-        f"({given}). A suspicion of 10 % {rise_words(settings)}"
+    return msg(
+        "{lead}, the odds that a given person is in the data change by at most "
+        "×{times} ({given}). A suspicion of 10 % {rise_words}",
+        lead=lead,
+        times=times,
+        given=given,
+        rise_words=rise_words(settings),
     )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, listed, msg
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.guarantee_words import GENERATOR, INDEPENDENT, LINES, OTHERS
 from dpdesk.engine.private.origins import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
@@ -25,14 +23,21 @@ _ORIGINS = {
 def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
     """What every guarantee of a cube takes for granted."""
     rows = settings.rows_per_person
-    held = "one row" if rows == 1 else f"at most {rows:,} rows"
+    held = "one row" if rows == 1 else msg("at most {rows:,} rows", rows=rows)
     if cluster:
-        unit = (
-            f"A person (or household) is all rows with the same `{cluster}`; of each, {held} "
-            f"{'was' if rows == 1 else 'were'} used, and rows without it were left out."
+        unit = counted(
+            "A person (or household) is all rows with the same `{cluster}`; of each, "
+            "{held} was used, and rows without it were left out.",
+            "A person (or household) is all rows with the same `{cluster}`; of each, "
+            "{held} were used, and rows without it were left out.",
+            n=rows,
+            cluster=cluster,
+            held=held,
         )
     else:
-        unit = f"Every person has {held} in the data; nothing in the data enforced it."
+        unit = msg(
+            "Every person has {held} in the data; nothing in the data enforced it.", held=held
+        )
     sentences = [
         unit,
         LINES,
@@ -61,21 +66,17 @@ def origins(settings: CubeSettings) -> tuple[str, ...]:
     hierarchies = {name: FROM_FILE for name in names if name not in settings.domains}
     known = hierarchies | dict(settings.origins)
     said = [
-        f"The categories of {_joined([one for one in names if known.get(one) == origin])} {words}."
+        msg(
+            "The categories of {joined} {words}.",
+            joined=listed([one for one in names if known.get(one) == origin]),
+            words=words,
+        )
         for origin, words in _ORIGINS.items()
         if origin in known.values()
     ]
     unknown = [name for name in names if name not in known]
     if unknown:
         said.append(
-            msg(
-                "Where the categories of {names} come from is not recorded.", names=_joined(unknown)
-            )
+            msg("Where the categories of {names} come from is not recorded.", names=listed(unknown))
         )
     return tuple(said)
-
-
-def _joined(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -87,7 +87,10 @@ def lattice_without_errors(given: PrivateInput) -> LatticeChart | None:
     return LatticeChart(
         id=LATTICE,
         question=QUESTION,
-        answer=f"{_tables(len(settings.published))} chosen; their errors cannot be planned so.",
+        answer=msg(
+            "{tables} chosen; their errors cannot be planned so.",
+            tables=_tables(len(settings.published)),
+        ),
         choice=choice,
         shape=shape,
         widths=np.empty(0),
@@ -182,15 +185,20 @@ def _answer(design: CubeDesign, *, supposed: bool) -> str:
     which = f"All {_tables(every)}" if count == every else f"{_tables(count)} of {every:,}"
     which += " published"
     if settings.part is not None:
-        which += f" ({len(exact):,} exactly" if exact else " (some cells exactly"
+        which += msg(" ({exact:,} exactly", exact=len(exact)) if exact else " (some cells exactly"
         which += f", noise for a minimal change of size {settings.part.generic.l1:,})"
     if not noisy:
         return f"{which}; no noise is in any of them."
     worst = max(noisy, key=lambda mask: noisy[mask])
     sign = "ε" if settings.noise is Noise.LAPLACE else "ρ"
-    said = (
-        f"{which}, {_span(design, noisy.values())} {OFTEN[settings.covered]} at {sign} = "
-        f"{float(settings.budget):g}; least exact: {name_of(settings, worst)}."
+    said = msg(
+        "{which}, {span} {often} at {sign} = {budget:g}; least exact: {name_of}.",
+        which=which,
+        span=_span(design, noisy.values()),
+        often=OFTEN[settings.covered],
+        sign=sign,
+        budget=float(settings.budget),
+        name_of=name_of(settings, worst),
     )
     if not supposed:
         return said

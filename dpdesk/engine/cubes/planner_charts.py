@@ -23,7 +23,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.cube_parameters import ACCURACY
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.engine.cubes.charts import WIDTH_AXES
 from dpdesk.engine.cubes.errors import pins_left_out
 from dpdesk.engine.cubes.lattice import Floats
@@ -65,13 +65,13 @@ def error_by_budget(
     own = found[0]
     chart = ScatterChart(
         id=BUDGETS,
-        question=f"How large is the error for which {sign}?",
+        question=msg("How large is the error for which {sign}?", sign=sign),
         answer=_sentences(
             _budget_answer(f"{sign} = {now:g}", own, found, unit, decided),
             _bound(settings),
             _left(hidden, coming),
         ),
-        x_axis=Axis(f"Privacy loss {sign}", "smaller protects more", log=True),
+        x_axis=Axis(msg("Privacy loss {sign}", sign=sign), "smaller protects more", log=True),
         y_axis=Axis(_LARGEST[settings.covered], unit, log=True),
         series=tuple(
             PointSeries(
@@ -85,7 +85,7 @@ def error_by_budget(
             for number, (look, group) in enumerate(zip(_LOOKS, shown, strict=False))
         ),
         table=_budget_table(sign, places, found, unit),
-        short=f"Error by {sign}",
+        short=msg("Error by {sign}", sign=sign),
     )
     return _with_lines(chart, sign, now, own.now.largest, unit) if decided else chart
 
@@ -129,7 +129,7 @@ def _label_at(name: str, number: int, places: int) -> tuple[str, ...]:
 
 
 def _sentences(*said: str) -> str:
-    return " ".join(filter(None, said))
+    return joined(said)
 
 
 def _bound(settings: CubeSettings) -> str:
@@ -146,7 +146,7 @@ def _left(hidden: Sequence[Sequence[PlannerErrors]], coming: Sequence[str]) -> s
         said.append(
             msg("Not computed yet: {names}.", names=", ".join(NAMES[name] for name in coming))
         )
-    return " ".join(said)
+    return joined(said)
 
 
 def _budget_answer(
@@ -162,11 +162,22 @@ def _budget_answer(
             width=width,
             unit=unit,
         )
-    said = f"At {at}, {own.name} has ± {width} {unit} in its least exact table"
+    said = msg(
+        "At {at}, {name} has ± {width} {unit} in its least exact table",
+        at=at,
+        name=own.name,
+        width=width,
+        unit=unit,
+    )
     best = min(found, key=lambda one: one.now.largest)
     if best is own or best.now.largest > (1 - _ALIKE) * own.now.largest:
-        return f"{said}; no planner shown here has less."
-    return f"{said}; {best.name} would have ± {_number(best.now.largest)}."
+        return msg("{said}; no planner shown here has less.", said=said)
+    return msg(
+        "{said}; {name} would have ± {number}.",
+        said=said,
+        name=best.name,
+        number=_number(best.now.largest),
+    )
 
 
 def _budget_table(
@@ -195,17 +206,24 @@ def planners_side_by_side(
     best, own = order[0], found[0]
     at = f"{sign} = {float(settings.budget):g}" + ("" if decided else ", as an example")
     if best is own:
-        said = f"At {at}, {own.name}, which is chosen, has the smallest largest error"
+        said = msg(
+            "At {at}, {name}, which is chosen, has the smallest largest error", at=at, name=own.name
+        )
     else:
-        said = (
-            f"At {at}, {best.name} has the smallest largest error, ± "
-            f"{_number(best.now.largest)} {unit}; {own.name}, which is chosen, has ± "
-            f"{_number(own.now.largest)}"
+        said = msg(
+            "At {at}, {name} has the smallest largest error, ± {number} {unit}; "
+            "{name2}, which is chosen, has ± {number2}",
+            at=at,
+            name=best.name,
+            number=_number(best.now.largest),
+            unit=unit,
+            name2=own.name,
+            number2=_number(own.now.largest),
         )
     return BarChart(
         id=PLANNERS,
         question="Which planner is the most exact?",
-        answer=_sentences(f"{said}.", _bound(settings), _left((), coming)),
+        answer=_sentences(msg("{said}.", said=said), _bound(settings), _left((), coming)),
         category_axis=Axis("Planner"),
         value_axis=Axis(WIDTH_AXES[settings.covered], unit, minimum=0.0),
         categories=tuple(

@@ -68,10 +68,15 @@ def needed_budget(design: CubeDesign, place: int, wanted: float, token: CancelTo
 def _unreachable(design: CubeDesign, place: int, budget: Fraction) -> RefusedError:
     sign = "ε" if design.settings.noise is Noise.LAPLACE else "ρ"
     unit, least = unit_of(design.channels[0]), _number(_width(design, place, budget))
-    said = f"No {sign} up to {float(budget):.3g} reaches this error"
+    said = msg("No {sign} up to {budget:.3g} reaches this error", sign=sign, budget=float(budget))
     if moved_by_rounding(design.settings, design.plan):
-        said = f"No {sign} reaches this error: making numbers whole alone adds ± {least} {unit}"
-    return RefusedError("cube.accuracy", f"{said}.", hint="Type a larger error.")
+        said = msg(
+            "No {sign} reaches this error: making numbers whole alone adds ± {least} {unit}",
+            sign=sign,
+            least=least,
+            unit=unit,
+        )
+    return RefusedError("cube.accuracy", msg("{said}.", said=said), hint="Type a larger error.")
 
 
 def _width(design: CubeDesign, place: int, budget: Fraction) -> float:

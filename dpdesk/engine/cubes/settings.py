@@ -186,11 +186,16 @@ def check_columns(
     for name in (*settings.dimensions, *settings.extra):
         reason = NOT_SPANNING.get(roles[name])
         if reason is not None:
-            sentence = f"`{name}` {reason} (role {roles[name].value}), so it can be no dimension"
+            sentence = msg(
+                "`{name}` {reason} (role {roles}), so it can be no dimension",
+                name=name,
+                reason=reason,
+                roles=roles[name].value,
+            )
             raise misfit("cube.role", where, sentence, "dimensions")
     for name in measured:
         if name in settings.dimensions or name in settings.extra:
-            sentence = f"`{name}` is a dimension, so it cannot be summed as well"
+            sentence = msg("`{name}` is a dimension, so it cannot be summed as well", name=name)
             raise misfit("cube.measure", where, sentence, "measure")
     _check_weights(settings, roles, where)
     check_clusters(roles, "cube.role", "cluster", where)
@@ -220,7 +225,12 @@ def _budget(values: Mapping[str, ParameterValue], where: str) -> tuple[Noise, Fr
     noise, (kind, budget) = values["noise"], read_budget(values, "cube.budget", where)
     if noise is not None and noise != kind.value:
         key = "epsilon" if kind is Noise.LAPLACE else "rho"
-        sentence = f"`noise` is {noise}, which does not go with `{key}`, expected {kind.value}"
+        sentence = msg(
+            "`noise` is {noise}, which does not go with `{key}`, expected {kind}",
+            noise=noise,
+            key=key,
+            kind=kind.value,
+        )
         raise misfit("cube.budget", where, sentence, "noise")
     return kind, budget
 
@@ -256,12 +266,13 @@ def _check_ends(
         if values["consistency"] == "none" or (
             key == "nonnegative" and values["consistency"] != "l2"
         ):
-            sentence = f"`{key}` needs tables that agree; use the consistency l2"
+            sentence = msg("`{key}` needs tables that agree; use the consistency l2", key=key)
             raise misfit("cube.ends", where, sentence, "consistency")
         for measure in measures:
             if measure.kind == AVERAGE or measure.lower < 0 or measure.step.denominator != 1:
-                sentence = (
-                    f"`{key}` goes with counts, and with sums of values of 0 or more in whole steps"
+                sentence = msg(
+                    "`{key}` goes with counts, and with sums of values of 0 or more in whole steps",
+                    key=key,
                 )
                 raise misfit("cube.ends", where, sentence, key)
 
@@ -273,13 +284,17 @@ def _check_distinct(dimensions: tuple[str, ...], where: str) -> None:
         )
     twice = next((name for i, name in enumerate(dimensions) if name in dimensions[:i]), None)
     if twice is not None:
-        sentence = f"`dimensions` names {quoted(twice)} twice"
+        sentence = msg("`dimensions` names {twice} twice", twice=quoted(twice))
         raise misfit("cube.dimensions", where, sentence, "dimensions")
     if "value" in dimensions:
         sentence = "a dimension is called `value`, the name of the column with the numbers"
         raise misfit("cube.dimensions", where, sentence, "dimensions")
     if len(dimensions) > MOST_DIMENSIONS:
-        sentence = f"`dimensions` names {len(dimensions)}, expected at most {MOST_DIMENSIONS}"
+        sentence = msg(
+            "`dimensions` names {dimensions}, expected at most {most_dimensions}",
+            dimensions=len(dimensions),
+            most_dimensions=MOST_DIMENSIONS,
+        )
         raise misfit("cube.dimensions", where, sentence, "dimensions")
 
 
@@ -288,11 +303,13 @@ def _counted_by(value: ParameterValue, dimensions: tuple[str, ...], where: str) 
     counted = texts_of(value)
     for number, name in enumerate(counted):
         if name in counted[:number]:
-            sentence = f"`counted_by` names {quoted(name)} twice"
+            sentence = msg("`counted_by` names {name} twice", name=quoted(name))
             raise misfit("cube.counted-by", where, sentence, "counted_by")
     lacking = next((name for name in dimensions if counted and name not in counted), None)
     if lacking is not None:
-        sentence = f"`counted_by` lacks {quoted(lacking)}, which is a dimension"
+        sentence = msg(
+            "`counted_by` lacks {lacking}, which is a dimension", lacking=quoted(lacking)
+        )
         raise misfit("cube.counted-by", where, sentence, "counted_by")
     return counted or dimensions
 
@@ -302,7 +319,12 @@ def _known(name: str, dimensions: tuple[str, ...], key: str, where: str) -> None
         near = nearest(name, dimensions)
         raise InputError(
             "cube.unknown-dimension",
-            f"{where}: `{key}` names {quoted(name)}, which is no dimension of the cube.",
+            msg(
+                "{where}: `{key}` names {name}, which is no dimension of the cube.",
+                where=where,
+                key=key,
+                name=quoted(name),
+            ),
             hint=msg("Did you mean `{near}`?", near=near) if near else "",
             details={"key": key, "nearest": near},
         )
@@ -323,7 +345,7 @@ def _domains(
     for name, texts in plain.items() if isinstance(plain, Mapping) else ():
         _known(name, dimensions, "domains", where)
         if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
-            sentence = f"`domains` gives no list of texts for `{name}`"
+            sentence = msg("`domains` gives no list of texts for `{name}`", name=name)
             raise misfit("cube.domain", where, sentence, "domains")
         declared[name] = texts
     if value is not None and not isinstance(plain, Mapping):
@@ -344,7 +366,7 @@ def _origins(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> 
     plain = value.plain if isinstance(value, Nested) else {}
     if not isinstance(plain, Mapping) or not all(text in ORIGINS for text in plain.values()):
         known = ", ".join(f"`{one}`" for one in ORIGINS)
-        sentence = f"`origins` names another origin than {known}"
+        sentence = msg("`origins` names another origin than {known}", known=known)
         raise misfit("cube.origins", where, sentence, "origins")
     for name in plain:
         _known(name, dimensions, "origins", where)
@@ -366,7 +388,7 @@ def _published(
     listed = _cuboids(plain, "publish", dimensions, where)
     both = next((mask for mask in listed if mask in forbidden), None)
     if both is not None:
-        sentence = f"`publish` and `forbid` both name {_shown(both, dimensions)}"
+        sentence = msg("`publish` and `forbid` both name {shown}", shown=_shown(both, dimensions))
         raise misfit("cube.forbid", where, sentence, "forbid")
     return listed
 
@@ -384,7 +406,7 @@ def _cuboids(plain: object, key: str, dimensions: tuple[str, ...], where: str) -
             _known(name, dimensions, key, where)
         mask = mask_of(dimensions.index(name) for name in names)
         if mask in masks or len(set(names)) < len(names):
-            sentence = f"`{key}` names {_shown(mask, dimensions)} twice"
+            sentence = msg("`{key}` names {shown} twice", key=key, shown=_shown(mask, dimensions))
             raise misfit(f"cube.{key}", where, sentence, key)
         masks.append(mask)
     return tuple(sorted(masks))
@@ -425,13 +447,14 @@ def _measures(value: ParameterValue, where: str) -> tuple[Measure, ...]:
     names = [measure.name for measure in measures]
     for measure in measures:
         if names.count(measure.name) > 1:
-            sentence = f"`measure` asks twice for the {measure.name}"
+            sentence = msg("`measure` asks twice for the {name}", name=measure.name)
             raise misfit("cube.measure", where, sentence, "measure")
         numbers = (abs(measure.lower), abs(measure.upper), measure.step)
         if any(0 < number < 1 / _GREATEST or number > _GREATEST for number in numbers):
-            sentence = (
-                f"bounds and step of the {measure.name} are beyond what can be summed, expected "
-                "numbers between 10^-30 and 10^30"
+            sentence = msg(
+                "bounds and step of the {name} are beyond what can be summed, expected "
+                "numbers between 10^-30 and 10^30",
+                name=measure.name,
             )
             raise misfit("cube.measure", where, sentence, "measure")
     return measures

@@ -43,7 +43,18 @@ def _answer(found: Eligibility) -> str:
     if most is None:
         return "There are no rows."
     name = quoted(most.value)
-    limit = f"at most {found.allowed:,} may have the same value at ℓ′ = {found.l:,}"
+    limit = msg(
+        "at most {allowed:,} may have the same value at ℓ′ = {l:,}",
+        allowed=found.allowed,
+        l=found.l,
+    )
     if most.rows > found.allowed:
-        return f"Yes: {name} has {most.rows:,} rows, and {limit}."
-    return f"No: the most frequent, {name}, has {most.rows:,} rows, and {limit}."
+        return msg(
+            "Yes: {name} has {rows:,} rows, and {limit}.", name=name, rows=most.rows, limit=limit
+        )
+    return msg(
+        "No: the most frequent, {name}, has {rows:,} rows, and {limit}.",
+        name=name,
+        rows=most.rows,
+        limit=limit,
+    )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dpdesk.core.errors import RefusedError
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import ValueCount
 
@@ -94,10 +94,17 @@ class Eligibility:
             )
         named = [f"{quoted(item.value)} has {item.rows:,}" for item in self.too_frequent]
         more = len(named) - _MOST_NAMED
-        shown = ", ".join(named[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-        return (
-            f"`{self.attribute}` cannot be divided into groups of {self.l:,} different values: "
-            f"{shown} of {self.rows:,} rows, and at most {self.allowed:,} may share a value."
+        shown = ", ".join(named[:_MOST_NAMED])
+        if more > 0:
+            shown = msg("{shown} and {more:,} more", shown=shown, more=more)
+        return msg(
+            "`{attribute}` cannot be divided into groups of {l:,} different values: "
+            "{shown} of {rows:,} rows, and at most {allowed:,} may share a value.",
+            attribute=self.attribute,
+            l=self.l,
+            shown=shown,
+            rows=self.rows,
+            allowed=self.allowed,
         )
 
     @property
@@ -105,20 +112,28 @@ class Eligibility:
         """What can be done, in words."""
         ways = []
         if self.largest_l >= 2:
-            ways.append(f"Set l to {self.largest_l:,} or less")
+            ways.append(msg("Set l to {largest_l:,} or less", largest_l=self.largest_l))
         if removed := self.rows_to_remove:
             total = sum(removed.values())
             which = ", ".join(quoted(value) for value in list(removed)[:_MOST_NAMED])
-            way = f"leave out {total:,} rows with {which} yourself, which the guarantee does not"
-            ways.append(f"{way} cover" if ways else f"{way[0].upper()}{way[1:]} cover")
+            way = msg(
+                "leave out {total:,} rows with {which} yourself, which the guarantee does not",
+                total=total,
+                which=which,
+            )
+            ways.append(
+                msg("{way} cover", way=way)
+                if ways
+                else msg("{upper}{way} cover", upper=way[0].upper(), way=way[1:])
+            )
         if self.level:
-            way = f"release it at a level below {self.level} of its hierarchy"
+            way = msg("release it at a level below {level} of its hierarchy", level=self.level)
             ways.append(way if ways else f"{way[0].upper()}{way[1:]}")
         if not ways:
             return msg(
                 "The column has {n:,} different values: too few for any l.", n=len(self.counts)
             )
-        return " or ".join(ways) + "; merging values does not help, it makes them more frequent."
+        return joined(ways, " or ") + "; merging values does not help, it makes them more frequent."
 
 
 def refuse(found: Sequence[Eligibility], where: str) -> None:

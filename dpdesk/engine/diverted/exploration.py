@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, silent
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.diverted.charts import frequency_chart
 from dpdesk.engine.diverted.counted import CountedValues
@@ -46,9 +47,11 @@ class DivertedExploration:
         told = self.counted.told(settings, first, token, silent)
         notes = self.counted.notes(settings, token)
         judged = described(self.given, settings, first, found, told, notes)
-        sentence = (
-            f"Every published value of {name_list(settings.diverted(self.given.roles))} is drawn "
-            f"from {settings.l:,} values; {_removed(judged.result['rows_removed'])}."
+        sentence = msg(
+            "Every published value of {diverted} is drawn from {l:,} values; {removed}.",
+            diverted=name_list(settings.diverted(self.given.roles)),
+            l=settings.l,
+            removed=_removed(judged.result["rows_removed"]),
         )
         return ExplorationView(
             True,
@@ -65,9 +68,13 @@ class DivertedExploration:
 
 
 def _removed(rows: object) -> str:
-    if rows == 0:
-        return "no row has to be removed for that"
-    return f"{rows:,} {'row is' if rows == 1 else 'rows are'} removed at random for that"
+    if not isinstance(rows, int) or rows == 0:
+        return msg("no row has to be removed for that")
+    return counted(
+        "{n:,} row is removed at random for that",
+        "{n:,} rows are removed at random for that",
+        n=rows,
+    )
 
 
 def _refused(short: Eligibility, found: Sequence[Eligibility]) -> ExplorationView:
@@ -90,5 +97,8 @@ def _k_refused(error: RefusedError, rows: int) -> ExplorationView:
     remedy, label = None, ""
     if isinstance(suppressed, int) and 0 < suppressed < rows:
         share = -(-suppressed * _SHARE_STEPS // rows) / _SHARE_STEPS
-        remedy, label = {"max_suppression": share}, f"Allow {share:.2%} suppressed rows"
+        remedy, label = (
+            {"max_suppression": share},
+            msg("Allow {share:.2%} suppressed rows", share=share),
+        )
     return ExplorationView(False, f"{error.sentence} {error.hint}", (), (), None, remedy, label)

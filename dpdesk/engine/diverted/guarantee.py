@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, listed, msg
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.guarantee import SEARCH_LIMITS
 
@@ -54,27 +54,44 @@ def diverted_guarantee(
 
 def name_list(names: Sequence[str]) -> str:
     """Names in a sentence: ``age, sex and region``; beyond a dozen it says how many more."""
-    if len(names) > _MOST_NAMES:
-        return f"{', '.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return listed(names, _MOST_NAMES)
 
 
 def _claim(size: int, diverted: Sequence[str], k: int | None, quasi: Sequence[str]) -> str:
-    each = f", and for each of {name_list(diverted)} by itself," if len(diverted) > 1 else ""
-    what = f"the value of {diverted[0]}" if len(diverted) == 1 else "that value"
-    swaps = "1 swapped data set" if size == 2 else f"{size - 1:,} swapped data sets"
+    each = (
+        msg(", and for each of {diverted} by itself,", diverted=name_list(diverted))
+        if len(diverted) > 1
+        else ""
+    )
+    what = (
+        msg("the value of {diverted}", diverted=diverted[0]) if len(diverted) == 1 else "that value"
+    )
+    swaps = "1 swapped data set" if size == 2 else msg("{size:,} swapped data sets", size=size - 1)
     names = name_list(diverted)
-    drawn = f"a published value of {names} is the true one with a chance of 1 in {size:,}"
+    drawn = msg(
+        "a published value of {names} is the true one with a chance of 1 in {size:,}",
+        names=names,
+        size=size,
+    )
     if len(diverted) > 1:
-        drawn = f"a published value of each of {names} is the true one with a chance of 1 in "
+        drawn = msg(
+            "a published value of each of {names} is the true one with a chance of 1 in ",
+            names=names,
+        )
         drawn += f"{size:,}"
-    claim = (
-        f"For someone who knows of the true values only how often each occurs, and to whom the "
-        f"other released columns tell nothing of them, {drawn}. "
-        f"For each person{each} and for every outcome of the hidden ids and coins, {swaps} would "
-        f"give every possible output with exactly the same chance. There the person has exchanged "
-        f"{what} with somebody of the same hidden group, so which swaps they are depends on that "
-        f"outcome; the output cannot tell these {size:,} cases apart."
+    claim = msg(
+        "For someone who knows of the true values only how often each occurs, "
+        "and to whom the other released columns tell nothing of them, {drawn}. "
+        "For each person{each} and for every outcome of the hidden ids and "
+        "coins, {swaps} would give every possible output with exactly the same "
+        "chance. There the person has exchanged {what} with somebody of the same "
+        "hidden group, so which swaps they are depends on that outcome; the "
+        "output cannot tell these {size:,} cases apart.",
+        drawn=drawn,
+        each=each,
+        swaps=swaps,
+        what=what,
+        size=size,
     )
     if k is None:
         return claim
@@ -152,17 +169,30 @@ def _column_limits(diverted: Sequence[str], roles: Mapping[str, Role], k: int | 
     limits = []
     if others := [name for name in roles if name not in diverted and roles[name] in _TELLING]:
         limits.append(
-            f"What the other columns tell: {name_list(others)} "
-            f"{'is' if len(others) == 1 else 'are'} not drawn. Where values there go together with "
-            f"those of {name_list(diverted)} (an industry with an occupation), they give the true "
-            "value away, whatever is published for it."
+            counted(
+                "What the other columns tell: {others} is not drawn. Where values there "
+                "go together with those of {diverted} (an industry with an occupation), "
+                "they give the true value away, whatever is published for it.",
+                "What the other columns tell: {others} are not drawn. Where values there "
+                "go together with those of {diverted} (an industry with an occupation), "
+                "they give the true value away, whatever is published for it.",
+                n=len(others),
+                others=name_list(others),
+                diverted=name_list(diverted),
+            )
         )
     if unchanged:
         advice = "" if k is not None else " Where that is a threat, make them k-anonymous as well."
         limits.append(
-            f"Finding a person's row: {name_list(unchanged)} "
-            f"{'is' if len(unchanged) == 1 else 'are'} released unchanged, so whoever knows "
-            f"{'it' if len(unchanged) == 1 else 'them'} of a person may find the row.{advice}"
+            counted(
+                "Finding a person's row: {unchanged} is released unchanged, so whoever "
+                "knows it of a person may find the row.{advice}",
+                "Finding a person's row: {unchanged} are released unchanged, so whoever "
+                "knows them of a person may find the row.{advice}",
+                n=len(unchanged),
+                unchanged=name_list(unchanged),
+                advice=advice,
+            )
         )
     if sensitive:
         limits.append(
@@ -178,9 +208,16 @@ def _row_limits(size: int, rows_removed: int, rows_suppressed: int) -> list[str]
     limits = []
     if rows_removed:
         limits.append(
-            f"The {rows_removed:,} {'row' if rows_removed == 1 else 'rows'} removed at random so "
-            f"that the number of rows is a multiple of {size:,}: nothing of them is published, "
-            "and the theorem says nothing of them."
+            counted(
+                "The {n:,} row removed at random so that the number of rows is a "
+                "multiple of {size:,}: nothing of them is published, and the theorem "
+                "says nothing of them.",
+                "The {n:,} rows removed at random so that the number of rows is a "
+                "multiple of {size:,}: nothing of them is published, and the theorem "
+                "says nothing of them.",
+                n=rows_removed,
+                size=size,
+            )
         )
     if rows_suppressed:
         limits.append(

@@ -285,7 +285,7 @@ def reliability_chart(
         answer=_answer(rows, limits, reliable_from, protected_to),
         x_axis=Axis("Rows with the value", log=True, whole=True, minimum=1),
         y_axis=Axis(
-            f"Chance of an error of {_percent(limits.share)} or more",
+            msg("Chance of an error of {percent} or more", percent=_percent(limits.share)),
             percent=True,
             minimum=0.0,
             maximum=1.0,
@@ -293,7 +293,7 @@ def reliability_chart(
         series=_series(rows, chances, size, limits, last),
         table=_table(held, rows, chances, size, limits, (reliable_from, protected_to)),
         y_limit=float(limits.most),
-        y_limit_label=f"reliable below {_percent(limits.most)}",
+        y_limit_label=msg("reliable below {percent}", percent=_percent(limits.most)),
         short="Reliable counts",
     )
 
@@ -331,8 +331,8 @@ def _table(
         (
             "Value",
             "Rows",
-            f"Chance of an error of {share} or more",
-            f"Chance of more than {share}",
+            msg("Chance of an error of {share} or more", share=share),
+            msg("Chance of more than {share}", share=share),
             "Reliable or protected",
             "Chebyshev's bound",
             "The paper's formula (wrong)",
@@ -367,14 +367,27 @@ def _answer(rows: Ints, limits: Limits, reliable_from: int, protected_to: int) -
     protected = int((rows <= protected_to).sum())
     share = _percent(limits.share)
     hidden = (
-        f"protected: {protected:,} with {protected_to:,} rows or fewer (wrong by more than "
-        f"{share} with a chance of {_percent(limits.least)} or more)"
+        msg(
+            "protected: {protected:,} with {protected_to:,} rows or fewer (wrong by "
+            "more than {share} with a chance of {percent} or more)",
+            protected=protected,
+            protected_to=protected_to,
+            share=share,
+            percent=_percent(limits.least),
+        )
         if protected_to
-        else f"none is protected at a chance of {_percent(limits.least)}"
+        else msg("none is protected at a chance of {percent}", percent=_percent(limits.least))
     )
-    return (
-        f"Of {len(rows):,} values, reliable: {reliable:,} with {reliable_from:,} rows or more "
-        f"(wrong by {share} or more with a chance of {_percent(limits.most)} at most); {hidden}."
+    return msg(
+        "Of {rows:,} values, reliable: {reliable:,} with {reliable_from:,} rows "
+        "or more (wrong by {share} or more with a chance of {percent} at most); "
+        "{hidden}.",
+        rows=len(rows),
+        reliable=reliable,
+        reliable_from=reliable_from,
+        share=share,
+        percent=_percent(limits.most),
+        hidden=hidden,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import msg
 from dpdesk.core.rows import CodedColumn
 from dpdesk.core.schema import ValueCount
 from dpdesk.engine.hierarchies.alignment import align
@@ -45,7 +46,7 @@ def labels_of(
     aligned = align(table, hierarchies, where)
     hierarchy = aligned.hierarchies[0]
     if level > hierarchy.height:
-        raise _level_error(name, where, f"expected 0 to {hierarchy.height}")
+        raise _level_error(name, where, msg("expected 0 to {height}", height=hierarchy.height))
     texts = [hierarchy.labels[level][code] for code in hierarchy.ancestors(level)]
     leaf_of = hierarchy.leaf_codes
     return {value: texts[leaf_of[value]] if value in leaf_of else value for value in domain}
@@ -62,6 +63,11 @@ def at_level(column: CodedColumn, labels: Mapping[str, str]) -> CodedColumn:
 def _level_error(name: str, where: str, expected: str) -> InputError:
     return InputError(
         "diverted.levels",
-        f"{where}, levels: the level of `{name}` cannot be released, {expected}.",
+        msg(
+            "{where}, levels: the level of `{name}` cannot be released, {expected}.",
+            where=where,
+            name=name,
+            expected=expected,
+        ),
         details={"key": "levels", "attribute": name},
     )

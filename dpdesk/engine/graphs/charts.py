@@ -15,6 +15,7 @@ from dpdesk.core.charts import (
     format_figure,
     table_from,
 )
+from dpdesk.core.messages import msg
 from dpdesk.engine.graphs.settings import GraphSettings
 from dpdesk.engine.graphs.tables import EDGES, GraphTable, TableError
 from dpdesk.engine.graphs.words import UNIT
@@ -56,7 +57,11 @@ def _errors_chart(
     return BarChart(
         id="graph-errors",
         question="How large is the error of each table?",
-        answer=f"± {format_figure(edges, 'number')} for a single edge, which is 0 or 1: {told}.",
+        answer=msg(
+            "± {edges} for a single edge, which is 0 or 1: {told}.",
+            edges=format_figure(edges, "number"),
+            told=told,
+        ),
         category_axis=Axis("Table", ""),
         value_axis=Axis("± in 95 % of the cells", UNIT, minimum=0.0),
         categories=tuple(table.kind for table in tables),
@@ -108,7 +113,7 @@ def _error_figures(
     return [
         Figure(
             f"error_{table.kind.replace('-', '_').replace(' ', '_')}",
-            f"Error, {table.kind}, ±",
+            msg("Error, {kind}, ±", kind=table.kind),
             width(settings, error),
             unit=UNIT,
             better="lower",

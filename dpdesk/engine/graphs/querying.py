@@ -179,13 +179,15 @@ def _sentence(graph: ReleasedGraph, query: Query) -> str:
     by = " × ".join(each.column for each in query.by)
     said = "The number of edges" + (f" by {by}" if by else "")
     where = " and ".join(condition.words() for condition in query.where)
-    said += f" where {where}" if where else ""
+    said += msg(" where {where}", where=where) if where else ""
     said += ", from the release alone: the ± holds the error of the noise in 95 of 100 cases or "
     said += "more. Summed up from the edges, which agree with what is exact."
     if not graph.settings.directed:
         first, second = graph.settings.ends
-        said += (
-            f" Edges have no direction: one counts, once, where one end fulfils what is asked of "
-            f"{first} and the other what is asked of {second}."
+        said += msg(
+            " Edges have no direction: one counts, once, where one end fulfils what "
+            "is asked of {first} and the other what is asked of {second}.",
+            first=first,
+            second=second,
         )
     return said

@@ -51,7 +51,7 @@ class GraphSettings(PrivateSettings):
         """Read checked parameters; raises InputError ``graph.*`` where they do not go together."""
         directed, ends = values["graph"] == DIRECTED, texts_of(values["ends"])
         if len(ends) != _TWO or ends[0] == ends[1]:
-            sentence = f"`ends` names {len(set(ends))} different columns, expected 2"
+            sentence = msg("`ends` names {set} different columns, expected 2", set=len(set(ends)))
             raise misfit("graph.ends", where, sentence, "ends")
         nodes = texts_of(values["nodes"]) or None
         first, second = _exact(values, directed, where)
@@ -93,15 +93,17 @@ def _exact(
     listed, others = texts_of(values["exact_nodes"]), texts_of(values["exact_in_nodes"])
     if not directed and (asked in (OUT, IN) or others):
         key = "exact_in_nodes" if others else "exact"
-        sentence = f"`{key}` names out- or in-degrees, which edges without direction do not have"
+        sentence = msg(
+            "`{key}` names out- or in-degrees, which edges without direction do not have", key=key
+        )
         raise misfit("graph.exact", where, sentence, key)
     if (others and asked != DEGREES) or (listed and asked == NONE):
         key = "exact_in_nodes" if others else "exact_nodes"
-        sentence = f"`{key}` names nodes, but `exact` is {asked}"
+        sentence = msg("`{key}` names nodes, but `exact` is {asked}", key=key, asked=asked)
         raise misfit("graph.exact", where, sentence, key)
     for key in ("exact_nodes", "exact_in_nodes"):
         if isinstance(values[key], Texts) and not texts_of(values[key]):
-            sentence = f"`{key}` names no node, which would mean all of them"
+            sentence = msg("`{key}` names no node, which would mean all of them", key=key)
             hint = msg("Leave `{key}` out for all nodes, or list some.", key=key)
             raise InputError(
                 "graph.exact",
@@ -123,12 +125,16 @@ def _places(names: Sequence[str], nodes: Sequence[str], where: str) -> frozenset
             near = nearest(name, nodes)
             raise InputError(
                 "graph.exact",
-                f"{where}: exact degrees are asked of {quoted(name)}, which is no declared node.",
-                hint=f"Did you mean {quoted(near)}?" if near else "",
+                msg(
+                    "{where}: exact degrees are asked of {name}, which is no declared node.",
+                    where=where,
+                    name=quoted(name),
+                ),
+                hint=msg("Did you mean {near}?", near=quoted(near)) if near else "",
                 details={"key": "exact_nodes"},
             )
         if places[name] in found:
-            sentence = f"exact degrees are asked of the node {quoted(name)} twice"
+            sentence = msg("exact degrees are asked of the node {name} twice", name=quoted(name))
             raise misfit("graph.exact", where, sentence, "exact_nodes")
         found.add(places[name])
     return frozenset(found)
@@ -142,10 +148,15 @@ def check_columns(
         check_named(name, columns, "ends", where)
         reason = NOT_SPANNING.get(roles[name])
         if reason is not None:
-            sentence = f"`{name}` {reason} (role {roles[name].value}), so it names no end"
+            sentence = msg(
+                "`{name}` {reason} (role {roles}), so it names no end",
+                name=name,
+                reason=reason,
+                roles=roles[name].value,
+            )
             raise misfit("graph.role", where, sentence, "ends")
     for name, role in roles.items():
         if role is Role.WEIGHT:
-            sentence = f"`{name}` has the role weight, but an edge is there or not"
+            sentence = msg("`{name}` has the role weight, but an edge is there or not", name=name)
             raise misfit("graph.role", where, sentence, "ends")
     check_clusters(roles, "graph.role", "ends", where)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dpdesk.core.budget import UNPROTECTED
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import Note
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, joined, listed, msg
 from dpdesk.engine.graphs.parameters import UNKNOWN
 from dpdesk.engine.graphs.settings import GraphSettings
 from dpdesk.engine.private.guarantee_words import (
@@ -50,7 +50,7 @@ def graph_guarantee(
     epsilon = epsilon_of(settings)
     beside = "" if change is None else " beside exact degrees"
     return Guarantee(
-        model=f"{model_of(settings)} of edges{beside}",
+        model=msg("{model_of} of edges{beside}", model_of=model_of(settings), beside=beside),
         parameters=stated(settings, cluster, change),
         claim=_claim(settings, epsilon, change),
         assumes=_assumes(settings, cluster, change),
@@ -60,8 +60,7 @@ def graph_guarantee(
 
 def exact_names(settings: GraphSettings) -> str:
     """What is released exactly, as people read it."""
-    named = exact_parts(settings)
-    return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else "".join(named)
+    return listed(exact_parts(settings))
 
 
 def exact_parts(settings: GraphSettings) -> tuple[str, ...]:
@@ -86,20 +85,27 @@ def graph_notes(
 ) -> tuple[Note, ...]:
     """What a newcomer should know of a design."""
     rows = settings.rows_per_person
-    unit = f"{rows:,} edges of one person" if rows > 1 else "one edge"
+    unit = msg("{rows:,} edges of one person", rows=rows) if rows > 1 else "one edge"
     found = [
         Note(
             "graph.edges",
-            f"The noise is made for {unit}, not for all edges of a node: who has many edges stays "
-            "visible as somebody who has many.",
+            msg(
+                "The noise is made for {unit}, not for all edges of a node: who has many "
+                "edges stays visible as somebody who has many.",
+                unit=unit,
+            ),
         )
     ]
     if change is not None:
         found.append(
             Note(
                 "graph.exact",
-                f"Nothing protects {exact_names(settings)}. The noise is made for a minimal change "
-                f"of up to {_edges(change)} beside that.",
+                msg(
+                    "Nothing protects {exact_names}. The noise is made for a minimal change "
+                    "of up to {edges} beside that.",
+                    exact_names=exact_names(settings),
+                    edges=_edges(change),
+                ),
             )
         )
     if rows > 1 and cluster is None:
@@ -127,14 +133,15 @@ def _degrees(nodes: Sequence[str] | None, kind: str) -> str:
     if nodes is None:
         return f"all {kind}"
     shown = ", ".join(nodes[:_MOST_NAMED])
-    more = len(nodes) - _MOST_NAMED
-    shown += f" and {more:,} more" if more > 0 else ""
-    of = "1 node" if len(nodes) == 1 else f"{len(nodes):,} nodes"
-    return f"the {kind} of {of} ({shown})"
+    if len(nodes) > _MOST_NAMED:
+        more = len(nodes) - _MOST_NAMED
+        shown = msg("{shown} and {more:,} more", shown=shown, more=more)
+    of = counted("{n:,} node", "{n:,} nodes", n=len(nodes))
+    return msg("the {kind} of {of} ({shown})", kind=kind, of=of, shown=shown)
 
 
 def _edges(count: int) -> str:
-    return "1 edge" if count == 1 else f"{count:,} edges"
+    return "1 edge" if count == 1 else msg("{count:,} edges", count=count)
 
 
 def _claim(settings: GraphSettings, epsilon: float, change: int | None) -> str:
@@ -144,40 +151,75 @@ def _claim(settings: GraphSettings, epsilon: float, change: int | None) -> str:
         size = (
             "at most 1 edge comes or goes"
             if change == 1
-            else f"at most {change:,} edges come or go, and no exact number changes"
+            else msg(
+                "at most {change:,} edges come or go, and no exact number changes", change=change
+            )
         )
-        unit = "one minimal change" if rows == 1 else f"{rows:,} minimal changes"
+        unit = "one minimal change" if rows == 1 else msg("{rows:,} minimal changes", rows=rows)
         names = exact_names(settings)
-        return (
-            f"Published without noise, and so without ε protection: {names}. Among graphs that "
-            f"agree with that, ε holds for {unit} (size {change}: {size}). {lead} beside it, the "
-            f"odds between two such graphs change by at most ×{times} ({given}). A suspicion of "
-            f"10 % that one of them is the true one {rise_words(settings)}"
+        return msg(
+            "Published without noise, and so without ε protection: {names}. Among "
+            "graphs that agree with that, ε holds for {unit} (size {change}: "
+            "{size}). {lead} beside it, the odds between two such graphs change by "
+            "at most ×{times} ({given}). A suspicion of 10 % that one of them is the "
+            "true one {rise_words}",
+            names=names,
+            unit=unit,
+            change=change,
+            size=size,
+            lead=lead,
+            times=times,
+            given=given,
+            rise_words=rise_words(settings),
         )
     if settings.replace:
         unit = (
-            "any two edges" if rows == 1 else f"any two choices of the {rows:,} edges of a person"
+            "any two edges"
+            if rows == 1
+            else msg("any two choices of the {rows:,} edges of a person", rows=rows)
         )
-        return f"{lead}, the odds between {unit} change by at most ×{times} ({given})."
-    unit = "a given edge is" if rows == 1 else f"all of a person's up to {rows:,} edges are"
-    return (
-        f"{lead}, the odds that {unit} in the data change by at most ×{times} ({given}). A "
-        f"suspicion of 10 % {rise_words(settings)}"
+        return msg(
+            "{lead}, the odds between {unit} change by at most ×{times} ({given}).",
+            lead=lead,
+            unit=unit,
+            times=times,
+            given=given,
+        )
+    unit = (
+        "a given edge is"
+        if rows == 1
+        else msg("all of a person's up to {rows:,} edges are", rows=rows)
+    )
+    return msg(
+        "{lead}, the odds that {unit} in the data change by at most ×{times} "
+        "({given}). A suspicion of 10 % {rise_words}",
+        lead=lead,
+        unit=unit,
+        times=times,
+        given=given,
+        rise_words=rise_words(settings),
     )
 
 
 def _assumes(settings: GraphSettings, cluster: str | None, change: int | None) -> tuple[str, ...]:
     rows = settings.rows_per_person
-    held = "one edge" if rows == 1 else f"at most {rows:,} edges"
+    held = "one edge" if rows == 1 else msg("at most {rows:,} edges", rows=rows)
     if cluster:
-        unit = (
-            f"A person is all rows with the same `{cluster}`; of each, {held} "
-            f"{'was' if rows == 1 else 'were'} used, and rows without it were left out."
+        unit = counted(
+            "A person is all rows with the same `{cluster}`; of each, {held} was "
+            "used, and rows without it were left out.",
+            "A person is all rows with the same `{cluster}`; of each, {held} were "
+            "used, and rows without it were left out.",
+            n=rows,
+            cluster=cluster,
+            held=held,
         )
     elif rows == 1:
         unit = "What is protected is a single edge, whoever it is about."
     else:
-        unit = f"Every person has {held} in the data; nothing in the data enforced it."
+        unit = msg(
+            "Every person has {held} in the data; nothing in the data enforced it.", held=held
+        )
     others, known = OTHERS, INDEPENDENT.replace("persons", "edges")
     if change is not None:
         others = others_beside_exact(settings, change)
@@ -190,9 +232,17 @@ def _assumes(settings: GraphSettings, cluster: str | None, change: int | None) -
     return (
         unit,
         LINES,
-        f"{pair}: repeated rows count once, and rows from a node to itself are left out.",
-        "The nodes, their order and all settings are taken to have been fixed without looking at "
-        f"the data. {_ORIGINS[settings.origins]}",
+        msg(
+            "{pair}: repeated rows count once, and rows from a node to itself are left out.",
+            pair=pair,
+        ),
+        joined(
+            [
+                "The nodes, their order and all settings are taken to have been fixed without "
+                "looking at the data.",
+                _ORIGINS[settings.origins],
+            ]
+        ),
         known,
         others,
         GENERATOR,
@@ -203,7 +253,7 @@ def _not_covered(settings: GraphSettings, change: int | None) -> tuple[str, ...]
     sentences = []
     rows = settings.rows_per_person
     if change is not None:
-        unit = "a minimal change" if rows == 1 else f"{rows:,} minimal changes"
+        unit = "a minimal change" if rows == 1 else msg("{rows:,} minimal changes", rows=rows)
         sentences += [
             "What the exact numbers show by themselves: a node whose exact degree is 0 has no "
             "edge, and one whose degree is that of all other nodes has an edge to each.",

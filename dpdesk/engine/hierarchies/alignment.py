@@ -12,7 +12,7 @@ from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.plain import quoted
 
 ROOT = "*"
@@ -135,16 +135,31 @@ def _refuse_missing_leaves(
         return
     attribute, domain = table.attributes[position], table.domains[position]
     order = lacking[np.argsort(-rows[lacking], kind="stable")]
-    shown = ", ".join(f"{quoted(domain[code])} ({_rows(int(rows[code]))})" for code in order[:3])
+    shown = ", ".join(
+        msg("{domain} ({rows})", domain=quoted(domain[code]), rows=_rows(int(rows[code])))
+        for code in order[:3]
+    )
     if order.size > 3:
-        shown += f" and {order.size - 3:,} more ({_rows(int(rows[order[3:]].sum()))})"
+        shown += msg(
+            " and {size:,} more ({rows})",
+            size=order.size - 3,
+            rows=_rows(int(rows[order[3:]].sum())),
+        )
     origin = origins.get(attribute)
-    named = f" in the hierarchy {origin}" if origin else " in its hierarchy"
+    named = msg(" in the hierarchy {origin}", origin=origin) if origin else " in its hierarchy"
     raise InputError(
         "hierarchy.missing-leaf",
-        f"{where}, attribute `{attribute}`: {'this value has' if order.size == 1 else 'these '}"
-        f"{'' if order.size == 1 else 'values have'} no leaf{named}: {shown}; expected one leaf "
-        "for each value of the data.",
+        counted(
+            "{where}, attribute `{attribute}`: this value has no leaf{named}: "
+            "{shown}; expected one leaf for each value of the data.",
+            "{where}, attribute `{attribute}`: these values have no leaf{named}: "
+            "{shown}; expected one leaf for each value of the data.",
+            n=order.size,
+            where=where,
+            attribute=attribute,
+            named=named,
+            shown=shown,
+        ),
         hint=_OTHER_FORM
         if form(domain[order[0]]) in {form(leaf) for leaf in hierarchy.leaves}
         else "Add the values to the hierarchy, or declare them as missing.",

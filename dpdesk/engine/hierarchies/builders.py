@@ -89,7 +89,7 @@ def build_hierarchy(
         :meth:`Hierarchy.from_rows` raises. Sentences start with ``where`` and name the attribute.
     """
     place = msg("hierarchy of `{attribute}` ({kind})", attribute=attribute, kind=builder.kind)
-    place = f"{where}, {place}" if where else place
+    place = msg("{where}, {place}", where=where, place=place) if where else place
     kind = _KINDS.get(builder.kind)
     if kind is None:
         raise option_error(place, "unknown builder, expected one of " + ", ".join(_KINDS) + ".")
@@ -113,7 +113,9 @@ def idle_options(builder: HierarchyBuilder) -> tuple[tuple[str, str], ...]:
     if kind is None:
         return ()
     given = _normalised(builder.options)
-    options = parse_parameters(kind.form.parameters, given, f"hierarchy ({builder.kind})")
+    options = parse_parameters(
+        kind.form.parameters, given, msg("hierarchy ({kind})", kind=builder.kind)
+    )
     found = parameters_without_effect(kind.form.parameters, options)
     return tuple((key, by) for key, by in found if key in given)
 

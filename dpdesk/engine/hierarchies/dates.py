@@ -162,7 +162,11 @@ def _known_formats(given: tuple[str, ...], where: str) -> tuple[str, ...]:
         if "year" not in groups or ("day" in groups and "month" not in groups):
             raise option_error(
                 where,
-                f'`format` is "{form}", expected a form of yyyy, mm and dd such as "dd.mm.yyyy".',
+                msg(
+                    '`format` is "{form}", expected a form of yyyy, mm and dd such as '
+                    '"dd.mm.yyyy".',
+                    form=form,
+                ),
                 key="format",
             )
     return given
@@ -180,8 +184,13 @@ def _detect(values: Sequence[str], where: str) -> str:
     if rivals is not None:
         raise option_error(
             where,
-            f"{quoted(values[0])} can be read as {rivals[0]} and as {rivals[1]}, expected "
-            "`format` to say which.",
+            msg(
+                "{values} can be read as {rivals} and as {rivals2}, expected `format` to "
+                "say which.",
+                values=quoted(values[0]),
+                rivals=rivals[0],
+                rivals2=rivals[1],
+            ),
             hint=msg('For instance format = "{form}".', form=rivals[0]),
             key="format",
         )
@@ -191,7 +200,7 @@ def _detect(values: Sequence[str], where: str) -> str:
 def _no_date(where: str, wrong: Sequence[str], formats: Sequence[str]) -> Exception:
     forms = " or ".join(formats)
     hint = "Declare such values as missing, keep them `apart`, or give `format`."
-    return value_error(where, wrong, f"dates in the form {forms}", hint)
+    return value_error(where, wrong, msg("dates in the form {forms}", forms=forms), hint)
 
 
 def _units(given: tuple[str, ...] | None, formats: Sequence[str], where: str) -> list[_Unit]:
@@ -208,21 +217,29 @@ def _units(given: tuple[str, ...] | None, formats: Sequence[str], where: str) ->
             near = nearest(name, known)
             raise option_error(
                 where,
-                f'`levels` holds "{name}", expected ' + ", ".join(known) + ".",
+                msg('`levels` holds "{name}", expected ', name=name) + ", ".join(known) + ".",
                 hint=msg("Did you mean `{near}`?", near=near) if near else "",
                 key="levels",
             )
         if position and known.index(name) <= known.index(given[position - 1]):
             raise option_error(
                 where,
-                f"`levels` holds {name} after {given[position - 1]}, expected rising units.",
+                msg(
+                    "`levels` holds {name} after {given}, expected rising units.",
+                    name=name,
+                    given=given[position - 1],
+                ),
                 key="levels",
             )
         if name not in available:
             raise option_error(
                 where,
-                f"`levels` holds {name}, but the form {' or '.join(formats)} has no "
-                f"{UNITS[name].needs}.",
+                msg(
+                    "`levels` holds {name}, but the form {join} has no {needs}.",
+                    name=name,
+                    join=" or ".join(formats),
+                    needs=UNITS[name].needs,
+                ),
                 key="levels",
             )
     return [UNITS[name] for name in given]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.engine.hierarchies import intervals, trees
@@ -38,7 +39,7 @@ def declared_tree(attribute: str, builder: HierarchyBuilder, where: str) -> Hier
 
     Raises InputError for bad options, and ``hierarchy.options`` when there is no tree.
     """
-    place = f"{where}, hierarchy (tree)"
+    place = msg("{where}, hierarchy (tree)", where=where)
     options: Options = parse_parameters(trees.PARAMETERS, builder.options, place)
     tree = nested(options, "tree")
     leaves = _leaves(tree) if tree is not None else []

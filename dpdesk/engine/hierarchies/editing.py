@@ -129,7 +129,7 @@ def _rebuilt(hierarchy: Hierarchy, rows: list[list[str]]) -> Hierarchy:
 
 
 def _place(hierarchy: Hierarchy) -> str:
-    return f"hierarchy of `{hierarchy.attribute}`"
+    return msg("hierarchy of `{attribute}`", attribute=hierarchy.attribute)
 
 
 def _check_level(hierarchy: Hierarchy, level: int, lowest: int, highest: int, verb: str) -> None:
@@ -143,7 +143,13 @@ def _check_level(hierarchy: Hierarchy, level: int, lowest: int, highest: int, ve
         expected = msg("expected a level from {least} to {most}", least=lowest, most=highest)
     raise InputError(
         "hierarchy.level",
-        f"{_place(hierarchy)}: level {level} cannot {verb}, {expected}.",
+        msg(
+            "{place}: level {level} cannot {verb}, {expected}.",
+            place=_place(hierarchy),
+            level=level,
+            verb=verb,
+            expected=expected,
+        ),
         details={"attribute": hierarchy.attribute, "level": level},
     )
 
@@ -152,15 +158,21 @@ def _known(hierarchy: Hierarchy, level: int, values: Collection[str]) -> set[str
     chosen = set(values)
     if not chosen:
         raise InputError(
-            "hierarchy.unknown-value", f"{_place(hierarchy)}: no value is chosen, expected some."
+            "hierarchy.unknown-value",
+            msg("{place}: no value is chosen, expected some.", place=_place(hierarchy)),
         )
     for value in values:
         if value not in hierarchy.labels[level]:
             near = nearest(value, hierarchy.labels[level])
             raise InputError(
                 "hierarchy.unknown-value",
-                f"{_place(hierarchy)}: level {level} has no value {quoted(value)}.",
-                hint=f"Did you mean {quoted(near)}?" if near else "",
+                msg(
+                    "{place}: level {level} has no value {quoted}.",
+                    place=_place(hierarchy),
+                    level=level,
+                    quoted=quoted(value),
+                ),
+                hint=msg("Did you mean {near}?", near=quoted(near)) if near else "",
                 details={"attribute": hierarchy.attribute, "level": level, "value": value},
             )
     return chosen
@@ -170,7 +182,7 @@ def _check_label(hierarchy: Hierarchy, label: str) -> None:
     if not label.strip():
         raise InputError(
             "hierarchy.empty-label",
-            f"{_place(hierarchy)}: the label is empty, expected a text.",
+            msg("{place}: the label is empty, expected a text.", place=_place(hierarchy)),
             details={"attribute": hierarchy.attribute},
         )
 
@@ -178,7 +190,12 @@ def _check_label(hierarchy: Hierarchy, label: str) -> None:
 def _taken(hierarchy: Hierarchy, label: str, level: int, hint: str) -> InputError:
     return InputError(
         "hierarchy.taken-label",
-        f"{_place(hierarchy)}: level {level} has a value {quoted(label)} already.",
+        msg(
+            "{place}: level {level} has a value {label} already.",
+            place=_place(hierarchy),
+            level=level,
+            label=quoted(label),
+        ),
         hint=hint,
         details={"attribute": hierarchy.attribute, "level": level, "value": label},
     )
@@ -188,8 +205,13 @@ def _torn(hierarchy: Hierarchy, label: str, tops: Sequence[str]) -> InputError:
     shown = ", ".join(quoted(top) for top in tops[:3])
     return InputError(
         "hierarchy.not-nested",
-        f"{_place(hierarchy)}: {quoted(label)} would belong to {shown}"
-        f"{', …' if len(tops) > 3 else ''}, expected one parent.",
+        msg(
+            "{place}: {label} would belong to {shown}{tops}, expected one parent.",
+            place=_place(hierarchy),
+            label=quoted(label),
+            shown=shown,
+            tops=", …" if len(tops) > 3 else "",
+        ),
         hint="Choose values of one parent, or move them to one parent first.",
         details={"attribute": hierarchy.attribute, "value": label},
     )

@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import ceil
 
 from dpdesk.core.list_parameters import CutsParameter, DecimalParameter, NumberListParameter
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Choice, ChoiceParameter, Parameter
 from dpdesk.core.plain import is_sane, number_text
 from dpdesk.engine.hierarchies.options import (
@@ -228,8 +229,11 @@ def _levels(
     if bottom is not None and top is not None and bottom >= top:
         raise option_error(
             where,
-            f"`bottom` is {style.number(bottom)} and `top` is {style.number(top)}, expected "
-            "`bottom` below `top`.",
+            msg(
+                "`bottom` is {number} and `top` is {number2}, expected `bottom` below `top`.",
+                number=style.number(bottom),
+                number2=style.number(top),
+            ),
             key="bottom",
         )
     origin = number(options, "origin") or Fraction(0)
@@ -241,7 +245,9 @@ def _check_cuts_alone(options: Options, where: str) -> None:
     """Refuse what would be ignored beside `cuts`."""
     for key in ("widths", "bottom", "top"):
         if options.get(key) is not None:
-            raise option_error(where, f"found both `cuts` and `{key}`, expected one.", key=key)
+            raise option_error(
+                where, msg("found both `cuts` and `{key}`, expected one.", key=key), key=key
+            )
 
 
 def _checked_widths(widths: tuple[Fraction, ...], where: str) -> tuple[Fraction, ...]:
@@ -249,15 +255,19 @@ def _checked_widths(widths: tuple[Fraction, ...], where: str) -> tuple[Fraction,
         if width <= 0:
             raise option_error(
                 where,
-                f"`widths` holds {number_text(width)}, expected widths above 0.",
+                msg("`widths` holds {width}, expected widths above 0.", width=number_text(width)),
                 key="widths",
             )
         before = widths[position - 1] if position else None
         if before is not None and (width <= before or (width / before).denominator != 1):
             raise option_error(
                 where,
-                f"`widths` holds {number_text(width)} after {number_text(before)}, expected each "
-                "width to be a multiple of the one before.",
+                msg(
+                    "`widths` holds {width} after {before}, expected each width to be a "
+                    "multiple of the one before.",
+                    width=number_text(width),
+                    before=number_text(before),
+                ),
                 hint="For instance [5, 10, 20].",
                 key="widths",
             )
@@ -272,8 +282,11 @@ def _checked_cuts(
         if stray:
             raise option_error(
                 where,
-                f"`cuts` holds {number_text(stray[0])} in a level but not in the level below, "
-                "expected each level to keep only cuts of the level below.",
+                msg(
+                    "`cuts` holds {stray} in a level but not in the level below, expected "
+                    "each level to keep only cuts of the level below.",
+                    stray=number_text(stray[0]),
+                ),
                 key="cuts",
             )
     return cuts

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from dpdesk.core.list_parameters import NumberListParameter, TextParameter
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Choice, ChoiceParameter, IntegerParameter, Parameter
 from dpdesk.engine.hierarchies.options import (
     APART,
@@ -85,8 +86,13 @@ def _steps(options: Options, length: int, where: str) -> list[int]:
         if len(hidden) > _MOST_LEVELS:
             raise option_error(
                 where,
-                f"the longest value has {length:,} characters, which gives {len(hidden):,} levels, "
-                f"expected {_MOST_LEVELS} at most.",
+                msg(
+                    "the longest value has {length:,} characters, which gives {hidden:,} "
+                    "levels, expected {most_levels} at most.",
+                    length=length,
+                    hidden=len(hidden),
+                    most_levels=_MOST_LEVELS,
+                ),
                 hint="Give `steps`, or another builder.",
                 key="steps",
             )
@@ -96,7 +102,11 @@ def _steps(options: Options, length: int, where: str) -> list[int]:
         if step <= before:
             raise option_error(
                 where,
-                f"`steps` holds {step} after {before}, expected rising numbers.",
+                msg(
+                    "`steps` holds {step} after {before}, expected rising numbers.",
+                    step=step,
+                    before=before,
+                ),
                 hint="For instance [1, 2, 4].",
                 key="steps",
             )

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.list_parameters import TextListParameter
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import Nested, Numbers, ParameterValue, Texts, nearest
 from dpdesk.core.plain import quoted
 
@@ -68,10 +68,16 @@ def option_error(where: str, sentence: str, hint: str = "", key: str = "") -> In
 def value_error(where: str, wrong: Sequence[str], expected: str, hint: str = "") -> InputError:
     """The error for values that a builder cannot place."""
     shown = ", ".join(quoted(value) for value in wrong[:3])
-    more = f" and {len(wrong) - 3:,} more" if len(wrong) > 3 else ""
+    more = msg(" and {wrong:,} more", wrong=len(wrong) - 3) if len(wrong) > 3 else ""
     return InputError(
         "hierarchy.value",
-        f"{where}: found {shown}{more}, expected {expected}.",
+        msg(
+            "{where}: found {shown}{more}, expected {expected}.",
+            where=where,
+            shown=shown,
+            more=more,
+            expected=expected,
+        ),
         hint=hint,
         details={"values": tuple(wrong[:100])},
     )
@@ -80,13 +86,20 @@ def value_error(where: str, wrong: Sequence[str], expected: str, hint: str = "")
 def missing_values(where: str, lacking: Sequence[str], known: Iterable[str]) -> InputError:
     """The error for values of the data that a list by hand does not name."""
     shown = ", ".join(quoted(value) for value in lacking[:3])
-    more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
+    more = msg(" and {lacking:,} more", lacking=len(lacking) - 3) if len(lacking) > 3 else ""
     near = nearest(lacking[0], list(known))
     return InputError(
         "hierarchy.missing-leaf",
-        f"{where}: {shown}{more} {'is' if len(lacking) == 1 else 'are'} in the data but not in "
-        "the hierarchy, expected every value.",
-        hint=f"Did you mean {quoted(near)}?" if near else "Add what is missing.",
+        counted(
+            "{where}: {shown}{more} is in the data but not in the hierarchy, expected every value.",
+            "{where}: {shown}{more} are in the data but not in the hierarchy, "
+            "expected every value.",
+            n=len(lacking),
+            where=where,
+            shown=shown,
+            more=more,
+        ),
+        hint=msg("Did you mean {near}?", near=quoted(near)) if near else "Add what is missing.",
         details={"values": tuple(lacking[:100])},
     )
 

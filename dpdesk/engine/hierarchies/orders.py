@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dpdesk.core.list_parameters import NestedParameter, NumberListParameter, TextListParameter
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Parameter, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.options import (
@@ -65,7 +66,10 @@ def _order(values: Sequence[str], given: tuple[str, ...] | None, where: str) -> 
         return sorted(values, key=natural_key)
     if len(set(given)) != len(given):
         twice = next(value for value in given if given.count(value) > 1)
-        raise option_error(where, f"`order` holds {quoted(twice)} twice, expected each value once.")
+        raise option_error(
+            where,
+            msg("`order` holds {twice} twice, expected each value once.", twice=quoted(twice)),
+        )
     known = set(given)
     lacking = [value for value in values if value not in known]
     if lacking:
@@ -107,7 +111,9 @@ def _named(below: list[str], level: Mapping[str, object], where: str) -> list[st
     for label, members in level.items():
         if not isinstance(members, tuple) or not all(isinstance(item, str) for item in members):
             raise option_error(
-                where, f"the group {quoted(label)} is no list of texts, expected one.", key="groups"
+                where,
+                msg("the group {label} is no list of texts, expected one.", label=quoted(label)),
+                key="groups",
             )
         for member in members:
             _check_member(member, label, known, group_of, where)
@@ -116,8 +122,14 @@ def _named(below: list[str], level: Mapping[str, object], where: str) -> list[st
         if value not in group_of and value in level:
             raise option_error(
                 where,
-                f"{quoted(value)} is a group and also a value outside it, expected another name.",
-                hint=f"Put the value into the group {quoted(value)}, or rename the group.",
+                msg(
+                    "{quoted} is a group and also a value outside it, expected another name.",
+                    quoted=quoted(value),
+                ),
+                hint=msg(
+                    "Put the value into the group {quoted}, or rename the group.",
+                    quoted=quoted(value),
+                ),
                 key="groups",
             )
     return [group_of.get(value, value) for value in below]
@@ -129,16 +141,23 @@ def _check_member(
     if member in group_of:
         raise option_error(
             where,
-            f"{quoted(member)} is in the groups {quoted(group_of[member])} and {quoted(label)}, "
-            "expected one group.",
+            msg(
+                "{member} is in the groups {group_of} and {label}, expected one group.",
+                member=quoted(member),
+                group_of=quoted(group_of[member]),
+                label=quoted(label),
+            ),
             key="groups",
         )
     if member not in known:
         near = nearest(member, sorted(known))
         raise option_error(
             where,
-            f"the group {quoted(label)} holds {quoted(member)}, which is no value of the level "
-            "below.",
-            hint=f"Did you mean {quoted(near)}?" if near else "",
+            msg(
+                "the group {label} holds {member}, which is no value of the level below.",
+                label=quoted(label),
+                member=quoted(member),
+            ),
+            hint=msg("Did you mean {near}?", near=quoted(near)) if near else "",
             key="groups",
         )

@@ -88,7 +88,11 @@ def _change(
     if code is None:
         raise InputError(
             "hierarchy.missing-leaf",
-            f"hierarchy of `{hierarchy.attribute}`: {quoted(value)} has no leaf, expected one.",
+            msg(
+                "hierarchy of `{attribute}`: {quoted} has no leaf, expected one.",
+                attribute=hierarchy.attribute,
+                quoted=quoted(value),
+            ),
             details={"attribute": hierarchy.attribute, "values": (value,)},
         )
     return ValueChange(value, labels[upper[code]])

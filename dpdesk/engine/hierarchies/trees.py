@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.list_parameters import NestedParameter, TextParameter
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.options import (
@@ -63,7 +64,11 @@ def _twice(paths: Sequence[tuple[str, tuple[str, ...]]], where: str) -> InputErr
             places = " and ".join(dict.fromkeys(_place(one) for one in (seen[leaf], path)))
             return option_error(
                 where,
-                f"{quoted(leaf)} is in the tree twice, {places}, expected each value once.",
+                msg(
+                    "{leaf} is in the tree twice, {places}, expected each value once.",
+                    leaf=quoted(leaf),
+                    places=places,
+                ),
                 key="tree",
             )
         seen[leaf] = path
@@ -83,8 +88,13 @@ def _check_groups(rows: Rows, where: str) -> None:
                 groups = f"{quoted(above[row[level]])} and {quoted(row[level + 1])}"
                 raise option_error(
                     where,
-                    f"the groups {groups} both hold {quoted(row[level])}, expected different names "
-                    f"at level {level}.",
+                    msg(
+                        "the groups {groups} both hold {row}, expected different names at level "
+                        "{level}.",
+                        groups=groups,
+                        row=quoted(row[level]),
+                        level=level,
+                    ),
                     key="tree",
                 )
 
@@ -97,7 +107,11 @@ def _collect(
 ) -> None:
     """Gather leaves with their groups, from the smallest group to the largest."""
     if len(path) > _MAX_DEPTH:
-        raise option_error(where, f"the tree is deeper than {_MAX_DEPTH} levels.", key="tree")
+        raise option_error(
+            where,
+            msg("the tree is deeper than {max_depth} levels.", max_depth=_MAX_DEPTH),
+            key="tree",
+        )
     if isinstance(node, Mapping):
         for label, inner in node.items():
             if label == "":

@@ -10,6 +10,7 @@ from dpdesk.core.charts import (
     SeriesStyle,
     table_from,
 )
+from dpdesk.core.messages import msg
 from dpdesk.engine.private.guarantee_words import highest_percent, suspicion_after
 from dpdesk.engine.private.settings import PrivateSettings
 
@@ -50,10 +51,15 @@ def odds_bars(epsilon: float, subject: str, about: str, given: str) -> BarChart:
     after = tuple(float(highest_percent(prior, epsilon)) for prior in PRIORS)
     return BarChart(
         id="cube-odds",
-        question=f"How much surer can somebody become {about}?",
+        question=msg("How much surer can somebody become {about}?", about=about),
         answer=(
-            f"A suspicion of 10 % of {subject} can become at most "
-            f"{suspicion_after(epsilon)} %, if {given}."
+            msg(
+                "A suspicion of 10 % of {subject} can become at most {suspicion_after} "
+                "%, if {given}.",
+                subject=subject,
+                suspicion_after=suspicion_after(epsilon),
+                given=given,
+            )
         ),
         category_axis=Axis("Suspicion before", "chance"),
         value_axis=Axis("Chance", "%", percent=True, minimum=0.0, maximum=1.0),

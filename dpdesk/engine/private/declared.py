@@ -312,9 +312,13 @@ def _restricted(
         near = nearest(lacking[0], declared.categories)
         raise InputError(
             "cube.domain",
-            f"{place}: the category {quoted(lacking[0])} is listed in `domains`, but its "
-            "hierarchy has no such value at this level.",
-            hint=f"Did you mean {quoted(near)}?" if near else "",
+            msg(
+                "{place}: the category {lacking} is listed in `domains`, but its "
+                "hierarchy has no such value at this level.",
+                place=place,
+                lacking=quoted(lacking[0]),
+            ),
+            hint=msg("Did you mean {near}?", near=quoted(near)) if near else "",
             details={"key": "domains"},
         )
     new = {text: i for i, text in enumerate(listed)}
@@ -342,8 +346,12 @@ def _with_outside(
     elif outside not in declared.categories:
         raise InputError(
             "cube.outside",
-            f"{place}: values outside the domain shall go to {quoted(outside)}, which is no "
-            "category of it.",
+            msg(
+                "{place}: values outside the domain shall go to {outside}, which is no "
+                "category of it.",
+                place=place,
+                outside=quoted(outside),
+            ),
             hint="Add it to `domains`.",
             details={"key": "outside"},
         )
@@ -354,11 +362,18 @@ def _check_categories(categories: Sequence[str], place: str) -> None:
     if not categories:
         raise _domain(place, "has no category, expected one or more")
     if len(categories) > _MOST_CATEGORIES:
-        raise _domain(place, f"has {len(categories):,} categories, at most {_MOST_CATEGORIES:,}")
+        raise _domain(
+            place,
+            msg(
+                "has {categories:,} categories, at most {most_categories:,}",
+                categories=len(categories),
+                most_categories=_MOST_CATEGORIES,
+            ),
+        )
     seen: set[str] = set()
     for text in categories:
         if text in seen:
-            raise _domain(place, f"lists the category {quoted(text)} twice")
+            raise _domain(place, msg("lists the category {text} twice", text=quoted(text)))
         if not _NO_TEXT.isdisjoint(text):
             raise _domain(
                 place, f"lists the category {quoted(text)}, which no text can be (NUL, U+10FFFF)"
@@ -367,7 +382,14 @@ def _check_categories(categories: Sequence[str], place: str) -> None:
     both = same_forms(categories)
     if both is not None:
         first, second = (quoted(shown_form(text)) for text in both)
-        raise _domain(place, f"lists one category in two Unicode forms, {first} and {second}")
+        raise _domain(
+            place,
+            msg(
+                "lists one category in two Unicode forms, {first} and {second}",
+                first=first,
+                second=second,
+            ),
+        )
 
 
 def _domain(place: str, what: str) -> InputError:

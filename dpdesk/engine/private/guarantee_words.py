@@ -6,7 +6,7 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from math import exp, log, sqrt
 
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.core.plain import number_text
 from dpdesk.engine.private.settings import PrivateSettings
 
@@ -103,17 +103,28 @@ def between_words(settings: PrivateSettings, which: str) -> str:
     epsilon = epsilon_between(settings)
     times = _times(epsilon)
     if settings.pure:
-        return f"Odds between two {which}: these change by up to ×{times}."
-    return (
-        f"Odds between two {which}: except with a chance of {number_text(settings.delta)}, these "
-        f"change by up to ×{times} (ε = {rounded_up(epsilon)})."
+        return msg(
+            "Odds between two {which}: these change by up to ×{times}.", which=which, times=times
+        )
+    return msg(
+        "Odds between two {which}: except with a chance of {delta}, these change "
+        "by up to ×{times} (ε = {epsilon}).",
+        which=which,
+        delta=number_text(settings.delta),
+        times=times,
+        epsilon=rounded_up(epsilon),
     )
 
 
 def several_changes_words(settings: PrivateSettings, which: str, unit: str) -> str:
     """What k changes at once cost: k times as much epsilon, and k² times as much rho."""
     cost = "k times as much" if settings.pure else "k² times as much ρ"
-    return f"Larger differences between {which}: k times {unit} cost {cost}."
+    return msg(
+        "Larger differences between {which}: k times {unit} cost {cost}.",
+        which=which,
+        unit=unit,
+        cost=cost,
+    )
 
 
 def others_beside_exact(settings: PrivateSettings, change: int) -> str:
@@ -125,9 +136,15 @@ def others_beside_exact(settings: PrivateSettings, change: int) -> str:
     times = rows if settings.pure else rows**2
     if times == 1:
         return OTHERS
-    return (
-        f"{OTHERS} One whose noise was not made beside the same exact numbers counts up to "
-        f"{times:,} times."
+    return joined(
+        [
+            OTHERS,
+            msg(
+                "One whose noise was not made beside the same exact numbers counts up to "
+                "{times:,} times.",
+                times=times,
+            ),
+        ]
     )
 
 
@@ -145,13 +162,19 @@ def lead_words(settings: PrivateSettings, epsilon: float) -> tuple[str, str, str
     times = _times(epsilon)
     if settings.pure:
         return "Whatever is published", msg("ε = {n}", n=number_text(settings.budget)), times
-    lead = f"Except with a chance of {number_text(settings.delta)}, whatever is published"
+    lead = msg(
+        "Except with a chance of {delta}, whatever is published", delta=number_text(settings.delta)
+    )
     return lead, f"ρ = {number_text(settings.budget)}, ε = {rounded_up(epsilon)}", times
 
 
 def except_words(settings: PrivateSettings) -> str:
     """What a sentence about ε ends with where it follows from ρ: but for which chance it holds."""
-    return "" if settings.pure else f", except with a chance of {number_text(settings.delta)}"
+    return (
+        ""
+        if settings.pure
+        else msg(", except with a chance of {delta}", delta=number_text(settings.delta))
+    )
 
 
 def rise_words(settings: PrivateSettings) -> str:
@@ -160,7 +183,7 @@ def rise_words(settings: PrivateSettings) -> str:
     """
     after = suspicion_after(epsilon_of(settings))
     again = "" if settings.pure else ", again except with that chance"
-    return f"can rise to at most {after} %{again}."
+    return msg("can rise to at most {after} %{again}.", after=after, again=again)
 
 
 def suspicion_after(epsilon: float) -> str:

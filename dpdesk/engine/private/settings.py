@@ -106,7 +106,9 @@ def read_budget(
     epsilon, rho = values["epsilon"], values["rho"]
     if (epsilon is None) == (rho is None):
         found = "neither `epsilon` nor `rho`" if epsilon is None else "both `epsilon` and `rho`"
-        raise misfit(code, where, f"found {found}, expected one of them", "epsilon")
+        raise misfit(
+            code, where, msg("found {found}, expected one of them", found=found), "epsilon"
+        )
     kind = Noise.LAPLACE if rho is None else Noise.GAUSSIAN
     return kind, amount(epsilon if rho is None else rho, "epsilon" if rho is None else "rho")
 
@@ -117,7 +119,7 @@ def check_named(name: str, columns: Sequence[str], key: str, where: str) -> None
         near = nearest(name, columns)
         raise InputError(
             "plan.unknown-column",
-            f"{where}: the source has no column {quoted(name)}.",
+            msg("{where}: the source has no column {name}.", where=where, name=quoted(name)),
             hint=msg("Did you mean `{near}`?", near=near) if near else "",
             details={"key": key, "nearest": near},
         )
@@ -127,7 +129,9 @@ def check_clusters(roles: Mapping[str, Role], code: str, key: str, where: str) -
     """Raise InputError ``code`` when more than one column says whose rows belong together."""
     clusters = [name for name, role in roles.items() if role is Role.CLUSTER]
     if len(clusters) > 1:
-        sentence = f"{len(clusters)} columns have the role cluster, expected at most one"
+        sentence = msg(
+            "{clusters} columns have the role cluster, expected at most one", clusters=len(clusters)
+        )
         raise misfit(code, where, sentence, key)
 
 

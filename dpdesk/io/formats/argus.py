@@ -92,10 +92,12 @@ def _column(meta: ArgusMeta, path: Path, number: int, text: str) -> ArgusColumn:
         counts = 1 if meta.separator else 2
         places = [int(item) for item in rest[:counts]]
     except ValueError:
-        raise _fault(path, number, f"found `{text[:60]}`", "a name and numbers") from None
+        raise _fault(
+            path, number, msg("found `{text}`", text=text[:60]), "a name and numbers"
+        ) from None
     if len(places) < counts or min(places) < 1:
         expected = "a name, its first position and its width"
-        raise _fault(path, number, f"found `{text[:60]}`", expected)
+        raise _fault(path, number, msg("found `{text}`", text=text[:60]), expected)
     start = 0 if meta.separator else places[0]
     missing = UserMissing(tuple(dict.fromkeys(item.strip() for item in rest[counts:] if item)))
     return ArgusColumn(Variable(name, missing=missing, storage="text"), start, places[-1])
@@ -108,7 +110,7 @@ def _option(meta: ArgusMeta, path: Path, number: int, text: str) -> None:
         meta.separator = value.strip('"') or ","
         return
     if not meta.columns:
-        raise _fault(path, number, f"found <{word}>", "a column first")
+        raise _fault(path, number, msg("found <{word}>", word=word), "a column first")
     last = meta.columns[-1]
     variable = last.variable
     if word == "CODELIST":
@@ -136,7 +138,7 @@ def _option(meta: ArgusMeta, path: Path, number: int, text: str) -> None:
             )
         )
     elif word in _ROLES:
-        meta.notes.append(f"Column `{variable.name}` {_ROLES[word]}.")
+        meta.notes.append(msg("Column `{name}` {roles}.", name=variable.name, roles=_ROLES[word]))
     meta.columns[-1] = replace(last, variable=variable)
 
 
@@ -196,7 +198,13 @@ def read_code_list(path: Path) -> dict[str, str]:
 def _fault(path: Path, number: int, found: str, expected: str) -> InputError:
     return InputError(
         "argus.syntax",
-        f"{path.name}, line {number}: {found}, expected {expected}.",
+        msg(
+            "{name}, line {number}: {found}, expected {expected}.",
+            name=path.name,
+            number=number,
+            found=found,
+            expected=expected,
+        ),
         hint="Repair the metadata, or describe the columns in the plan (`columns`).",
         details={"metadata_line": number},
     )

@@ -24,26 +24,42 @@ def chosen(
         return wanted
     if wanted is not None:
         near = nearest(wanted, tables)
-        hint = f"Did you mean `{near}`? " if near else ""
+        hint = msg("Did you mean `{near}`? ", near=near) if near else ""
         raise InputError(
             "source.table",
-            f"{source}: there is no {noun} `{wanted}`.",
-            hint=f"{hint}It has {listed or f'no {noun}'}.",
+            msg(
+                "{source}: there is no {noun} `{wanted}`.", source=source, noun=noun, wanted=wanted
+            ),
+            hint=msg("{hint}It has {noun}.", hint=hint, noun=listed or f"no {noun}"),
             details={"table": wanted, "tables": tables},
         )
     if not tables:
-        raise InputError("source.table", f"{source}: found no {noun}, expected one.")
+        raise InputError(
+            "source.table",
+            msg("{source}: found no {noun}, expected one.", source=source, noun=noun),
+        )
     if len(tables) > 1 and notes is None:
         raise InputError(
             "source.table",
-            f"{source}: found {len(tables):,} {noun}s, expected the name of one.",
+            msg(
+                "{source}: found {tables:,} {noun}s, expected the name of one.",
+                source=source,
+                tables=len(tables),
+                noun=noun,
+            ),
             hint=msg("Name one as `table` under [source]: {listed}.", listed=listed),
             details={"tables": tables},
         )
     if len(tables) > 1 and notes is not None:
         notes.add(
             "tables",
-            f"The first of {len(tables):,} {noun}s was read, `{tables[0]}`; name another one as "
-            f"`table`: {listed}.",
+            msg(
+                "The first of {tables:,} {noun}s was read, `{tables2}`; name another one "
+                "as `table`: {listed}.",
+                tables=len(tables),
+                noun=noun,
+                tables2=tables[0],
+                listed=listed,
+            ),
         )
     return tables[0]

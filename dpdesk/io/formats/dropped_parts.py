@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import listed, msg
 from dpdesk.core.plain import quoted
 from dpdesk.io.formats.spss.layout import Declared, declared
 from dpdesk.io.formats.stata.characteristics import FILE, Characteristic, characteristics
@@ -49,14 +49,20 @@ def _note_declared(found: Declared, names: Sequence[str], notes: Notes) -> None:
         weight = quoted(names[found.weight])
         notes.add(
             "weight",
-            f"SPSS weights the rows by {weight}; this is not kept, each row counts once.",
+            msg(
+                "SPSS weights the rows by {weight}; this is not kept, each row counts once.",
+                weight=weight,
+            ),
         )
 
 
 def note_file_label(notes: Notes, label: str) -> None:
     """Note the label of a file, or of its table, where it has one."""
     if label.strip():
-        notes.add("file label", f"The label of the file is not kept: {quoted(label.strip())}.")
+        notes.add(
+            "file label",
+            msg("The label of the file is not kept: {strip}.", strip=quoted(label.strip())),
+        )
 
 
 def _note_characteristics(found: Sequence[Characteristic], notes: Notes) -> None:
@@ -86,7 +92,4 @@ def _note_characteristics(found: Sequence[Characteristic], notes: Notes) -> None
 
 def _listed(names: Sequence[str]) -> str:
     """The first of some names, and how many more."""
-    shown = [quoted(name) for name in names[:_NAMED]]
-    if len(names) > _NAMED:
-        shown.append(f"{len(names) - _NAMED:,} more")
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return listed([quoted(name) for name in names], _NAMED)

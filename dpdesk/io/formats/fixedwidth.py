@@ -85,7 +85,7 @@ class FixedWidthReader:
                 gaps.append(slice(end, first))
             elif first < end:
                 self.notes.add(
-                    f"overlap {name}",
+                    msg("overlap {name}", name=name),
                     msg(
                         "The columns `{one}` and `{other}` overlap from position {place:,} on; "
                         "what stands there is read into both.",
@@ -126,7 +126,9 @@ class FixedWidthReader:
                 if text.strip() or "\x1a" not in line:
                     yield number, text
         except UnicodeDecodeError:
-            what = f"found bytes that are no text in the encoding {self.encoding}"
+            what = msg(
+                "found bytes that are no text in the encoding {encoding}", encoding=self.encoding
+            )
             raise self._fault(number + 1, what, "encoding.undecodable") from None
 
     def _cut(self, number: int, line: str) -> list[str]:
@@ -187,7 +189,7 @@ class FixedWidthReader:
 
     def _note_short(self, number: int, variable: Variable, length: int) -> None:
         self.notes.add(
-            f"short {variable.name}",
+            msg("short {name}", name=variable.name),
             msg(
                 "Line {line:,} ends after {length} characters, before column `{name}`; its "
                 "value is empty.",
@@ -203,7 +205,11 @@ class FixedWidthReader:
             return text
         if not _DIGITS.fullmatch(text):
             name = column.variable.name
-            what = f"column `{name}`: found `{text[:_LONGEST_SHOWN]}`, expected a number"
+            what = msg(
+                "column `{name}`: found `{text}`, expected a number",
+                name=name,
+                text=text[:_LONGEST_SHOWN],
+            )
             raise self._fault(number, what, "fixed.number")
         sign = "-" if text.startswith("-") else ""
         filled = text.lstrip("+-").zfill(decimals + 1)
@@ -222,14 +228,18 @@ class FixedWidthReader:
             what = "found a quote that opens or ends inside a value, expected quotes around it"
             raise self._fault(number, what, "fixed.quote") from None
         if len(fields) != len(self._columns):
-            what = f"found {len(fields)} fields, expected {len(self._columns)}"
+            what = msg(
+                "found {fields} fields, expected {columns}",
+                fields=len(fields),
+                columns=len(self._columns),
+            )
             raise self._fault(number, what, "fixed.ragged")
         return [text.strip() for text in fields]
 
     def _fault(self, number: int, what: str, code: str = "fixed.text") -> InputError:
         return InputError(
             code,
-            f"{self._path.name}, line {number:,}: {what}.",
+            msg("{name}, line {number:,}: {what}.", name=self._path.name, number=number, what=what),
             hint="Repair the line, or name the right `encoding` or `columns` under [source].",
             details={"line": number},
         )

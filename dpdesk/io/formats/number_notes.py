@@ -80,7 +80,7 @@ def without_ranges(notes: Notes, variables: Sequence[Variable]) -> tuple[Variabl
         if missing.low is not None and variable.kind is not Kind.NUMBER:
             variable = replace(variable, missing=replace(missing, low=None, high=None))
             notes.add(
-                f"range {variable.name}",
+                msg("range {name}", name=variable.name),
                 msg(
                     "Column `{name}`: the range of missing dates or times is not taken over; "
                     "its values stay ordinary values.",
@@ -103,8 +103,14 @@ def note_strange(notes: Notes, variable: Variable, numbers: Any, strange: Any, s
     what = {Kind.TIME: "time of a day"}.get(variable.kind, "date of the years 1 to 9999")
     notes.add(
         f"strange {variable.name}",
-        f"Row {start + first + 1:,}, column `{variable.name}`: the number "
-        f"{number_text(numbers[first])} is no {what}; it is kept as a number.",
+        msg(
+            "Row {start:,}, column `{name}`: the number {numbers} is no {what}; it "
+            "is kept as a number.",
+            start=start + first + 1,
+            name=variable.name,
+            numbers=number_text(numbers[first]),
+            what=what,
+        ),
         len(places),
     )
 
@@ -140,7 +146,7 @@ def note_outside(notes: Notes, name: str, texts: Any, start: int) -> None:
     if len(places):
         first = int(places[0])
         sentence = outside_sentence(start + first + 1, name, texts[first].as_py())
-        notes.add(f"outside {name}", sentence, len(places))
+        notes.add(msg("outside {name}", name=name), sentence, len(places))
 
 
 def note_rounded(notes: Notes, variable: Variable, numbers: Any, finer: Any, start: int) -> None:
@@ -149,7 +155,7 @@ def note_rounded(notes: Notes, variable: Variable, numbers: Any, finer: Any, sta
     if len(places):
         first = int(places[0])
         notes.add(
-            f"finer {variable.name}",
+            msg("finer {name}", name=variable.name),
             msg(
                 "Row {row:,}, column `{name}`: the number {value} is a moment finer than a "
                 "microsecond; it is read to the microsecond.",

@@ -320,8 +320,11 @@ def renamed(columns: Sequence[OutColumn], names: Sequence[str]) -> list[str]:
     pairs = [(column.variable.name, name) for column, name in zip(columns, names, strict=True)]
     other = [(name, there) for name, there in pairs if name != there]
     found = [
-        f"The column {quoted_whole(name) if name else 'without a name'} is called "
-        f"{quoted_whole(there)} in the file."
+        msg(
+            "The column {name} is called {quoted_whole} in the file.",
+            name=quoted_whole(name) if name else "without a name",
+            quoted_whole=quoted_whole(there),
+        )
         for name, there in other[: _NAMED + 1]
     ]
     if len(other) <= _NAMED + 1:
@@ -329,8 +332,16 @@ def renamed(columns: Sequence[OutColumn], names: Sequence[str]) -> list[str]:
     rest = other[_NAMED:]
     listed = [f"{quoted_whole(name)} → {quoted_whole(there)}" for name, there in rest[:_SHOWN]]
     some = " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1])))
-    more = f"{len(rest):,} more columns have another name in the file"
-    return [*found[:_NAMED], f"{more}{', such as' if len(rest) > _SHOWN else ':'} {some}."]
+    more = msg("{rest:,} more columns have another name in the file", rest=len(rest))
+    return [
+        *found[:_NAMED],
+        msg(
+            "{more}{shown} {some}.",
+            more=more,
+            shown=", such as" if len(rest) > _SHOWN else ":",
+            some=some,
+        ),
+    ]
 
 
 def check_length(column: OutColumn, most: int, program: str) -> None:

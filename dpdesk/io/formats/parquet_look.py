@@ -213,7 +213,7 @@ def _note_finer(notes: Notes, path: Path, columns: Sequence[str]) -> None:
             places = rest.nonzero()[0]
             if len(places):
                 row = done + int(places[0]) + 1
-                notes.add(f"finer {name}", finer_sentence(row, name), len(places))
+                notes.add(msg("finer {name}", name=name), finer_sentence(row, name), len(places))
         done += len(fine[0])
 
 
@@ -277,7 +277,16 @@ def _disagreeing(path: Path, parquet: ParquetFile, group: int, what: str) -> Dpd
     column = next((name for name in names if not _agree(parquet, group, name)), names[0])
     above = sum(parquet.metadata.row_group(j).num_rows for j in range(group))
     last = above + parquet.metadata.row_group(group).num_rows
-    return damaged(f"{path.name}, rows {above + 1:,} to {last:,}, column `{column}`", what)
+    return damaged(
+        msg(
+            "{name}, rows {above:,} to {last:,}, column `{column}`",
+            name=path.name,
+            above=above + 1,
+            last=last,
+            column=column,
+        ),
+        what,
+    )
 
 
 def _agree(parquet: ParquetFile, group: int, column: str) -> bool:
@@ -372,7 +381,11 @@ def _note_nanoseconds(notes: Notes, name: str, column: pyarrow.Array, done: int)
 
     places = (column.cast(pa.int64()).fill_null(0).to_numpy() % 1_000).nonzero()[0]
     if len(places):
-        notes.add(f"finer {name}", finer_sentence(done + int(places[0]) + 1, name), len(places))
+        notes.add(
+            msg("finer {name}", name=name),
+            finer_sentence(done + int(places[0]) + 1, name),
+            len(places),
+        )
 
 
 def _refuse_undecodable(path: Path) -> None:

@@ -102,19 +102,27 @@ def unreadable(
         what = "the file is damaged: a length in it is wrong, or bytes were added to it"
         return damaged(path.name, what, row)
     reason = text[:1].lower() + text[1:200].rstrip(".")
-    what = f"the file is no {kind_name(path)} file, or it is damaged ({reason})"
+    what = msg(
+        "the file is no {kind_name} file, or it is damaged ({reason})",
+        kind_name=kind_name(path),
+        reason=reason,
+    )
     if row is not None:
-        what = f"the file breaks off or is damaged here ({reason})"
+        what = msg("the file breaks off or is damaged here ({reason})", reason=reason)
     return damaged(path.name, what, row)
 
 
 def _unknown_encoding(path: Path, encoding: str | None, named: str) -> InputError:
-    found = f"the file names the encoding {named}" if named else "the file names an encoding"
+    found = (
+        msg("the file names the encoding {named}", named=named)
+        if named
+        else "the file names an encoding"
+    )
     if encoding:
-        found = f"the plan names the encoding {encoding}"
+        found = msg("the plan names the encoding {encoding}", encoding=encoding)
     return InputError(
         "encoding.unknown",
-        f"{path.name}: {found}, which is not known here.",
+        msg("{name}: {found}, which is not known here.", name=path.name, found=found),
         hint="Name the right `encoding` under [source], for instance cp1252 or utf-8.",
         details={"encoding": encoding or named},
     )
@@ -128,12 +136,17 @@ def _encoding(
     if row is not None:
         place, details["row"] = f"{place}, row {row:,}", row
     if column is not None:
-        place, details["column"] = f"{place}, column `{column}`", column
+        place, details["column"] = (
+            msg("{place}, column `{column}`", place=place, column=column),
+            column,
+        )
     known = encoding or named
-    read_as = f"the encoding {known}" if known else "the encoding that the file names"
+    read_as = (
+        msg("the encoding {known}", known=known) if known else "the encoding that the file names"
+    )
     return InputError(
         "encoding.undecodable",
-        f"{place}: found bytes that are no text in {read_as}.",
+        msg("{place}: found bytes that are no text in {read_as}.", place=place, read_as=read_as),
         hint="Name the right `encoding` under [source], for instance cp1252 or utf-8.",
         details=details,
     )

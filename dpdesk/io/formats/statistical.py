@@ -253,7 +253,11 @@ class StatisticalReader:
             if found < count:
                 break
         if limit is None and self.rows is not None and done != self.rows:
-            what = f"the file ends after {done:,} rows, but says that it has {self.rows:,}"
+            what = msg(
+                "the file ends after {done:,} rows, but says that it has {rows:,}",
+                done=done,
+                rows=self.rows,
+            )
             raise damaged(self._path.name, what, done + 1)
 
     def _piece(
@@ -328,7 +332,7 @@ class StatisticalReader:
         if not found:
             return odd, strange
         self.notes.add(
-            f"moments {variable.name}",
+            msg("moments {name}", name=variable.name),
             msg(
                 "Column `{column}` shows times of day alone ({format}) but holds moments of "
                 "other days; these are read with their day.",

@@ -22,6 +22,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from dpdesk.core import charts, guarantee, plan, schema
+from dpdesk.core.messages import msg
 from dpdesk.project.file.free_values import CodecError, decode_free, encode_free
 from dpdesk.project.file.parts import PartReader, PartWriter
 
@@ -164,7 +165,7 @@ def _decode_single(raw: object, kind: Any, parts: PartReader) -> Any:
         if _is_enum(kind):
             return kind(raw)
     except ValueError as error:
-        raise CodecError(f"found a text that is no {kind.__name__}") from error
+        raise CodecError(msg("found a text that is no {name}", name=kind.__name__)) from error
     if _is_stored_class(kind):
         return _decode_dataclass(_table(raw), kind, parts)
     raise CodecError(f"{kind} is no type that a project keeps")
@@ -174,7 +175,13 @@ def _decode_plain(raw: object, kinds: tuple[Any, ...], parts: PartReader) -> obj
     value = decode_free(raw, parts) if isinstance(raw, dict) else raw
     if type(value) in kinds or (type(value) is int and float in kinds):
         return value
-    raise CodecError(f"found {type(value).__name__}, expected {_names_of(kinds)}")
+    raise CodecError(
+        msg(
+            "found {name}, expected {names_of}",
+            name=type(value).__name__,
+            names_of=_names_of(kinds),
+        )
+    )
 
 
 def _decode_union(raw: object, kinds: tuple[Any, ...], parts: PartReader) -> Any:
@@ -250,7 +257,9 @@ def _table(raw: object) -> dict[str, object]:
 
 def _typed(raw: object, kind: type) -> Any:
     if type(raw) is not kind:
-        raise CodecError(f"found {type(raw).__name__}, expected {kind.__name__}")
+        raise CodecError(
+            msg("found {name}, expected {name2}", name=type(raw).__name__, name2=kind.__name__)
+        )
     return raw
 
 

@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from dpdesk.core.messages import msg
 from dpdesk.project.file.parts import PartReader, PartWriter
 
 _ODD_FLOATS = ("nan", "inf", "-inf")
@@ -67,7 +68,7 @@ def decode_free(raw: object, parts: PartReader) -> object:
     if isinstance(raw, list):
         return tuple(decode_free(item, parts) for item in raw)
     if not isinstance(raw, dict):
-        raise CodecError(f"found {type(raw).__name__}, expected a value")
+        raise CodecError(msg("found {name}, expected a value", name=type(raw).__name__))
     mark = next((key for key in raw if key.startswith("$")), None)
     if mark is None:
         return MappingProxyType({key: decode_free(item, parts) for key, item in raw.items()})
@@ -127,7 +128,7 @@ def _array(raw: object, parts: PartReader) -> object:
 
 def _text(raw: object) -> str:
     if not isinstance(raw, str):
-        raise CodecError(f"found {type(raw).__name__}, expected a text")
+        raise CodecError(msg("found {name}, expected a text", name=type(raw).__name__))
     return raw
 
 

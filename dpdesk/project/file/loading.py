@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
+from dpdesk.core.messages import msg
 from dpdesk.project.candidates import Candidate, CandidateShelf, ShelfSnapshot
 from dpdesk.project.file import rows
 from dpdesk.project.file.free_values import CodecError
@@ -106,7 +107,7 @@ class _Reader:
         meta = {str(k): str(v) for k, v in self._connection.execute("SELECT key, value FROM meta")}
         for key in ("identity", "written_by", "current", "saved", "next_candidate", "folder"):
             if key not in meta:
-                raise CodecError(f"the key {key} is missing")
+                raise CodecError(msg("the key {key} is missing", key=key))
         return meta
 
     def moment(self, row: Row) -> tuple[Moment, int | None]:

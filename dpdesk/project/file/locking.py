@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from dpdesk.core.jsontext import read_json
+from dpdesk.core.messages import msg
 from dpdesk.io import locks
 from dpdesk.project.people import host_name, user_name
 
@@ -47,7 +48,9 @@ class LockHolder:
             moment = datetime.fromisoformat(self.since).astimezone()
         except ValueError:
             return f"{who}{where}"
-        return f"{who}{where} (since {moment:%Y-%m-%d %H:%M})"
+        return msg(
+            "{who}{where} (since {moment:%Y-%m-%d %H:%M})", who=who, where=where, moment=moment
+        )
 
 
 class WriterLock:

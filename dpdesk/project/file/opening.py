@@ -312,14 +312,20 @@ def _damaged_layout(path: Path, version: int) -> StorageError:
 
 def _not_a_project(path: Path, found: str) -> InputError:
     return InputError(
-        "project.not-a-project", f"{path}: found {found}, expected a project of DPDesk."
+        "project.not-a-project",
+        msg("{path}: found {found}, expected a project of DPDesk.", path=path, found=found),
     )
 
 
 def _unreadable(path: Path, reason: str) -> StorageError:
     return StorageError(
         "project.unreadable",
-        f"{path}: the project cannot be read: {reason[:1].lower()}{reason[1:]}.",
+        msg(
+            "{path}: the project cannot be read: {lower}{reason}.",
+            path=path,
+            lower=reason[:1].lower(),
+            reason=reason[1:],
+        ),
         hint="Check the permissions and the connection to the disk.",
     )
 
@@ -458,9 +464,11 @@ def _backup(
     except DpdeskError as error:
         full = error.code == "storage.disk-full"
         code, where = ("disk-full", "disk") if full else ("folder", "folder")
-        sentence = (
-            f"{path.name} is of an older layout, and the {where} has no room for the copy that is "
-            "kept before it is brought up to date."
+        sentence = msg(
+            "{name} is of an older layout, and the {where} has no room for the copy "
+            "that is kept before it is brought up to date.",
+            name=path.name,
+            where=where,
         )
         raise _CannotWrite(ReadOnly(code, sentence)) from error
     return target

@@ -177,7 +177,11 @@ class ProjectFile:
             sentence = "" if reason is None else reason.sentence
             raise StorageError(
                 "project.read-only",
-                f"{self.path}: nothing can be saved in this project: {sentence}",
+                msg(
+                    "{path}: nothing can be saved in this project: {sentence}",
+                    path=self.path,
+                    sentence=sentence,
+                ),
                 hint="Work on a copy.",
             )
         return store

@@ -17,6 +17,7 @@ from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jsontext import read_json
 from dpdesk.core.language import ENGLISH
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
 from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.schema import Role
@@ -85,7 +86,7 @@ def from_text(
 
 
 def _no_constant(text: str) -> object:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(msg("{text} is no number", text=text))
 
 
 def state_document(state: WorkState, folder: Path, parts: PartWriter) -> dict[str, object]:

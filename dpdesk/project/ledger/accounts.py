@@ -28,6 +28,7 @@ from dpdesk.core.budget import (
     PureEpsilon,
     ZeroConcentrated,
 )
+from dpdesk.core.messages import joined
 from dpdesk.engine.accounting.joint import group_delta, joint_epsilon
 from dpdesk.project.ledger.people import Doubt, People, PeopleRecord, Versions, alike
 from dpdesk.project.ledger.records import (
@@ -103,7 +104,7 @@ class Spending:
         if any(self.approximate):
             epsilon, delta = self.approximate
             parts.append(f"({Approximate(epsilon, min(delta, Fraction(999_999, 1_000_000)))})")
-        return " and ".join(parts)
+        return joined(parts, " and ")
 
     def __add__(self, other: Spending) -> Spending:
         """Both together; they must be for the same unit and neighbours (ValueError)."""

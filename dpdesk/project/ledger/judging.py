@@ -18,7 +18,7 @@ from dpdesk.core.budget import (
 )
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import Note
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.project.ledger.accounts import (
     Book,
     DebitRecord,
@@ -246,11 +246,20 @@ def _exhausted(
     hint = _advice(left, request, spent, whose)
     unit = ""
     if any(group_size(one, spent.rows, spent.neighbours) > 1 for one in (*account.before, request)):
-        unit = f" (counted for {unit_words(spent)})"
+        unit = msg(" (counted for {unit_words})", unit_words=unit_words(spent))
     return RefusedError(
         "ledger.exhausted",
-        f"{where}: the budget of {key} does not suffice{unit}: spent {in_terms_of(limit, spent)}, "
-        f"asked {in_terms_of(limit, asked)}, limit {limit} ({whose}).",
+        msg(
+            "{where}: the budget of {key} does not suffice{unit}: spent "
+            "{in_terms_of}, asked {in_terms_of2}, limit {limit} ({whose}).",
+            where=where,
+            key=key,
+            unit=unit,
+            in_terms_of=in_terms_of(limit, spent),
+            in_terms_of2=in_terms_of(limit, asked),
+            limit=limit,
+            whose=whose,
+        ),
         hint=hint,
         details={
             "population": key.population,
@@ -270,19 +279,19 @@ def _advice(left: Budget | None, request: DebitRequest, spent: Spending, whose: 
     )
     size = group_size(request, spent.rows, spent.neighbours)
     if left is None:
-        return f"Ask for less, or {way}."
+        return msg("Ask for less, or {way}.", way=way)
     if left.is_zero:
-        return f"Nothing is left; {way}."
+        return msg("Nothing is left; {way}.", way=way)
     if isinstance(left, PureEpsilon):
         left = PureEpsilon(left.epsilon / size)
     elif isinstance(left, ZeroConcentrated):
         left = ZeroConcentrated(left.rho / size**2)
-    return f"Ask for at most {left}, or {way}."
+    return msg("Ask for at most {left}, or {way}.", left=left, way=way)
 
 
 def unit_words(spending: Spending) -> str:
     """Whom a sum holds for, in words."""
-    several = f"a person with up to {spending.rows:,} rows or edges"
+    several = msg("a person with up to {rows:,} rows or edges", rows=spending.rows)
     rows = "one row or edge" if spending.rows == 1 else several
     how = "replaced" if spending.neighbours is Neighbours.REPLACE else "added or removed"
     return f"{rows}, {how}"
@@ -310,7 +319,7 @@ def _incomparable(
             after=after,
             why=why,
         ),
-        hint=f"Have the owner set a limit with {kind} (`dpdesk ledger limit`)."
+        hint=msg("Have the owner set a limit with {kind} (`dpdesk ledger limit`).", kind=kind)
         if whose != PLAN
         else "Take the `limit` out of the plan and have the owner set one with an ε and a δ "
         "(`dpdesk ledger limit`).",
@@ -421,22 +430,34 @@ def _exact_before(request: DebitRequest, before: list[DebitRequest]) -> Iterable
     if others:
         yield Note(
             "ledger.exact-before",
-            f"An earlier release about the same people has numbers {UNPROTECTED}"
-            f"{'; '.join(others)}. Noise that is not made for them too protects less than its "
-            "cost says: name all of them under `exact`.",
+            msg(
+                "An earlier release about the same people has numbers "
+                "{unprotected}{join}. Noise that is not made for them too protects less "
+                "than its cost says: name all of them under `exact`.",
+                unprotected=UNPROTECTED,
+                join=joined(others, "; "),
+            ),
         )
 
 
 def _same_columns(request: DebitRequest, alike: list[DebitRecord]) -> str:
-    what = f"Data with the same columns have spent {_sum(alike)} already ({_names(alike)})"
+    what = msg(
+        "Data with the same columns have spent {alike} already ({names})",
+        alike=_sum(alike),
+        names=_names(alike),
+    )
     if request.population:
-        return (
-            f"Nothing was spent for “{request.population}” before. {what}: if they are about the "
-            "same people, use the same name."
+        return msg(
+            "Nothing was spent for “{population}” before. {what}: if they are about "
+            "the same people, use the same name.",
+            population=request.population,
+            what=what,
         )
-    return (
-        "The plan names no population, so only spending on this very file is counted. "
-        f"{what}: if they are about the same people, name the population under [budget]."
+    return msg(
+        "The plan names no population, so only spending on this very file is "
+        "counted. {what}: if they are about the same people, name the population "
+        "under [budget].",
+        what=what,
     )
 
 

@@ -231,7 +231,12 @@ class Ledger(Closing):
                 found = "no debit of this ledger" if record is None or other else "settled already"
                 raise RefusedError(
                     "ledger.settled",
-                    f"{self.path}: entry {number:,} is {found}, expected a debit without outcome.",
+                    msg(
+                        "{path}: entry {number:,} is {found}, expected a debit without outcome.",
+                        path=self.path,
+                        number=number,
+                        found=found,
+                    ),
                 )
             self._add(Settled(number, outcome, manifest, reason))
 
@@ -521,7 +526,7 @@ def _end_fault(connection: sqlite3.Connection, count: int) -> str:
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
     counted = int(row[0]) if row is not None and isinstance(row[0], int) else 0
     if counted > count:
-        return f"{counted - count:,} removed from the end"
+        return msg("{counted:,} removed from the end", counted=counted - count)
     return ""
 
 

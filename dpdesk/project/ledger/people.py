@@ -255,4 +255,8 @@ def names_of(keys: Iterable[AccountKey]) -> str:
     """Up to three accounts in words, and how many more."""
     found = list(dict.fromkeys(map(str, keys)))
     shown = ", ".join(found[:3])
-    return shown if len(found) <= 3 else f"{shown} and {len(found) - 3:,} more"
+    return (
+        shown
+        if len(found) <= 3
+        else msg("{shown} and {found:,} more", shown=shown, found=len(found) - 3)
+    )

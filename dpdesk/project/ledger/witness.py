@@ -311,8 +311,12 @@ def read_entry(plain: Mapping[str, object]) -> LedgerEntry | None:
 def _relative(named: str) -> StorageError:
     return StorageError(
         "witness.relative",
-        f"{VARIABLE} is “{named}”, expected a whole path: a relative one means another witness in "
-        "every folder from which DPDesk is started.",
+        msg(
+            "{variable} is “{named}”, expected a whole path: a relative one means "
+            "another witness in every folder from which DPDesk is started.",
+            variable=VARIABLE,
+            named=named,
+        ),
         hint="Name the file or its folder from the root of the disk; nothing is spent before.",
     )
 
@@ -326,7 +330,10 @@ def _unreadable(path: Path, error: OSError) -> StorageError:
             path=path,
             why=_why(error),
         ),
-        hint=f"Make it readable, or let {VARIABLE} name another place; nothing is spent before.",
+        hint=msg(
+            "Make it readable, or let {variable} name another place; nothing is spent before.",
+            variable=VARIABLE,
+        ),
         details={"path": str(path)},
     )
 
@@ -349,7 +356,10 @@ def _unwritable(path: Path, reason: str) -> StorageError:
     return StorageError(
         "witness.unwritable",
         msg("{path}: the witness of the ledgers cannot be written ({why}).", path=path, why=reason),
-        hint=f"Make it writable, or let {VARIABLE} name another place; nothing is spent before.",
+        hint=msg(
+            "Make it writable, or let {variable} name another place; nothing is spent before.",
+            variable=VARIABLE,
+        ),
         details={"path": str(path)},
     )
 

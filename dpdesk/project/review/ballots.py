@@ -174,11 +174,22 @@ def _submission(event: Event) -> Submission:
 
 def _refused(problems: Sequence[VoteProblem]) -> RefusedError:
     first = problems[0]
-    where = f"the check {first.item} " if first.item else f"{first.path} " if first.path else ""
-    more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
+    where = (
+        msg("the check {item} ", item=first.item)
+        if first.item
+        else f"{first.path} "
+        if first.path
+        else ""
+    )
+    more = msg(" ({problems} more)", problems=len(problems) - 1) if len(problems) > 1 else ""
     return RefusedError(
         "vote.rules",
-        f"The vote cannot be cast: {where}{first.reason}{more}.",
+        msg(
+            "The vote cannot be cast: {where}{reason}{more}.",
+            where=where,
+            reason=first.reason,
+            more=more,
+        ),
         hint="Decide everything and give the reasons that are missing.",
         details={"problems": [tuple(problem) for problem in problems]},
     )

@@ -13,13 +13,13 @@ from fractions import Fraction
 from dpdesk.core.capabilities import Content, Protection
 from dpdesk.core.charts import format_figure
 from dpdesk.core.disclosure import TableFacts
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.public_fields import LISTED
 from dpdesk.core.published import MADE_AGAIN, ROWS_COMPARED, CheckStatus
 from dpdesk.core.schema import Role
-from dpdesk.project.review.item_words import counted, listed, part, share_of, verb
+from dpdesk.project.review.item_words import named, number_of, part, share_of
 from dpdesk.project.review.items_columns import COLUMN_ITEMS
 from dpdesk.project.review.items_private import PRIVATE_ITEMS, spent_epsilon
 from dpdesk.project.review.items_table import TABLE_ITEMS
@@ -82,7 +82,7 @@ def _drawn(case: Case) -> Answer:
         "For someone who knows only how often each value occurs, and to whom the other "
         "columns tell nothing, a published value of {columns} is the true one with a chance "
         "of {p}.",
-        columns=listed(names),
+        columns=named(names),
         p=share_of(1, size),
     )
     text += "".join(_rarest(case, name) for name in names)
@@ -100,7 +100,7 @@ def _rarest(case: Case, name: str) -> str:
     share = each.get("belief_before_rarest") if isinstance(each, Mapping) else None
     if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
         return ""
-    return f" Before, the rarest value of {listed([name])} had {format_figure(share, 'share')}."
+    return f" Before, the rarest value of {named([name])} had {format_figure(share, 'share')}."
 
 
 def _known_others(case: Case) -> Answer:
@@ -129,10 +129,18 @@ def _linkage(case: Case, table: TableFacts) -> Answer:
     advice = "Where that is a threat, give `k` in the plan: both guarantees then hold at once."
     if not quasi:
         others = len(table.columns) - len(_names(case, "diverted"))
-        text = f"{counted(others, 'column')} are released unchanged; none is named as known to "
+        text = msg(
+            "{others} are released unchanged; none is named as known to ",
+            others=number_of(others, "column"),
+        )
         return Answer(Status.REVIEW, f"{text}others.", Basis.TABLE, advice, _alone(case))
-    text = f"{listed(quasi)} {verb(quasi, 'is', 'are')} released unchanged; by them "
-    text += f"{part(table.uniques, table.rows)} can be told from all others."
+    text = counted(
+        "{quasi} is released unchanged; by them ",
+        "{quasi} are released unchanged; by them ",
+        n=len(quasi),
+        quasi=named(quasi),
+    )
+    text += msg("{uniques} can be told from all others.", uniques=part(table.uniques, table.rows))
     return Answer(Status.REVIEW, text, Basis.TABLE, advice, _alone(case))
 
 
@@ -157,7 +165,12 @@ def _linkage_beside(case: Case, table: TableFacts, k: int) -> Answer:
         "Judge whether others may know these columns of a person; if so, make them "
         "quasi-identifiers as well, or leave them out."
     )
-    text += f" {listed(others)} {verb(others, 'is', 'are')} released unchanged."
+    text += counted(
+        " {others} is released unchanged.",
+        " {others} are released unchanged.",
+        n=len(others),
+        others=named(others),
+    )
     return Answer(Status.REVIEW, text, Basis.TABLE, advice, _alone(case))
 
 
@@ -170,9 +183,11 @@ def _alone(case: Case) -> str:
     alone, rows = _rows_alone(case), case.facts.release.evidence.source.rows
     if not isinstance(alone, int) or isinstance(alone, bool) or not rows or rows < 1:
         return ""
-    return (
-        f"By all columns that are not drawn together, {part(alone, rows)} can be told from all "
-        f"others ({Basis.EVIDENCE.value})."
+    return msg(
+        "By all columns that are not drawn together, {alone} can be told from "
+        "all others ({evidence}).",
+        alone=part(alone, rows),
+        evidence=Basis.EVIDENCE.value,
     )
 
 
@@ -182,8 +197,13 @@ def _removed(case: Case) -> Answer:
         text = "The manifest does not say how many rows were removed."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
     basis = Basis.SOURCE if case.facts.confirmed("rows_removed") else Basis.MANIFEST
-    text = f"{counted(rows, 'row')} {'was' if rows == 1 else 'were'} removed at random, so that "
-    return Answer(Status.PASS, f"{text}ℓ′ divides the rest.", basis)
+    text = counted(
+        "{rows} was removed at random, so that ",
+        "{rows} were removed at random, so that ",
+        n=rows,
+        rows=number_of(rows, "row"),
+    )
+    return Answer(Status.PASS, msg("{text}ℓ′ divides the rest.", text=text), basis)
 
 
 def _size(case: Case, key: str) -> int | None:
@@ -228,7 +248,10 @@ def _known(case: Case) -> Answer | None:
     if not unsaid:
         return None
     text = f"The method `{case.facts.release.method}` does not say "
-    text += f"{case.facts.about.listed(unsaid)}, so questions may be missing from this list."
+    text += msg(
+        "{unsaid}, so questions may be missing from this list.",
+        unsaid=case.facts.about.listed(unsaid),
+    )
     return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
 
 
@@ -236,26 +259,41 @@ def _verified(case: Case) -> Answer:
     report = case.facts.report
     if report.failures or not report.ok:
         first = report.failures[0] if report.failures else None
-        more = f" ({len(report.failures) - 1:,} more)" if len(report.failures) > 1 else ""
-        found = f"{first.path}: {first.reason}{more}" if first else "a claim is not confirmed"
+        more = (
+            msg(" ({failures:,} more)", failures=len(report.failures) - 1)
+            if len(report.failures) > 1
+            else ""
+        )
+        found = (
+            msg("{path}: {reason}{more}", path=first.path, reason=first.reason, more=more)
+            if first
+            else "a claim is not confirmed"
+        )
         text = msg("Checking the release failed: {what}.", what=found)
         return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
-    confirmed = f"{len(report.confirmed()):,} of {counted(len(report.claims), 'claim')}"
+    confirmed = f"{len(report.confirmed()):,} of {number_of(len(report.claims), 'claim')}"
     unlike = report.not_checked()
     if unlike:
-        text = (
-            f"{confirmed} are confirmed, but {listed([check.claim for check in unlike])} "
-            "could not be compared with anything."
+        text = msg(
+            "{confirmed} are confirmed, but {claim} could not be compared with anything.",
+            confirmed=confirmed,
+            claim=named([check.claim for check in unlike]),
         )
         accepted = case.policy.accept_not_compared
         advice = "Make the release again with this version, or say why it may stand as it is."
         return Answer(Status.REVIEW if accepted else Status.FAIL, text, Basis.FILES, advice)
     if not report.sealed:
-        text = f"{confirmed} are confirmed, but the manifest is not sealed: the internal part "
+        text = msg(
+            "{confirmed} are confirmed, but the manifest is not sealed: the internal part ",
+            confirmed=confirmed,
+        )
         text += "is not at hand."
         advice = "Check the whole release folder, with its internal part."
         return Answer(Status.REVIEW, text, Basis.FILES, advice)
-    text = f"All hashes and the seal are right; {confirmed} are confirmed, none failed."
+    text = msg(
+        "All hashes and the seal are right; {confirmed} are confirmed, none failed.",
+        confirmed=confirmed,
+    )
     return Answer(Status.PASS, text, Basis.FILES)
 
 
@@ -290,7 +328,10 @@ def _public_fields(case: Case) -> Answer:
         names = _levels_tell(case)
         if not names:
             return Answer(Status.PASS, text, Basis.FILES)
-        text = f"The levels of {listed(names)} follow from values of suppressed rows as well: made "
+        text = msg(
+            "The levels of {names} follow from values of suppressed rows as well: made ",
+            names=named(names),
+        )
         text += "from the released rows alone, they would be others."
         return Answer(Status.REVIEW, text, Basis.EVIDENCE, _WRITE_OUT)
     if check is None or check.status is not CheckStatus.NOT_CHECKABLE:
@@ -300,7 +341,9 @@ def _public_fields(case: Case) -> Answer:
     text += "did it"
     advice = "Make the release again with this version; tell those who have the old one."
     if case.facts.release.manifest.result.get("rows_suppressed") == 0:
-        return Answer(Status.REVIEW, f"{text}; no row was suppressed.", Basis.FILES, advice)
+        return Answer(
+            Status.REVIEW, msg("{text}; no row was suppressed.", text=text), Basis.FILES, advice
+        )
     text += ", so that values of suppressed rows can be computed back."
     return Answer(Status.FAIL, text, Basis.FILES, advice)
 
@@ -320,7 +363,12 @@ def _levels_tell(case: Case) -> list[str]:
 def _policy(case: Case) -> Answer:
     short = case.policy.sha256[:16]
     named = f"“{case.policy.title}”, " if case.policy.title else ""
-    text = f"{named}hash {short}…, {counted(case.policy.reviewers, 'reviewer')}: "
+    text = msg(
+        "{named}hash {short}…, {reviewers}: ",
+        named=named,
+        short=short,
+        reviewers=number_of(case.policy.reviewers, "reviewer"),
+    )
     text += f"{case.standing.value}."
     if case.standing is PolicyRelation.OWN:
         return Answer(Status.PASS, text, Basis.POLICY)
@@ -337,8 +385,8 @@ def _method(case: Case) -> Answer | None:
         return None
     text = msg(
         "The release was made by {method}; the policy allows {allowed}.",
-        method=listed([method]),
-        allowed=listed(allowed),
+        method=named([method]),
+        allowed=named(allowed),
     )
     if method in allowed:
         return Answer(Status.PASS, text, Basis.MANIFEST)
@@ -348,7 +396,7 @@ def _method(case: Case) -> Answer | None:
 def _mode(case: Case) -> Answer:
     mode, protocol = case.passage.mode, case.passage.protocol
     if mode not in case.policy.modes:
-        allowed = listed([each.value for each in case.policy.modes])
+        allowed = named([each.value for each in case.policy.modes])
         text = msg(
             "The mode is `{mode}`; the policy allows {allowed}.", mode=mode.value, allowed=allowed
         )
@@ -367,7 +415,7 @@ def _mode(case: Case) -> Answer:
         return Answer(Status.FAIL, text, Basis.FILES, "Ask for a protocol that is signed afresh.")
     if protocol.differences:
         more = len(protocol.differences) - 1
-        also = f" ({more:,} more)" if more else ""
+        also = msg(" ({more:,} more)", more=more) if more else ""
         text = f"The release departs from {name}: {protocol.differences[0]}{also}."
         advice = "Apply the protocol as it is, or submit the change as a new protocol."
         return Answer(Status.FAIL, text, Basis.EVIDENCE, advice)
@@ -482,7 +530,7 @@ def _assumptions(case: Case) -> Answer:
     if not sentences:
         text = "The guarantee names no assumptions."
         return Answer(Status.REVIEW, text, Basis.MANIFEST, "Read the guarantee itself.")
-    text = "The guarantee holds only under these assumptions: " + " ".join(sentences)
+    text = "The guarantee holds only under these assumptions: " + joined(sentences)
     advice = "Judge them for these people and for what else is published about them."
     return Answer(Status.REVIEW, text, Basis.PERSON, advice, _noise_paid(case))
 
@@ -492,9 +540,10 @@ def _noise_paid(case: Case) -> str:
     costs = case.facts.release.evidence.noise_paid
     if not costs:
         return ""
-    return (
-        f"Releases with noise about the same people were paid for: {', '.join(costs)} "
-        f"({Basis.EVIDENCE.value})."
+    return msg(
+        "Releases with noise about the same people were paid for: {join} ({evidence}).",
+        join=", ".join(costs),
+        evidence=Basis.EVIDENCE.value,
     )
 
 

@@ -89,7 +89,12 @@ class Event:
     def words(self) -> str:
         """The event in a few words: "ballot by Anna Weber of 2026-11-20 09:30:00 UTC"."""
         moment = time_text(self.time).replace("T", " ").removesuffix("Z")
-        return f"{self.kind} by {self.signer.person} of {moment} UTC"
+        return msg(
+            "{kind} by {person} of {moment} UTC",
+            kind=self.kind,
+            person=self.signer.person,
+            moment=moment,
+        )
 
     def body(self) -> dict[str, object]:
         """What is signed."""
@@ -162,7 +167,12 @@ def read_event(raw: object, position: int) -> Event | Fault:
     try:
         return parse_event(raw)
     except BadFieldError as error:
-        return Fault("event.unreadable", f"event {position}{_hint(raw)}: {error}", "", position)
+        return Fault(
+            "event.unreadable",
+            msg("event {position}{hint}: {error}", position=position, hint=_hint(raw), error=error),
+            "",
+            position,
+        )
 
 
 def parse_event(raw: object) -> Event:

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeVar
 
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import canonical_json
 from dpdesk.project.review.texts import (
     LONGEST_COMMENT,
@@ -30,7 +31,13 @@ class Fields:
 
     def __init__(self, raw: object, where: str = "") -> None:
         if not isinstance(raw, dict):
-            raise BadFieldError(f"{_quoted(where) or 'it'} is {kind_of(raw)}, expected a table")
+            raise BadFieldError(
+                msg(
+                    "{where} is {kind_of}, expected a table",
+                    where=_quoted(where) or "it",
+                    kind_of=kind_of(raw),
+                )
+            )
         self.raw: Mapping[str, object] = raw
         self._where = where
 
@@ -42,9 +49,11 @@ class Fields:
         """Demand exactly these keys."""
         unknown, lacking = sorted(self.raw.keys() - set(keys)), sorted(set(keys) - self.raw.keys())
         if unknown:
-            raise BadFieldError(f"{_quoted(self.name(shown(unknown[0], 60)))} is no known key")
+            raise BadFieldError(
+                msg("{name} is no known key", name=_quoted(self.name(shown(unknown[0], 60))))
+            )
         if lacking:
-            raise BadFieldError(f"{_quoted(self.name(lacking[0]))} is missing")
+            raise BadFieldError(msg("{name} is missing", name=_quoted(self.name(lacking[0]))))
 
     def table(self, key: str, most: int | None = None) -> Fields:
         """A table below this one, of at most ``most`` keys."""
@@ -99,7 +108,9 @@ class Fields:
         """A whole number within limits."""
         value = self.raw.get(key)
         if type(value) is not int or not least <= value <= most:
-            raise self.bad(key, f"is no whole number from {least} to {most}")
+            raise self.bad(
+                key, msg("is no whole number from {least} to {most}", least=least, most=most)
+            )
         return value
 
     def choice(self, key: str, choices: type[E]) -> E:
@@ -107,7 +118,14 @@ class Fields:
         value = self.raw.get(key)
         known = [item.value for item in choices]
         if not isinstance(value, str) or value not in known:
-            raise self.bad(key, f"is {kind_of(value)}, expected one of {', '.join(known)}")
+            raise self.bad(
+                key,
+                msg(
+                    "is {kind_of}, expected one of {join}",
+                    kind_of=kind_of(value),
+                    join=", ".join(known),
+                ),
+            )
         return choices(value)
 
     def bad(self, key: str, reason: str) -> BadFieldError:

@@ -258,7 +258,10 @@ def _form_fault(
 def _orphan(event: Event, events: Mapping[str, Event]) -> Fault:
     missing = [parent for parent in event.parents if parent not in events]
     if missing:
-        reason = f"an event before it is missing ({missing[0][:16]}…): it was removed or changed"
+        reason = msg(
+            "an event before it is missing ({missing}…): it was removed or changed",
+            missing=missing[0][:16],
+        )
         return Fault(
             "event.parent-missing", msg("{file}: {note}", file=event.words, note=reason), event.id
         )
@@ -269,8 +272,12 @@ def _orphan(event: Event, events: Mapping[str, Event]) -> Fault:
 
 
 def _second_root(first: Event, second: Event) -> Fault:
-    reason = f"is a second first submission, besides that of {time_text(first.time)}"
-    return Fault("review.two-roots", f"{second.words} {reason}", second.id)
+    reason = msg(
+        "is a second first submission, besides that of {time_text}", time_text=time_text(first.time)
+    )
+    return Fault(
+        "review.two-roots", msg("{words} {reason}", words=second.words, reason=reason), second.id
+    )
 
 
 def _other_review(root: Event) -> Fault:

@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dpdesk.core.charts import format_figure
+from dpdesk.core.messages import Listed, counted, msg
 from dpdesk.core.plain import number_text, quoted
 
 _MOST_NAMED = 5
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
+def number_of(number: int, noun: str, plural: str = "") -> str:
     """``1 row``, ``2,000 rows``."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+    return counted(f"{{n:,}} {noun}", f"{{n:,}} {plural or f'{noun}s'}", n=number)
 
 
 def share_of(some: int, whole: int) -> str:
@@ -23,7 +24,12 @@ def share_of(some: int, whole: int) -> str:
 
 def part(some: int, whole: int, noun: str = "row", plural: str = "") -> str:
     """``655 of 20,502 rows (3.19 %)``."""
-    return f"{some:,} of {counted(whole, noun, plural)} ({share_of(some, whole)})"
+    return msg(
+        "{some:,} of {whole} ({share})",
+        some=some,
+        whole=number_of(whole, noun, plural),
+        share=share_of(some, whole),
+    )
 
 
 def percent(share: Fraction) -> str:
@@ -31,17 +37,13 @@ def percent(share: Fraction) -> str:
     return f"{number_text(share * 100)} %"
 
 
-def listed(names: Sequence[str], after: Callable[[str], str] = lambda _: "") -> str:
+def named(names: Sequence[str], after: Callable[[str], str] = lambda _: "") -> str:
     """Names in a sentence, each between backticks; beyond a handful it says how many more.
 
     ``after`` are words of ours that follow a name.
     """
     shown = [f"{quoted(name)}{after(name)}" for name in names[:_MOST_NAMED]]
-    if len(names) > _MOST_NAMED:
-        shown.append(f"{len(names) - _MOST_NAMED:,} more")
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return Listed(shown, len(names) - len(shown))
 
 
 def value(text: str) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpdesk.core.disclosure import ColumnFacts, Content, TableFacts
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import ColumnType, Role
-from dpdesk.project.review.item_words import counted, listed, part, percent, value, verb
+from dpdesk.project.review.item_words import named, number_of, part, percent, value, verb
 from dpdesk.project.review.policy import column_pattern, folded
 from dpdesk.project.review.questions import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.votes import ItemStatus as Status
@@ -34,16 +34,26 @@ def _words(column: ColumnFacts, stated: Mapping[str, object], table: TableFacts)
     domain = domains.get(column.name) if isinstance(domains, Mapping) else None
     of = "groups" if isinstance(groups, list) and column.name in groups else "persons"
     several = table.rows - column.missing - column.unique
-    text = (
-        f"{quoted(column.name)} holds {counted(column.distinct, 'different pseudonym')} of {of}; "
+    text = msg(
+        "{name} holds {distinct} of {of}; ",
+        name=quoted(column.name),
+        distinct=number_of(column.distinct, "different pseudonym"),
+        of=of,
     )
     if several > 0:
-        text += f"{several:,} of {table.rows:,} rows share theirs with another row, so whoever "
+        text += msg(
+            "{several:,} of {rows:,} rows share theirs with another row, so whoever ",
+            several=several,
+            rows=table.rows,
+        )
         text += "knows what such rows have in common may find them. "
     else:
         text += "no two rows share one. "
     if domain:
-        return text + f"By the linkage domain {quoted(str(domain))} it joins other releases too."
+        return text + msg(
+            "By the linkage domain {domain} it joins other releases too.",
+            domain=quoted(str(domain)),
+        )
     return text + "It was made for this release alone."
 
 
@@ -69,7 +79,7 @@ def _identifiers(case: Case, table: TableFacts) -> Answer:
     present = [name for name in names if roles.get(name) == Role.IDENTIFIER.value]
     advice = "Leave the column out, or give it another role and say why."
     if present:
-        text = f"The table has {listed(present)}, which the plan calls "
+        text = msg("The table has {present}, which the plan calls ", present=named(present))
         text += verb(present, "an identifier.", "identifiers.")
         return Answer(Status.FAIL, text, _TABLE, advice)
     alike = [
@@ -79,7 +89,9 @@ def _identifiers(case: Case, table: TableFacts) -> Answer:
     ]
     if alike:
         names = [each.name for each in alike]
-        text = f"{listed(names)} {verb(names, 'looks', 'look')} like "
+        text = counted(
+            "{names} looks like ", "{names} look like ", n=len(names), names=named(names)
+        )
         text += msg(
             "{file}: {note}",
             file=verb(names, "an identifier", "identifiers"),
@@ -114,11 +126,11 @@ def _forbidden(case: Case, table: TableFacts) -> Answer:
         names = list(dict.fromkeys(name for name, _ in hits))
         text = msg(
             "The table has {columns}, which the policy forbids (`{rule}`).",
-            columns=listed(names),
+            columns=named(names),
             rule=hits[0][1],
         )
         return Answer(Status.FAIL, text, _TABLE, "Leave the column out.")
-    columns = counted(len(table.columns), "published column")
+    columns = number_of(len(table.columns), "published column")
     return Answer(Status.PASS, f"None of the {columns} is one that the policy forbids.", _TABLE)
 
 
@@ -133,7 +145,7 @@ def _required(case: Case, table: TableFacts) -> Answer | None:
     ]
     if lacking:
         text = msg(
-            "The table has no column {columns}, which the policy requires.", columns=listed(lacking)
+            "The table has no column {columns}, which the policy requires.", columns=named(lacking)
         )
         return Answer(Status.FAIL, text, _TABLE, "Publish the column, or ask for an exception.")
     return Answer(Status.PASS, "The table has every column that the policy requires.", _TABLE)
@@ -141,7 +153,11 @@ def _required(case: Case, table: TableFacts) -> Answer | None:
 
 def _number_of_columns(case: Case, table: TableFacts) -> Answer:
     limit = case.policy.whole("maximum_columns") or 0
-    text = f"The table has {counted(len(table.columns), 'column')}; the policy allows {limit:,}."
+    text = msg(
+        "The table has {columns}; the policy allows {limit:,}.",
+        columns=number_of(len(table.columns), "column"),
+        limit=limit,
+    )
     status = Status.PASS if len(table.columns) <= limit else Status.FAIL
     return Answer(status, text, _TABLE, "Leave columns out that users do not need.")
 
@@ -153,18 +169,26 @@ def _own_values(case: Case, table: TableFacts) -> Answer:
         return Answer(Status.NOT_APPLICABLE, f"{_NO_COLUMN}.", _TABLE)
     limit = case.policy.share("maximum_unique_rows")
     worst = columns[0]
-    text = f"In {quoted(worst.name)} {part(worst.unique, table.rows)} have a value that nobody "
-    text += f"else has, among {counted(worst.distinct, 'different value')}"
+    text = msg(
+        "In {name} {unique} have a value that nobody ",
+        name=quoted(worst.name),
+        unique=part(worst.unique, table.rows),
+    )
+    text += msg("else has, among {distinct}", distinct=number_of(worst.distinct, "different value"))
     advice = "Leave the column out, round or band it, or make it a quasi-identifier."
     if limit is not None:
         over = Fraction(worst.unique, table.rows) > limit
-        text += f"; the policy allows {percent(limit)}."
+        text += msg("; the policy allows {percent}.", percent=percent(limit))
         return Answer(Status.FAIL if over else Status.PASS, text, _TABLE, advice)
     status = max((_uniqueness(each, table.rows) for each in columns), key=lambda s: s.severity)
     if status is Status.FAIL:
         named = [each for each in columns if _uniqueness(each, table.rows) is Status.FAIL]
-        text = f"{quoted(named[0].name)} is released unchanged and has "
-        text += f"{counted(named[0].distinct, 'different value')} in {table.rows:,} rows: whoever "
+        text = msg("{name} is released unchanged and has ", name=quoted(named[0].name))
+        text += msg(
+            "{distinct} in {rows:,} rows: whoever ",
+            distinct=number_of(named[0].distinct, "different value"),
+            rows=table.rows,
+        )
         text += "knows such a value of a person finds the row."
     return Answer(status, text, _TABLE, advice)
 
@@ -182,26 +206,39 @@ def _exposed(case: Case, table: TableFacts) -> Answer:
     """Rows in groups below k for whoever knows one more column that is not sensitive."""
     found = [(each, each.spread) for each in table.with_role(*_BESIDES) if each.spread is not None]
     if not found or not table.rows:
-        text = f"{_NO_COLUMN}: all others are quasi-identifiers or sensitive."
+        text = msg(
+            "{no_column}: all others are quasi-identifiers or sensitive.", no_column=_NO_COLUMN
+        )
         return Answer(Status.NOT_APPLICABLE, text, _TABLE)
     found.sort(key=lambda pair: -pair[1].exposed)
     (worst, spread), limit = found[0], case.policy.share("maximum_exposed")
     if spread.exposed:
-        text = (
-            f"Whoever also knows {quoted(worst.name)} faces groups below {table.k:,}: that is so "
+        text = msg(
+            "Whoever also knows {name} faces groups below {k:,}: that is so ",
+            name=quoted(worst.name),
+            k=table.k,
         )
-        text += f"for {part(spread.exposed, table.rows)}, of whom {spread.alone:,} would be alone"
+        text += msg(
+            "for {exposed}, of whom {alone:,} would be alone",
+            exposed=part(spread.exposed, table.rows),
+            alone=spread.alone,
+        )
         others = [each.name for each, facts in found[1:] if facts.exposed]
-        text += f"; less often with {listed(others)}" if others else ""
+        text += msg("; less often with {others}", others=named(others)) if others else ""
     else:
-        text = f"Also with one of {listed([each.name for each, _ in found])}, every group has "
-        text += f"{table.k:,} rows or more"
+        text = msg(
+            "Also with one of {name}, every group has ",
+            name=named([each.name for each, _ in found]),
+        )
+        text += msg("{k:,} rows or more", k=table.k)
     advice = "If others may know the column, make it a quasi-identifier, or leave it out."
     if limit is not None:
         over = Fraction(spread.exposed, table.rows) > limit
-        text += f"; the policy allows {percent(limit)}."
+        text += msg("; the policy allows {percent}.", percent=percent(limit))
         return Answer(Status.FAIL if over else Status.PASS, text, _TABLE, advice)
-    return Answer(Status.REVIEW if spread.exposed else Status.PASS, f"{text}.", _TABLE, advice)
+    return Answer(
+        Status.REVIEW if spread.exposed else Status.PASS, msg("{text}.", text=text), _TABLE, advice
+    )
 
 
 def _raw_contents(case: Case, table: TableFacts) -> Answer:
@@ -213,15 +250,36 @@ def _raw_contents(case: Case, table: TableFacts) -> Answer:
     dates = [each.name for each in columns if each.type is ColumnType.DATE]
     parts = []
     if addresses:
-        parts.append(f"{listed(addresses)} {verb(addresses, 'holds', 'hold')} e-mail addresses")
+        parts.append(
+            counted(
+                "{addresses} holds e-mail addresses",
+                "{addresses} hold e-mail addresses",
+                n=len(addresses),
+                addresses=named(addresses),
+            )
+        )
     if texts:
-        parts.append(f"{listed(texts)} {verb(texts, 'looks', 'look')} like free text")
+        parts.append(
+            counted(
+                "{texts} looks like free text",
+                "{texts} look like free text",
+                n=len(texts),
+                texts=named(texts),
+            )
+        )
     if dates:
-        parts.append(f"{listed(dates)} {verb(dates, 'holds', 'hold')} exact dates")
+        parts.append(
+            counted(
+                "{dates} holds exact dates",
+                "{dates} hold exact dates",
+                n=len(dates),
+                dates=named(dates),
+            )
+        )
     if not parts:
         text = "No unchanged column holds dates, free text or e-mail addresses."
         return Answer(Status.PASS, text, _TABLE)
-    text = f"Released unchanged: {'; '.join(parts)}."
+    text = msg("Released unchanged: {join}.", join=joined(parts, "; "))
     advice = "Leave free text and addresses out; publish years, months or intervals for dates."
     return Answer(Status.FAIL if addresses else Status.REVIEW, text, _TABLE, advice)
 
@@ -240,10 +298,14 @@ def _extremes(case: Case, table: TableFacts) -> Answer | None:
         text = "No unchanged number is far above all others and rare."
         return Answer(Status.PASS, text, _TABLE)
     name, most = far[0]
-    text = f"The largest value of {quoted(name)}, {value(most.value)}, is more than twice the 99th "
-    text += f"percentile and held by {counted(most.rows, 'row')}"
+    text = msg(
+        "The largest value of {name}, {most}, is more than twice the 99th ",
+        name=quoted(name),
+        most=value(most.value),
+    )
+    text += msg("percentile and held by {rows}", rows=number_of(most.rows, "row"))
     others = [other for other, _ in far[1:]]
-    text += f"; likewise in {listed(others)}." if others else "."
+    text += msg("; likewise in {others}.", others=named(others)) if others else "."
     advice = "Top-code the column: publish one value for all that is above a limit."
     return Answer(Status.REVIEW, text, _TABLE, advice)
 
@@ -252,19 +314,22 @@ def _weights(case: Case, table: TableFacts) -> Answer | None:
     columns = table.with_role(Role.WEIGHT)
     if not columns:
         return None
-    text = " ".join(_weight_words(each, table) for each in columns[:3])
+    text = joined(_weight_words(each, table) for each in columns[:3])
     advice = "Ask whether a weight tells the stratum, region or non-response of a person; if so, "
     advice += "calibrate or coarsen it."
     return Answer(Status.REVIEW, text, _TABLE, advice)
 
 
 def _weight_words(column: ColumnFacts, table: TableFacts) -> str:
-    text = f"{quoted(column.name)} is released unchanged, with "
-    text += f"{counted(column.distinct, 'different value')}; "
-    text += f"{part(column.unique, table.rows)} have a weight of their own"
+    text = msg("{name} is released unchanged, with ", name=quoted(column.name))
+    text += msg("{number_of}; ", number_of=number_of(column.distinct, "different value"))
+    text += msg("{unique} have a weight of their own", unique=part(column.unique, table.rows))
     if column.spread is not None:
-        text += f", and in {part(column.spread.exposed, table.rows)} class and weight together "
-        text += f"leave groups below {table.k:,}"
+        text += msg(
+            ", and in {exposed} class and weight together ",
+            exposed=part(column.spread.exposed, table.rows),
+        )
+        text += msg("leave groups below {k:,}", k=table.k)
     return text + "."
 
 
@@ -272,10 +337,16 @@ def _groups(case: Case, table: TableFacts) -> Answer | None:
     columns = table.with_role(Role.CLUSTER)
     if not columns:
         return None
-    text = " ".join(
-        f"{quoted(each.name)} ties the {table.rows:,} rows to {counted(each.distinct, 'group')}, "
-        f"the largest of {counted(each.top.rows, 'row')}; {counted(each.unique, 'row')} "
-        "are alone in theirs."
+    text = joined(
+        msg(
+            "{name} ties the {rows:,} rows to {distinct}, the largest of {rows2}; "
+            "{unique} are alone in theirs.",
+            name=quoted(each.name),
+            rows=table.rows,
+            distinct=number_of(each.distinct, "group"),
+            rows2=number_of(each.top.rows, "row"),
+            unique=number_of(each.unique, "row"),
+        )
         for each in columns[:3]
     )
     advice = "Leave the column out, or ask what the make-up of a household gives away."

@@ -10,13 +10,13 @@ from typing import Any, TypeGuard
 from dpdesk.core.budget import NO_PROTECTION
 from dpdesk.core.capabilities import Content
 from dpdesk.core.charts import format_figure
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, listed, msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import CheckStatus
 from dpdesk.engine.private.guarantee_words import converted, rounded_up, suspicion_after
 from dpdesk.engine.private.trial import too_many
-from dpdesk.project.review.item_words import counted, listed, percent, share_of
+from dpdesk.project.review.item_words import named, number_of, percent, share_of
 from dpdesk.project.review.policy import column_pattern, folded
 from dpdesk.project.review.questions import Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
@@ -57,13 +57,26 @@ def _loss(case: Case) -> Answer:
     delta = exact_number(_parameters(case).get("delta"))
     given = ""
     if rho is not None and delta is not None:
-        given = f"ρ = {number_text(rho)}, that is, except with a chance of {number_text(delta)}, "
+        given = msg(
+            "ρ = {rho}, that is, except with a chance of {delta}, ",
+            rho=number_text(rho),
+            delta=number_text(delta),
+        )
     size = _parameters(case).get("minimal_change")
     unit, rows = ("edge", "edges") if _is_graph(case) else ("person", "rows")
-    what = f"about one {unit}" if size is None else f"of a minimal change of up to {size} {rows}"
-    text = (
-        f"{given}ε = {number_text(epsilon)}: odds {what} change by at most {times}, and "
-        f"a suspicion of 10 % can rise to at most {after} %. The stated noise "
+    what = (
+        msg("about one {unit}", unit=unit)
+        if size is None
+        else msg("of a minimal change of up to {size} {rows}", size=size, rows=rows)
+    )
+    text = msg(
+        "{given}ε = {epsilon}: odds {what} change by at most {times}, and a "
+        "suspicion of 10 % can rise to at most {after} %. The stated noise ",
+        given=given,
+        epsilon=number_text(epsilon),
+        what=what,
+        times=times,
+        after=after,
     )
     names = ("scales within epsilon", "scales within rho")
     if any(case.facts.confirmed(name) for name in names):
@@ -80,12 +93,18 @@ def _loss(case: Case) -> Answer:
 def _unit(case: Case) -> Answer:
     given = _parameters(case)
     rows = given.get("rows_per_person")
-    held = "one row" if rows == 1 else f"at most {rows} rows"
+    held = "one row" if rows == 1 else msg("at most {rows} rows", rows=rows)
     cluster = given.get("cluster")
     if isinstance(cluster, list) and cluster:
-        text = f"Of all rows with the same {listed([str(cluster[0])])}, {held} were counted."
+        text = msg(
+            "Of all rows with the same {cluster}, {held} were counted.",
+            cluster=named([str(cluster[0])]),
+            held=held,
+        )
         return Answer(Status.PASS, text, Basis.EVIDENCE)
-    text = f"It is taken for granted that every person has {held}; nothing enforced it."
+    text = msg(
+        "It is taken for granted that every person has {held}; nothing enforced it.", held=held
+    )
     if rows == 1 and _is_graph(case):
         text = "One edge is hidden at a time, not all edges that one person told of or is part of."
         advice = "Judge whether that is enough here; else give `rows_per_person` and a cluster."
@@ -105,7 +124,7 @@ def _domain(case: Case) -> Answer:
     text = msg(
         "The categories of {columns} must have been fixed without looking at the data; "
         "otherwise rare ones show that somebody has them.",
-        columns=listed(list(sizes), lambda name: f" ({sizes[name]:,})"),
+        columns=named(list(sizes), lambda name: f" ({sizes[name]:,})"),
     )
     if _is_graph(case):
         text = msg(
@@ -127,9 +146,12 @@ def _left_out(case: Case) -> Answer:
     lost = max((_count(each, "rows_left_out") for each in facts), default=0)
     cut = max((_count(each, "rows_beyond_the_bound") for each in facts), default=0)
     whose = max((_count(each, "rows_without_a_person") for each in facts), default=0)
-    text = (
-        f"Of {counted(rows, 'row')}, {lost:,} lie outside the declared categories and {cut:,} "
-        "beyond the rows per person; none of these was counted."
+    text = msg(
+        "Of {rows}, {lost:,} lie outside the declared categories and {cut:,} "
+        "beyond the rows per person; none of these was counted.",
+        rows=number_of(rows, "row"),
+        lost=lost,
+        cut=cut,
     )
     if _is_graph(case):
         text = _edges_left_out(rows, lost, cut, facts)
@@ -139,9 +161,12 @@ def _left_out(case: Case) -> Answer:
     strange = _too_many(case, facts, rows, lost)
     if strange:
         limit = percent(case.policy.outside_share)
-        text += (
-            f" {strange:,} rows ({share_of(strange, rows)}) have a value outside the declared "
-            f"categories; the policy's share is {limit}."
+        text += msg(
+            " {strange:,} rows ({share_of}) have a value outside the declared "
+            "categories; the policy's share is {limit}.",
+            strange=strange,
+            share_of=share_of(strange, rows),
+            limit=limit,
         )
         advice = (
             "Declare the categories that the data have, or a category for all others, and try "
@@ -157,10 +182,15 @@ def _left_out(case: Case) -> Answer:
 def _edges_left_out(rows: int, lost: int, cut: int, facts: Iterable[Mapping[str, Any]]) -> str:
     loops = max((_count(each, "rows_from_a_node_to_itself") for each in facts), default=0)
     again = max((_count(each, "rows_that_repeat_an_edge") for each in facts), default=0)
-    return (
-        f"Of {counted(rows, 'row')}, {lost:,} name an end that is no declared node, {loops:,} go "
-        f"from a node to itself, {again:,} repeat an edge and {cut:,} lie beyond the edges per "
-        "person; none of these was counted."
+    return msg(
+        "Of {rows}, {lost:,} name an end that is no declared node, {loops:,} go "
+        "from a node to itself, {again:,} repeat an edge and {cut:,} lie beyond "
+        "the edges per person; none of these was counted.",
+        rows=number_of(rows, "row"),
+        lost=lost,
+        loops=loops,
+        again=again,
+        cut=cut,
     )
 
 
@@ -171,7 +201,7 @@ def _moved(case: Case, facts: Iterable[Mapping[str, Any]]) -> str:
         return ""
     most = _strangers(facts)
     moved = sorted(((rows, name) for name, rows in most.items() if name in takers), reverse=True)
-    told = [f"{rows:,} by {listed([name])}" for rows, name in moved]
+    told = [f"{rows:,} by {named([name])}" for rows, name in moved]
     if not told:
         return ""
     to = "rows were moved to a declared category for all other values"
@@ -225,7 +255,7 @@ def _error(case: Case) -> Answer:
         measure = str(item.get("measure") or "")
         if measure not in largest or variance > largest[measure][0]:
             largest[measure] = variance, item
-    text = " ".join(_error_words(name, *found) for name, found in largest.items())
+    text = joined((_error_words(name, *found) for name, found in largest.items()))
     basis = Basis.FILES if again else Basis.MANIFEST
     advice = "Judge whether the tables are of use with such errors."
     return Answer(Status.REVIEW, text, basis, advice)
@@ -246,7 +276,13 @@ def _error_words(measure: str, variance: float, item: Mapping[str, Any]) -> str:
             "The largest standard deviation of a cell is {n}, in {table}.", n=deviation, table=where
         )
     per = ", to be divided by the people of the cell" if measure.startswith("average") else ""
-    return f"The largest standard deviation of the {measure} is {deviation}, in {where}{per}."
+    return msg(
+        "The largest standard deviation of the {measure} is {deviation}, in {where}{per}.",
+        measure=measure,
+        deviation=deviation,
+        where=where,
+        per=per,
+    )
 
 
 def _exact(case: Case) -> Answer:
@@ -269,23 +305,22 @@ def _exact(case: Case) -> Answer:
     if not names and not cells:
         text = "Every table has noise."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
-    parts = [_joined(names) if graph else listed(names)] if names else []
-    parts += [counted(cells, "single degree" if graph else "single cell")] if cells else []
+    parts = [listed(names) if graph else named(names)] if names else []
+    parts += [number_of(cells, "single degree" if graph else "single cell")] if cells else []
     check = case.facts.claim("minimal change")
     stated = result.get("exact")
     size = stated.get("minimal_change") if isinstance(stated, Mapping) else None
-    text = (
-        f"Published exactly, with no protection at all: {' and '.join(parts)}. All other noise is "
-        f"made to hide a minimal change of {size} {'edges' if graph else 'rows'} beside them"
+    text = msg(
+        "Published exactly, with no protection at all: {join}. All other noise "
+        "is made to hide a minimal change of {size} {graph} beside them",
+        join=joined(parts, " and "),
+        size=size,
+        graph="edges" if graph else "rows",
     )
     confirmed = check is not None and check.status is CheckStatus.CONFIRMED
     text += ", which was computed again." if confirmed else "; that was not computed again."
     basis = Basis.FILES if confirmed else Basis.MANIFEST
     return Answer(Status.REVIEW, text, basis, _JUDGE_EDGES if graph else _JUDGE_ROWS)
-
-
-def _joined(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _is_table(item: object) -> TypeGuard[Mapping[str, Any]]:
@@ -308,7 +343,11 @@ def _budget(case: Case) -> Answer:
         return Answer(Status.FAIL, text, Basis.EVIDENCE, "Make the release again.")
     population = budget.population
     known = f"“{population}”" if population else "this very file, for the plan names no population"
-    text = f"{budget.cost} was debited from the budget of {known} before any noise existed."
+    text = msg(
+        "{get} was debited from the budget of {known} before any noise existed.",
+        get=budget.cost,
+        known=known,
+    )
     others = budget.elsewhere
     if others:
         text += (
@@ -334,11 +373,13 @@ def _forbidden(case: Case) -> Answer:
     if hits:
         text = msg(
             "The tables use {columns}, which the policy forbids (`{rule}`).",
-            columns=listed([hits[0][0]]),
+            columns=named([hits[0][0]]),
             rule=hits[0][1],
         )
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Leave the column out.")
-    text = f"None of {counted(len(used), 'column')} in use is one that the policy forbids."
+    text = msg(
+        "None of {used} in use is one that the policy forbids.", used=number_of(len(used), "column")
+    )
     return Answer(Status.PASS, text, Basis.MANIFEST)
 
 

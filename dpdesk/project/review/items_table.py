@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpdesk.core.disclosure import ColumnFacts, SpreadFacts, TableFacts
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.plain import number_text, quoted
 from dpdesk.core.schema import Role
-from dpdesk.project.review.item_words import counted, listed, part, percent, share_of, value, verb
+from dpdesk.project.review.item_words import named, number_of, part, percent, share_of, value
 from dpdesk.project.review.questions import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.votes import ItemStatus as Status
 
@@ -26,38 +26,46 @@ def _smallest_class(case: Case, table: TableFacts) -> Answer:
     if not table.rows:
         advice = "Make a release that keeps some rows."
         return Answer(Status.FAIL, "The table has no rows.", _TABLE, advice)
-    text = f"The smallest class has {counted(table.smallest, 'row')}"
+    text = msg("The smallest class has {smallest}", smallest=number_of(table.smallest, "row"))
     if table.smallest < table.k:
-        text += f", but the release claims k = {table.k:,}."
+        text += msg(", but the release claims k = {k:,}.", k=table.k)
         return Answer(Status.FAIL, text, _TABLE, "Do not publish it; make the release again.")
-    claimed = f"the release claims {f'k = {table.k:,}' if table.k else 'no k'}"
+    claimed = msg("the release claims {k}", k=f"k = {table.k:,}" if table.k else "no k")
     if minimum is None:
-        text += f"; {claimed}, the policy sets no minimum."
+        text += msg("; {claimed}, the policy sets no minimum.", claimed=claimed)
         status = Status.REVIEW if table.k < SMALL_K else Status.PASS
         return Answer(status, text, _TABLE, "Raise k, or say why so small a class is enough.")
-    asked = f"the policy asks for {minimum:,} or more"
+    asked = msg("the policy asks for {minimum:,} or more", minimum=minimum)
     advice = msg("Run the plan again with k = {n} or more.", n=minimum)
     if table.smallest < minimum:
-        return Answer(Status.FAIL, f"{text}; {asked}.", _TABLE, advice)
+        return Answer(Status.FAIL, msg("{text}; {asked}.", text=text, asked=asked), _TABLE, advice)
     if table.k < minimum:
-        text += f" and so meets the policy's minimum of {minimum:,}, but {claimed} only."
+        text += msg(
+            " and so meets the policy's minimum of {minimum:,}, but {claimed} only.",
+            minimum=minimum,
+            claimed=claimed,
+        )
         return Answer(Status.REVIEW, text, _TABLE, advice)
-    return Answer(Status.PASS, f"{text}; {asked}.", _TABLE)
+    return Answer(Status.PASS, msg("{text}; {asked}.", text=text, asked=asked), _TABLE)
 
 
 def _uniques(case: Case, table: TableFacts) -> Answer:
     if table.uniques:
-        text = f"{part(table.uniques, table.rows)} are alone in their class."
+        text = msg("{uniques} are alone in their class.", uniques=part(table.uniques, table.rows))
         return Answer(Status.FAIL, text, _TABLE, "Do not publish it; make the release again.")
     if not table.with_role(Role.QUASI_IDENTIFIER):
         text = "No quasi-identifiers are named, so nobody can tell who is alone in a class."
         return Answer(Status.FAIL, text, _TABLE, "Say what somebody could know of a person.")
-    text = f"None of the {counted(table.rows, 'row')} is alone in its class."
+    text = msg("None of the {rows} is alone in its class.", rows=number_of(table.rows, "row"))
     before = _section(case.facts.release.evidence.risk, "before")
     alone, rows = _whole(before.get("sample_uniques")), _whole(before.get("rows"))
     more = ""
     if alone is not None and rows:
-        more = f"Before protection {part(alone, rows)} were ({Basis.EVIDENCE.value})."
+        more = msg(
+            "Before protection {alone} were ({evidence}).",
+            alone=part(alone, rows),
+            evidence=Basis.EVIDENCE.value,
+        )
     return Answer(Status.PASS, text, _TABLE, more=more)
 
 
@@ -66,24 +74,39 @@ def _average_risk(case: Case, table: TableFacts) -> Answer:
     if not table.rows:
         return _empty()
     risk = Fraction(table.classes, table.rows)
-    text = f"The average risk is {share_of(table.classes, table.rows)} ({table.classes:,} classes "
-    text += f"in {counted(table.rows, 'row')}); the policy allows {percent(limit)}."
+    text = msg(
+        "The average risk is {share_of} ({classes:,} classes ",
+        share_of=share_of(table.classes, table.rows),
+        classes=table.classes,
+    )
+    text += msg(
+        "in {rows}); the policy allows {percent}.",
+        rows=number_of(table.rows, "row"),
+        percent=percent(limit),
+    )
     status = Status.PASS if risk <= limit else Status.FAIL
     return Answer(status, text, _TABLE, "Raise k, or generalise further.")
 
 
 def _rows(case: Case, table: TableFacts) -> Answer:
     minimum = case.policy.whole("minimum_rows")
-    classes = counted(table.classes, "class", "classes")
-    text = f"The table has {counted(table.rows, 'row')} in {classes}"
+    classes = number_of(table.classes, "class", "classes")
+    text = msg(
+        "The table has {rows} in {classes}", rows=number_of(table.rows, "row"), classes=classes
+    )
     if minimum is not None:
         status = Status.PASS if table.rows >= minimum else Status.FAIL
-        text += f"; the policy asks for {minimum:,} rows or more."
+        text += msg("; the policy asks for {minimum:,} rows or more.", minimum=minimum)
         return Answer(status, text, _TABLE, "Publish figures of a larger population instead.")
     if table.rows < SMALL_TABLE:
         advice = "Ask whether so few people can be told apart by who they are."
-        return Answer(Status.REVIEW, f"{text}, fewer than {SMALL_TABLE}.", _TABLE, advice)
-    return Answer(Status.PASS, f"{text}.", _TABLE)
+        return Answer(
+            Status.REVIEW,
+            msg("{text}, fewer than {small_table}.", text=text, small_table=SMALL_TABLE),
+            _TABLE,
+            advice,
+        )
+    return Answer(Status.PASS, msg("{text}.", text=text), _TABLE)
 
 
 class _Suppressed(NamedTuple):
@@ -107,17 +130,25 @@ def _suppression(case: Case, table: TableFacts) -> Answer:
         text = "The manifest does not say how many rows were suppressed."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
     limit = case.policy.share("maximum_suppression")
-    text = f"Of the {counted(found.whole, 'row')} of the source, {found.rows:,} are suppressed "
+    text = msg(
+        "Of the {whole} of the source, {rows:,} are suppressed ",
+        whole=number_of(found.whole, "row"),
+        rows=found.rows,
+    )
     text += f"({share_of(found.rows, found.whole)})"
     share = Fraction(found.rows, found.whole) if found.whole else Fraction(0)
     advice = "Allow more generalisation, or fewer quasi-identifiers, so that fewer rows are lost."
     if limit is not None:
         allowed = int(limit * found.whole)
-        text += f"; the policy allows {percent(limit)}, that is {counted(allowed, 'row')}."
+        text += msg(
+            "; the policy allows {percent}, that is {allowed}.",
+            percent=percent(limit),
+            allowed=number_of(allowed, "row"),
+        )
         status = Status.PASS if share <= limit else Status.FAIL
         return Answer(status, text, found.basis, advice)
     status = Status.REVIEW if share > HIGH_SUPPRESSION else Status.PASS
-    return Answer(status, f"{text}; the policy sets no limit.", found.basis, advice)
+    return Answer(status, msg("{text}; the policy sets no limit.", text=text), found.basis, advice)
 
 
 class _Group(NamedTuple):
@@ -140,16 +171,26 @@ def _who_is_suppressed(case: Case, table: TableFacts) -> Answer:
         return Answer(status, text, Basis.EVIDENCE, "Check the whole release folder.")
     overall = Fraction(found.rows, found.whole) if found and found.whole else Fraction(0)
     worst = groups[0]
-    text = f"Hit most: {part(worst.suppressed, worst.rows)} with {value(worst.value)} in "
-    text += f"{quoted(worst.attribute)} are suppressed"
+    text = msg(
+        "Hit most: {suppressed} with {worst} in ",
+        suppressed=part(worst.suppressed, worst.rows),
+        worst=value(worst.value),
+    )
+    text += msg("{attribute} are suppressed", attribute=quoted(worst.attribute))
     advice = "Say so to the users of the data, or generalise so that these people stay in."
     if limit is not None:
         over = [group for group in groups if group.share > limit]
-        text += f"; the policy allows {percent(limit)}, and {len(over):,} of the groups that the "
+        text += msg(
+            "; the policy allows {percent}, and {over:,} of the groups that the ",
+            percent=percent(limit),
+            over=len(over),
+        )
         text += "evidence lists exceed it."
         return Answer(Status.FAIL if over else Status.PASS, text, Basis.EVIDENCE, advice)
     uneven = worst.share >= HIGH_GROUP and worst.share >= UNEVEN * overall
-    text += f", of all rows {share_of(overall.numerator, overall.denominator)}."
+    text += msg(
+        ", of all rows {share_of}.", share_of=share_of(overall.numerator, overall.denominator)
+    )
     return Answer(Status.REVIEW if uneven else Status.PASS, text, Basis.EVIDENCE, advice)
 
 
@@ -186,10 +227,10 @@ def _homogeneous(case: Case, table: TableFacts) -> Answer:
     hit = [each for each in spreads if each.facts.homogeneous_classes]
     hit.sort(key=lambda each: -each.facts.homogeneous_rows)
     if not hit:
-        text = f"No class of the {table.classes:,} holds one value only of "
-        text += f"{listed([each.column.name for each in spreads])}."
+        text = msg("No class of the {classes:,} holds one value only of ", classes=table.classes)
+        text += msg("{named}.", named=named([each.column.name for each in spreads]))
         return Answer(Status.PASS, text + _dominated(spreads, table), _TABLE)
-    text = " ".join(_homogeneous_words(each, table) for each in hit[:3]) + _dominated(hit, table)
+    text = joined(_homogeneous_words(each, table) for each in hit[:3]) + _dominated(hit, table)
     advice = "Ask for ℓ-diversity or larger classes, or coarsen the column; where the shared "
     advice += "value is harmless, say so."
     if limit is None:
@@ -202,18 +243,22 @@ def _homogeneous(case: Case, table: TableFacts) -> Answer:
 def _homogeneous_words(each: _Spread, table: TableFacts) -> str:
     facts, name = each.facts, each.column.name
     text = f"In {part(facts.homogeneous_classes, table.classes, 'class', 'classes')}"
-    text += f", {counted(facts.homogeneous_rows, 'row')}, everybody has one value of {quoted(name)}"
-    text += f", most often {value(facts.common)}"
+    text += msg(
+        ", {homogeneous_rows}, everybody has one value of {name}",
+        homogeneous_rows=number_of(facts.homogeneous_rows, "row"),
+        name=quoted(name),
+    )
+    text += msg(", most often {common}", common=value(facts.common))
     if facts.common == each.column.top.value:
-        text += f", which {part(each.column.top.rows, table.rows)} hold in all"
-    return f"{text}: knowing the class is knowing the value."
+        text += msg(", which {rows} hold in all", rows=part(each.column.top.rows, table.rows))
+    return msg("{text}: knowing the class is knowing the value.", text=text)
 
 
 def _dominated(spreads: Sequence[_Spread], table: TableFacts) -> str:
     worst = max(spreads, key=lambda each: each.facts.dominated_rows)
     if not worst.facts.dominated_rows:
         return ""
-    classes = counted(worst.facts.dominated_classes, "class", "classes")
+    classes = number_of(worst.facts.dominated_classes, "class", "classes")
     return (
         f" In {classes} more, {part(worst.facts.dominated_rows, table.rows)}, one value of "
         f"{quoted(worst.column.name)} has nine tenths or more."
@@ -226,8 +271,14 @@ def _diversity(case: Case, table: TableFacts) -> Answer:
     if not spreads:
         return _no_sensitive("minimum_l")
     worst = min(spreads, key=lambda each: each.facts.fewest)
-    text = f"A class holds as few as {counted(worst.facts.fewest, 'value')} of "
-    text += f"{quoted(worst.column.name)}; the policy asks for {minimum:,} or more."
+    text = msg(
+        "A class holds as few as {fewest} of ", fewest=number_of(worst.facts.fewest, "value")
+    )
+    text += msg(
+        "{name}; the policy asks for {minimum:,} or more.",
+        name=quoted(worst.column.name),
+        minimum=minimum,
+    )
     status = Status.PASS if worst.facts.fewest >= minimum else Status.FAIL
     return Answer(status, text, _TABLE, "Ask for ℓ-diversity, larger classes or coarser values.")
 
@@ -238,9 +289,12 @@ def _closeness(case: Case, table: TableFacts) -> Answer:
     if not spreads:
         return _no_sensitive("maximum_t")
     worst = max(spreads, key=lambda each: each.facts.distance)
-    text = f"The values of {quoted(worst.column.name)} in a class are up to "
-    text += f"{float(worst.facts.distance):.4f} from those of all released rows (equal distance); "
-    text += f"the policy allows {number_text(limit)}."
+    text = msg("The values of {name} in a class are up to ", name=quoted(worst.column.name))
+    text += msg(
+        "{distance:.4f} from those of all released rows (equal distance); ",
+        distance=float(worst.facts.distance),
+    )
+    text += msg("the policy allows {limit}.", limit=number_text(limit))
     status = Status.PASS if worst.facts.distance <= limit else Status.FAIL
     return Answer(status, text, _TABLE, "Ask for t-closeness, larger classes or coarser values.")
 
@@ -259,8 +313,11 @@ def _missing(case: Case, table: TableFacts) -> Answer:
     columns = [each for each in table.with_role(Role.QUASI_IDENTIFIER) if each.missing]
     columns.sort(key=lambda each: -each.missing)
     which = ", ".join(_lacking(each) for each in columns[:5])
-    text = f"In {part(table.missing, table.rows)} a quasi-identifier is missing and stands as a "
-    text += f"value of its own ({which})."
+    text = msg(
+        "In {missing} a quasi-identifier is missing and stands as a ",
+        missing=part(table.missing, table.rows),
+    )
+    text += msg("value of its own ({which}).", which=which)
     advice = "Ask whether others know of whom it is missing; if not, such a row may fit anybody."
     return Answer(Status.REVIEW, text, _TABLE, advice)
 
@@ -283,9 +340,14 @@ def _detail(case: Case, table: TableFacts) -> Answer:
     if not lost:
         return Answer(Status.PASS, "Every quasi-identifier still tells rows apart.", _TABLE)
     names = [each.name for each in lost]
-    shown = listed(sorted({each.top.value for each in lost}))
-    text = f"{listed(names)} {verb(names, 'is', 'are')} at the top of the hierarchy: every row "
-    text += f"shows {shown}, so nothing of it is published."
+    shown = named(sorted({each.top.value for each in lost}))
+    text = counted(
+        "{names} is at the top of the hierarchy: every row ",
+        "{names} are at the top of the hierarchy: every row ",
+        n=len(names),
+        names=named(names),
+    )
+    text += msg("shows {shown}, so nothing of it is published.", shown=shown)
     advice = "Drop it, or give its hierarchy levels in between, so that others keep more detail."
     return Answer(Status.REVIEW, text, _TABLE, advice)
 

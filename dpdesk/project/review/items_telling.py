@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from math import comb
 from typing import NamedTuple
 
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
-from dpdesk.project.review.item_words import listed, part
+from dpdesk.project.review.item_words import named, part
 from dpdesk.project.review.questions import Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
@@ -80,15 +80,33 @@ def _telling(case: Case) -> Answer:
         return Answer(Status.PASS, text, _EVIDENCE, more=_not_tried(raw))
     parts = []
     if sure is not None:
-        text = f"For {part(sure.certain, sure.rows)}, {listed(sure.by)} alone reveals "
-        parts.append(f"{text}{quoted(sure.column)}.")
+        text = msg(
+            "For {certain}, {by} alone reveals ",
+            certain=part(sure.certain, sure.rows),
+            by=named(sure.by),
+        )
+        parts.append(msg("{text}{column}.", text=text, column=quoted(sure.column)))
     if near is not None:
-        text = f"For {part(near.nearly or 0, near.rows)}, {listed(near.by)} alone tells "
-        parts.append(f"{text}{quoted(near.column)} with a chance of 90 % or more.")
+        text = msg(
+            "For {rows}, {by} alone tells ",
+            rows=part(near.nearly or 0, near.rows),
+            by=named(near.by),
+        )
+        parts.append(
+            msg(
+                "{text}{column} with a chance of 90 % or more.",
+                text=text,
+                column=quoted(near.column),
+            )
+        )
     if best is not None:
-        text = f"From {listed(best.by)}, {quoted(best.column)} is guessed right for "
-        parts.append(f"{text}{part(best.guessed, best.rows)}.")
-    return Answer(Status.REVIEW, " ".join(parts), _EVIDENCE, _ADVICE, _not_tried(raw))
+        text = msg(
+            "From {by}, {column} is guessed right for ",
+            by=named(best.by),
+            column=quoted(best.column),
+        )
+        parts.append(msg("{text}{guessed}.", text=text, guessed=part(best.guessed, best.rows)))
+    return Answer(Status.REVIEW, joined(parts), _EVIDENCE, _ADVICE, _not_tried(raw))
 
 
 def _hidden(case: Case) -> set[str]:
@@ -132,7 +150,7 @@ def _not_tried(raw: object) -> str:
                 )
             )
     parts = ["Sets of four or more columns were not examined."] if more else []
-    return " ".join([*parts, partly] if partly else parts)
+    return joined([*parts, partly] if partly else parts)
 
 
 def _tables(raw: object) -> list[Mapping[str, object]]:
@@ -214,7 +232,10 @@ def _alone(case: Case) -> Answer:
     if alone > rows:
         text = "What the evidence says of rows that are alone cannot be."
         return Answer(Status.FAIL, text, _EVIDENCE, "Make the release again.")
-    text = f"By all released columns together, {part(alone, rows)} can be told from all others."
+    text = msg(
+        "By all released columns together, {alone} can be told from all others.",
+        alone=part(alone, rows),
+    )
     if not alone:
         return Answer(Status.PASS, text, _EVIDENCE)
     advice = (

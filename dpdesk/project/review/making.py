@@ -156,6 +156,6 @@ def _check_text(what: str, text: str, *, needed: bool = False) -> None:
     if fault:
         raise InputError(
             "review.text",
-            f"The {what} cannot be signed: it {fault}.",
+            msg("The {what} cannot be signed: it {fault}.", what=what, fault=fault),
             hint="Write plain words.",
         )

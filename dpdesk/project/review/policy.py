@@ -449,7 +449,7 @@ def _modes(value: ParameterValue, where: str) -> tuple[Mode, ...]:
 def _sign_offs(raw: Mapping[str, object], where: str) -> dict[str, str]:
     place = f"{where}, [sign_offs]"
     if len(raw) > MOST_SIGN_OFFS:
-        found = f"{len(raw):,} questions"
+        found = msg("{raw:,} questions", raw=len(raw))
         raise _invalid("sign_offs", found, msg("at most {limit}", limit=MOST_SIGN_OFFS), where)
     for key, question in raw.items():
         if not _ID.fullmatch(key) or len(key) > 40:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.io.tomlfile import is_json, line_of, parse_settings, read_settings_text, too_deep
 from dpdesk.project.review.policy import BUILT_IN, Policy
 
@@ -66,6 +67,11 @@ def _with_line(error: InputError, path: Path, text: str) -> InputError:
     line = line_of(text, [str(key) for key in keys])
     if line is None or not error.sentence.startswith(path.name):
         return error
-    sentence = f"{path.name}, line {line}{error.sentence[len(path.name) :]}"
+    sentence = msg(
+        "{name}, line {line}{sentence}",
+        name=path.name,
+        line=line,
+        sentence=error.sentence[len(path.name) :],
+    )
     details = {**error.details, "line": line}
     return InputError(error.code, sentence, hint=error.hint, details=details)

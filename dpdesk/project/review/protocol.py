@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import freeze_table, show, thaw
 from dpdesk.core.plan import SourceSpec
@@ -218,7 +219,7 @@ def _role_differences(protocol: Protocol, found: Mapping[str, str]) -> Iterator[
         if name not in found:
             near = nearest(name, [other for other in found if other not in known])
             renamed = f"; is it `{near}` now?" if near else ""
-            yield f"the source has no column `{name}`{renamed}"
+            yield msg("the source has no column `{name}`{renamed}", name=name, renamed=renamed)
         elif found[name] != role:
             yield f"`{name}` is {found[name]}, not {role}"
     for name in found:

@@ -213,7 +213,7 @@ def _parsed(raw: dict[str, object]) -> SignedProtocol:
     body.only(*_BODY)
     body.number("format", 1, 1)
     if body.raw["kind"] != PROTOCOL_KIND:
-        raise body.bad("kind", f"is not {PROTOCOL_KIND}")
+        raise body.bad("kind", msg("is not {protocol_kind}", protocol_kind=PROTOCOL_KIND))
     signer = body.table("signer")
     signer.only("person", "key", "fingerprint")
     person, key = signer.text("person", LONGEST_PERSON, lines=False), signer.raw["key"]
@@ -278,7 +278,9 @@ def _one_of(fields: Fields, key: str, choices: type[T]) -> T:
     try:
         return choices(fields.raw[key])
     except ValueError:
-        raise fields.bad(key, f"is {shown(str(fields.raw[key]), 40)}, which is none") from None
+        raise fields.bad(
+            key, msg("is {shown}, which is none", shown=shown(str(fields.raw[key]), 40))
+        ) from None
 
 
 def _rows(hierarchies: Fields, name: str) -> Rows:

@@ -58,7 +58,16 @@ class ReceiptBook:
             for event in lost[:_MOST_NAMED]
         ]
         if len(lost) > _MOST_NAMED:
-            found.append(Fault("receipt.missing", f"{reason}: {len(lost) - _MOST_NAMED} more"))
+            found.append(
+                Fault(
+                    "receipt.missing",
+                    msg(
+                        "{reason}: {most_named} more",
+                        reason=reason,
+                        most_named=len(lost) - _MOST_NAMED,
+                    ),
+                )
+            )
         return tuple(found)
 
     def latest(self) -> datetime | None:

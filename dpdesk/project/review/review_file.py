@@ -234,8 +234,16 @@ class ReviewStore:
             if root in own or book.graph.root is None:
                 continue
             other = evaluate(book.graph, loaded.state.trust, loaded.state.now, book.seen)
-            words = f"a release of the same plan has a review here: {other.status.value}"
-            notes.append(Fault("review.same-plan", f"{words}, {book.graph.root.words}", book.root))
+            words = msg(
+                "a release of the same plan has a review here: {status}", status=other.status.value
+            )
+            notes.append(
+                Fault(
+                    "review.same-plan",
+                    msg("{words}, {words2}", words=words, words2=book.graph.root.words),
+                    book.root,
+                )
+            )
         return tuple(notes)
 
     def _weighed(
@@ -303,7 +311,9 @@ def _review_path(place: Path) -> Path:
     if place.is_dir():
         if (place / INTERNAL).is_dir():
             return place / INTERNAL / REVIEW
-        reason = f"has no folder `{INTERNAL}`, expected a whole release folder"
+        reason = msg(
+            "has no folder `{internal}`, expected a whole release folder", internal=INTERNAL
+        )
     elif place.exists():
         return place
     else:

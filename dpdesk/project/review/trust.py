@@ -329,7 +329,7 @@ def _plain(entry: TrustEntry) -> dict[str, object]:
 
 
 def _entry(raw: object, name: str, number: int) -> TrustEntry:
-    where = f"entry {number}"
+    where = msg("entry {number}", number=number)
     if not isinstance(raw, dict) or set(raw) != {
         "person",
         "key",
@@ -381,7 +381,11 @@ def _known(fingerprint: str, person: str, known: TrustEntry) -> InputError:
     if fold_person(known.person) == fold_person(person):
         return InputError(
             "trust.duplicate",
-            f"The key {fingerprint_text(fingerprint)} of {known.person} is in the list already"
+            msg(
+                "The key {fingerprint_text} of {person} is in the list already",
+                fingerprint_text=fingerprint_text(fingerprint),
+                person=known.person,
+            )
             + (", revoked." if known.revoked else "."),
         )
     return InputError(

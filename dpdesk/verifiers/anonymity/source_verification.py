@@ -375,7 +375,7 @@ def _settled(claim: str, claimed: object, found: float) -> ClaimCheck:
     check = compare(claim, claimed, found)
     if check.status is _FAILED:
         return check
-    return replace(check, found=f"{check.found} with the source")
+    return replace(check, found=msg("{found} with the source", found=check.found))
 
 
 def _mean(values: Sequence[float]) -> float:

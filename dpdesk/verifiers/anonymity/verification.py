@@ -139,7 +139,12 @@ def shown(value: object) -> str:
 
 
 def _bad(claim: str, found: object, expected: str) -> ClaimCheck:
-    return ClaimCheck(claim, _FAILED, f"found {shown(found)}, expected {expected}", MANIFEST)
+    return ClaimCheck(
+        claim,
+        _FAILED,
+        msg("found {shown}, expected {expected}", shown=shown(found), expected=expected),
+        MANIFEST,
+    )
 
 
 def _claimed(manifest: Mapping[str, object], published: PublishedTable) -> Claimed | ClaimCheck:
@@ -346,7 +351,7 @@ def _knowledge_check(claimed: Claimed, published: PublishedTable) -> ClaimCheck:
     """Whether others know more than the named columns is a judgement; say which ones count."""
     others = [name for name in published.columns if name not in claimed.quasi_identifiers]
     found = (
-        "released beside them, and not counted as known: " + ", ".join(others)
+        msg("released beside them, and not counted as known: {others}", others=", ".join(others))
         if others
         else "no other column is released"
     )

@@ -69,7 +69,12 @@ def _change(stated: Mapping[str, object], claim: ExactClaim, token: CancelToken)
     if expected is None:
         return _enumerated(claim, size, str(tool), token)
     status = CheckStatus.CONFIRMED if size == expected else CheckStatus.FAILED
-    found = f"is {size}, {'as' if size == expected else 'but'} the exact tables give {expected}"
+    found = msg(
+        "is {size}, {size2} the exact tables give {expected}",
+        size=size,
+        size2="as" if size == expected else "but",
+        expected=expected,
+    )
     return ClaimCheck(_CHANGE, status, found, MANIFEST, _CHANGE_LABEL)
 
 
@@ -96,7 +101,7 @@ def _enumerated(claim: ExactClaim, size: int, tool: str, token: CancelToken) -> 
     by = f" by {found.tool}" if found.tool else " in another way"
     status = CheckStatus.CONFIRMED if found.size == size else CheckStatus.FAILED
     text = f"is {size}, {'as' if found.size == size else 'but'} enumerated again{by}"
-    text += "" if found.size == size else f" it is {found.size}"
+    text += "" if found.size == size else msg(" it is {size}", size=found.size)
     return ClaimCheck(_CHANGE, status, text, MANIFEST, _CHANGE_LABEL)
 
 

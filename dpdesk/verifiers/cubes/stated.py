@@ -172,7 +172,7 @@ def _measures(result: Result, settings: Asked) -> str:
     if len(expected) == 1:
         return "" if stated is None else "are listed though there is one alone"
     if not isinstance(stated, list) or [item["measure"] for item in stated] != expected:
-        return f"are not {', '.join(expected)}"
+        return msg("are not {join}", join=", ".join(expected))
     if any(stated[0][key] != result[key] for key in _PER_MEASURE):
         return "begin with another sensitivity, scale or variance than `result` itself"
     return ""

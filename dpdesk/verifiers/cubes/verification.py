@@ -96,7 +96,11 @@ def _tables(claimed: Claimed, published: Mapping[str, CuboidTable]) -> ClaimChec
             found = f"{item['file']} has other dimensions or cells than `cuboids` says"
             return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
     cells = sum(table.cells for table in published.values())
-    found = f"{_table_count(len(files))} with {cells:,} cells in domain order, none left out"
+    found = msg(
+        "{table_count} with {cells:,} cells in domain order, none left out",
+        table_count=_table_count(len(files)),
+        cells=cells,
+    )
     return ClaimCheck(claim, CheckStatus.CONFIRMED, found, "", label)
 
 
@@ -131,7 +135,7 @@ def _budget_checks(claimed: Claimed) -> Iterator[ClaimCheck]:
         l1, l2 = claimed.moved(most, (high - low) * claimed.rows)
         l1 *= step
         if not isclose(l1, float_of(measure["sensitivity"]), rel_tol=_RELATIVE):
-            found = f"is {measure['sensitivity']}, expected {l1:g}"
+            found = msg("is {measure}, expected {l1:g}", measure=measure["sensitivity"], l1=l1)
             yield ClaimCheck("sensitivity", CheckStatus.FAILED, found, MANIFEST)
         scales = [float_of(scale) for scale in list_of(measure["scales"])]
         if len(scales) != len(claimed.sources):
@@ -152,7 +156,11 @@ def _budget_checks(claimed: Claimed) -> Iterator[ClaimCheck]:
         status = CheckStatus.FAILED
     found = msg("the stated noise costs {n:.6g} of {m:g}", n=spent, m=claimed.budget)
     yield ClaimCheck(
-        f"scales within {key}", status, found, MANIFEST, "The noise costs no more than the budget"
+        msg("scales within {key}", key=key),
+        status,
+        found,
+        MANIFEST,
+        "The noise costs no more than the budget",
     )
 
 
@@ -205,7 +213,12 @@ def _max_variance(claimed: Claimed, number: int, token: CancelToken) -> ClaimChe
     return ClaimCheck(
         "max_variance",
         CheckStatus.CONFIRMED if same else CheckStatus.FAILED,
-        f"is {stated:.8g}, {'as' if same else 'but'} the noise sources give {found:.8g}",
+        msg(
+            "is {stated:.8g}, {same} the noise sources give {found:.8g}",
+            stated=stated,
+            same="as" if same else "but",
+            found=found,
+        ),
         MANIFEST,
         "The largest variance before consistency",
     )
@@ -259,7 +272,9 @@ def _variances(claimed: Claimed, token: CancelToken) -> ClaimCheck:
         if not isclose(found, float_of(item["variance"]), rel_tol=1e-6):
             text = f"{item['file']}: `variance` is {item['variance']}, expected {found:.8g}"
             return ClaimCheck(claim, CheckStatus.FAILED, text, MANIFEST, label)
-    text = f"computed again for {_table_count(len(claimed.cuboids))}, the same"
+    text = msg(
+        "computed again for {table_count}, the same", table_count=_table_count(len(claimed.cuboids))
+    )
     return ClaimCheck(claim, CheckStatus.CONFIRMED, text, "", label)
 
 
@@ -387,7 +402,11 @@ def _averages(claimed: Claimed, published: Mapping[str, CuboidTable]) -> Iterato
             if not np.allclose(table.values.astype(np.float64), expected, rtol=1e-9, atol=1e-9):
                 wrong = table.file
         status = CheckStatus.FAILED if wrong else CheckStatus.CONFIRMED
-        found = f"{wrong} is another" if wrong else "computed again from sums and counts, the same"
+        found = (
+            msg("{wrong} is another", wrong=wrong)
+            if wrong
+            else "computed again from sums and counts, the same"
+        )
         yield ClaimCheck(msg("average of {column}", column=column), status, found, wrong)
 
 

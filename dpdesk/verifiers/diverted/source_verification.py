@@ -126,8 +126,11 @@ def claimed_recoding(
 
 def _node_check(recoding: Recoding) -> ClaimCheck:
     """The rows are compared with the source at these levels, so they are settled with the rows."""
-    text = "the rows of the table were compared with those of the source at these levels of "
-    return ClaimCheck("node", _CONFIRMED, text + ", ".join(recoding.attributes), MANIFEST)
+    text = msg(
+        "the rows of the table were compared with those of the source at these levels of {columns}",
+        columns=", ".join(recoding.attributes),
+    )
+    return ClaimCheck("node", _CONFIRMED, text, MANIFEST)
 
 
 def _columns_check(published: PublishedTable, given: Given) -> ClaimCheck:

@@ -354,7 +354,12 @@ def value_fault(
 
 
 def _bad(claim: str, found: object, expected: str) -> ClaimCheck:
-    return ClaimCheck(claim, _FAILED, f"found {shown(found)}, expected {expected}", MANIFEST)
+    return ClaimCheck(
+        claim,
+        _FAILED,
+        msg("found {shown}, expected {expected}", shown=shown(found), expected=expected),
+        MANIFEST,
+    )
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -185,7 +185,11 @@ def _budget(result: Result, settings: Asked, moved: int, released: Claim) -> Ite
     """Sensitivity, scale and the largest variance before consistency."""
     gaussian, budget = settings.gaussian, float(settings.budget)
     stated = as_float(result["sensitivity"])
-    fault = "" if stated == moved else f"is {stated:g}, expected {moved}"
+    fault = (
+        ""
+        if stated == moved
+        else msg("is {stated:g}, expected {moved}", stated=stated, moved=moved)
+    )
     yield _check(
         "sensitivity", fault, msg("is {n}", n=moved), MANIFEST, "What one change does to the edges"
     )
@@ -199,7 +203,7 @@ def _budget(result: Result, settings: Asked, moved: int, released: Claim) -> Ite
     found = msg("the stated noise costs {n:.6g} of {m:g}", n=cost, m=budget)
     key = "rho" if gaussian else "epsilon"
     label = "The noise costs no more than the budget"
-    yield _check(f"scales within {key}", fault, found, MANIFEST, label)
+    yield _check(msg("scales within {key}", key=key), fault, found, MANIFEST, label)
     terms = [1]
     terms += (
         []
@@ -209,7 +213,11 @@ def _budget(result: Result, settings: Asked, moved: int, released: Claim) -> Ite
     terms += [] if released.total else [released.pairs]
     largest = max(terms) * (scale**2 if gaussian else 2 * scale**2)
     stated = as_float(result["max_variance"])
-    fault = "" if isclose(stated, largest, rel_tol=_RELATIVE) else f"is not {largest:.8g}"
+    fault = (
+        ""
+        if isclose(stated, largest, rel_tol=_RELATIVE)
+        else msg("is not {largest:.8g}", largest=largest)
+    )
     label = "The largest variance before consistency"
     yield _check("max_variance", fault, msg("is {n:.8g}", n=largest), MANIFEST, label)
 

@@ -141,6 +141,8 @@ def with_texts(
     said = {**read_canonical(copy / "public/manifest.json"), "texts": texts, **keys}
     if texts is None:
         del said["texts"]
+    if "guarantee" in keys:
+        del said["messages"]  # it says of other sentences what they are made of
     said["files"] = public_files(copy / "public", CancelToken())
     (copy / "public/manifest.json").write_bytes(canonical_json(said))
     evidence = read_canonical(copy / "internal/evidence.json")

@@ -32,10 +32,10 @@ def read_exact(
         mask = _mask(names, dimensions, where)
         if mask in masks or mask in single:
             shown = " × ".join(names) or "the grand total"
-            raise _error(f"`exact` names {shown} twice", where)
+            raise _error(msg("`exact` names {shown} twice", shown=shown), where)
         if mask in forbidden:
             shown = " × ".join(names) or "the grand total"
-            raise _error(f"`exact` names {shown}, which `forbid` forbids", where)
+            raise _error(msg("`exact` names {shown}, which `forbid` forbids", shown=shown), where)
         if not isinstance(item, Mapping):
             masks.append(mask)
             continue
@@ -43,7 +43,10 @@ def read_exact(
         cells = [tuple(cell[place] for place in order) for cell in item[CELLS]]
         twice = next((cell for i, cell in enumerate(cells) if cell in cells[:i]), None)
         if twice is not None:
-            raise _error(f"`exact` names the cell {' × '.join(map(quoted, twice))} twice", where)
+            raise _error(
+                msg("`exact` names the cell {join} twice", join=" × ".join(map(quoted, twice))),
+                where,
+            )
         single[mask] = cells
     found = {mask: tuple(cells) for mask, cells in sorted(single.items())}
     return tuple(sorted(masks)), found
@@ -71,12 +74,16 @@ def _mask(names: Sequence[str], dimensions: Sequence[str], where: str) -> int:
             near = nearest(name, dimensions)
             raise InputError(
                 "cube.unknown-dimension",
-                f"{where}: `exact` names {quoted(name)}, which is no dimension of the cube.",
+                msg(
+                    "{where}: `exact` names {name}, which is no dimension of the cube.",
+                    where=where,
+                    name=quoted(name),
+                ),
                 hint=msg("Did you mean `{near}`?", near=near) if near else "",
                 details={"key": "exact", "nearest": near},
             )
         if name in names[:place]:
-            raise _error(f"`exact` names {quoted(name)} twice in one table", where)
+            raise _error(msg("`exact` names {name} twice in one table", name=quoted(name)), where)
     return mask_of(dimensions.index(name) for name in names)
 
 

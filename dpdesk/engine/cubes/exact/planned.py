@@ -130,8 +130,13 @@ def _place(domain: Domain, mask: int, cell: Sequence[str], where: str) -> Cell:
             name = domain.dimensions[i]
             raise InputError(
                 "cube.exact",
-                f"{where}: `exact` names the cell {quoted(text)} of {quoted(name)}, which is no "
-                "declared category.",
+                msg(
+                    "{where}: `exact` names the cell {text} of {name}, which is no declared "
+                    "category.",
+                    where=where,
+                    text=quoted(text),
+                    name=quoted(name),
+                ),
                 details={"key": "exact"},
             )
         found.append(categories.index(text))

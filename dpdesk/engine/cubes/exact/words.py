@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from dpdesk.core.budget import UNPROTECTED
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.messages import counted, listed, msg
 from dpdesk.engine.cubes.guarantee_words import assumptions
 from dpdesk.engine.cubes.lattice import members
 from dpdesk.engine.cubes.settings import CubeSettings
@@ -55,10 +56,17 @@ def exact_names(settings: CubeSettings) -> str:
     for mask, cells in settings.exact_cells.items():
         shown = ", ".join("/".join(cell) for cell in cells[:_MOST_NAMED])
         more = len(cells) - _MOST_NAMED
-        shown += f" and {more:,} more" if more > 0 else ""
-        count = "1 cell" if len(cells) == 1 else f"{len(cells):,} of the cells"
-        named.append(f"{count} of {_name(settings, mask)} ({shown})")
-    return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
+        if more > 0:
+            shown = msg("{shown} and {more:,} more", shown=shown, more=more)
+        cells_of = counted(
+            "{n:,} cell of {table} ({shown})",
+            "{n:,} of the cells of {table} ({shown})",
+            n=len(cells),
+            table=_name(settings, mask),
+            shown=shown,
+        )
+        named.append(cells_of)
+    return listed(named)
 
 
 def outside_words(settings: CubeSettings) -> str:
@@ -73,12 +81,22 @@ def exact_notes(settings: CubeSettings) -> tuple[str, ...]:
     if settings.part is None:
         return ()
     change, usual = settings.part.generic.l1, 2 if settings.replace else 1
-    more = f", {change / usual:g} times that for one person" if change > usual else ""
+    more = (
+        msg(", {change:g} times that for one person", change=change / usual)
+        if change > usual
+        else ""
+    )
     tool = settings.part.generic.tool
-    by = f" {tool} computed that number." if tool else ""
+    by = msg(" {tool} computed that number.", tool=tool) if tool else ""
     return (
-        f"Nothing protects {exact_names(settings)}. All other noise is made for a minimal change "
-        f"of up to {change} rows beside that{more}.{by}",
+        msg(
+            "Nothing protects {exact_names}. All other noise is made for a minimal "
+            "change of up to {change} rows beside that{more}.{by}",
+            exact_names=exact_names(settings),
+            change=change,
+            more=more,
+            by=by,
+        ),
     )
 
 
@@ -87,32 +105,49 @@ def _many(settings: CubeSettings) -> bool:
 
 
 def _name(settings: CubeSettings, mask: int) -> str:
-    return " × ".join(settings.dimensions[i] for i in members(mask)) or "the grand total"
+    return " × ".join(settings.dimensions[i] for i in members(mask)) or msg("the grand total")
 
 
 def _claim(settings: CubeSettings, names: str, epsilon: float, change: int) -> str:
     lead, given, times = lead_words(settings, epsilon)
     rows = settings.rows_per_person
-    size = "at most 1 row comes or goes" if change == 1 else f"at most {change} rows come or go"
-    unit = "one minimal change" if rows == 1 else f"{rows:,} minimal changes"
+    size = (
+        "at most 1 row comes or goes"
+        if change == 1
+        else msg("at most {change} rows come or go", change=change)
+    )
+    unit = "one minimal change" if rows == 1 else msg("{rows:,} minimal changes", rows=rows)
     many = _many(settings)
-    return (
-        f"Published without noise, and so without ε protection: {names}. Among data sets that "
-        f"agree with {'them' if many else 'it'}, ε holds for {unit} (size {change}: {size}). "
-        f"{lead} beside {'them' if many else 'it'}, the odds between two such data sets change by "
-        f"at most ×{times} ({given}). A suspicion of 10 % that one of them is the true one "
-        f"{rise_words(settings)}"
+    return msg(
+        "Published without noise, and so without ε protection: {names}. Among "
+        "data sets that agree with {many}, ε holds for {unit} (size {change}: "
+        "{size}). {lead} beside {many}, the odds between two such data sets "
+        "change by at most ×{times} ({given}). A suspicion of 10 % that one of "
+        "them is the true one {rise_words}",
+        names=names,
+        many="them" if many else "it",
+        unit=unit,
+        change=change,
+        size=size,
+        lead=lead,
+        times=times,
+        given=given,
+        rise_words=rise_words(settings),
     )
 
 
 def _not_covered(settings: CubeSettings, names: str) -> tuple[str, ...]:
     rows = settings.rows_per_person
-    unit = "a minimal change" if rows == 1 else f"{rows:,} minimal changes"
+    unit = "a minimal change" if rows == 1 else msg("{rows:,} minimal changes", rows=rows)
     sentences = [
-        f"What {names} {'show by themselves' if _many(settings) else 'shows by itself'}: these "
-        "are the true numbers of the rows that are counted here (rows outside the declared "
-        "categories or beyond the rows per person are not), and whoever is alone in one of their "
-        "cells is known to be there.",
+        msg(
+            "What {names} {many}: these are the true numbers of the rows that are "
+            "counted here (rows outside the declared categories or beyond the rows "
+            "per person are not), and whoever is alone in one of their cells is "
+            "known to be there.",
+            names=names,
+            many="show by themselves" if _many(settings) else "shows by itself",
+        ),
         several_changes_words(settings, "data sets", unit),
         "Facts about a whole group, which hold whether or not one person is in the data: who is "
         "known to belong to the group may be judged by them.",

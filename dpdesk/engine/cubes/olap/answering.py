@@ -136,9 +136,12 @@ def _sentence(reader: SumReader, query: Query, name: str) -> str:
     by = " × ".join(each.column for each in query.by)
     said = f"The {name}" + (f" by {by}" if by else "")
     where = " and ".join(condition.words() for condition in query.where)
-    said += f" where {where}" if where else ""
-    return (
-        f"{said}, from the release alone: {_COVERING[reader.cube.settings.covered]} {reader.words}"
+    said += msg(" where {where}", where=where) if where else ""
+    return msg(
+        "{said}, from the release alone: {covering} {words}",
+        said=said,
+        covering=_COVERING[reader.cube.settings.covered],
+        words=reader.words,
     )
 
 
@@ -169,4 +172,7 @@ def _warnings(cube: ReleasedCube, query: Query, name: str, found: Sums) -> Itera
         yield "The ± leaves out what the exact single cells tell of others, so it is a bound."
     for column in query.by:
         if column.level and query.conditions_on(column.column):
-            yield f"Groups of {quoted(column.column)} hold only what the conditions leave of them."
+            yield msg(
+                "Groups of {column} hold only what the conditions leave of them.",
+                column=quoted(column.column),
+            )

@@ -266,7 +266,10 @@ def _domain(
             if known.setdefault(name, (categories, levels))[0] != categories:
                 raise InputError(
                     "query.combine",
-                    f"The releases have other categories of {quoted(name)}, or in another order.",
+                    msg(
+                        "The releases have other categories of {name}, or in another order.",
+                        name=quoted(name),
+                    ),
                 )
     domain = Domain(tuple(known), tuple(categories for categories, _ in known.values()))
     return domain, tuple(levels for _, levels in known.values())

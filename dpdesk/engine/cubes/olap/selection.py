@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import (
     Askable,
@@ -99,14 +100,19 @@ def allowed_categories(name: str, levels: Levels, conditions: Sequence[Condition
         if cut is not None:
             raise InputError(
                 "query.cut",
-                f"The condition {quoted(condition.words())} cuts through the category "
-                f"{quoted(cut)}, which the release does not tell apart.",
+                msg(
+                    "The condition {words} cuts through the category {cut}, which the "
+                    "release does not tell apart.",
+                    words=quoted(condition.words()),
+                    cut=quoted(cut),
+                ),
                 hint="Choose bounds between categories, or name categories.",
             )
         allowed &= np.array([by_label[label] is Match.YES for label in labels])
     if not allowed.any():
         raise InputError(
-            "query.none", f"No category of {quoted(name)} fulfils all conditions on it."
+            "query.none",
+            msg("No category of {name} fulfils all conditions on it.", name=quoted(name)),
         )
     return allowed
 

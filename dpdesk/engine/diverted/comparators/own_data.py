@@ -98,7 +98,10 @@ def _answer(lines: Mapping[str, Line]) -> str:
     if not lines:
         return "No query of the pool is of this kind."
     ends = sorted((float(y[-1]), label) for label, (_, y) in lines.items())
-    said = [f"{label} with {format_figure(error, 'share')}" for error, label in ends]
+    said = [
+        msg("{label} with {error}", label=label, error=format_figure(error, "share"))
+        for error, label in ends
+    ]
     if len(said) == 1:
         return f"At the right end: {said[0]}."
     return f"At the right end the smallest error: {said[0]}; the largest: {said[-1]}."
@@ -115,7 +118,7 @@ def size_lines(measured: Sequence[Measured]) -> dict[str, Line]:
     sizes = np.array([float(each.trial.setting.size) for each in measured])
     errors = np.array([each.by_selectivity for each in measured])
     names = [f"selectivity {low:.1%}" for low in SELECTIVITIES]
-    names = [f"{name} and more" if name is names[-1] else name for name in names]
+    names = [msg("{name} and more", name=name) if name is names[-1] else name for name in names]
     return {name: (sizes, errors[:, place]) for place, name in enumerate(names)}
 
 

@@ -59,10 +59,10 @@ def server_name(address: str) -> str:
     """
     given = given_parameters(address)
     if given.get("service"):
-        return f"service {given['service']}"
+        return msg("service {given}", given=given["service"])
     host = given.get("hostaddr") or given.get("host") or ""
     where = "this computer" if not host or host.startswith("/") else host
-    return f"{where}, database {given.get('dbname', '')}"
+    return msg("{where}, database {get}", where=where, get=given.get("dbname", ""))
 
 
 def connect(request: ReadRequest) -> Any:
@@ -172,7 +172,7 @@ def _not_signed_in(name: str, request: ReadRequest, error: Exception) -> DpdeskE
             "trusts, or have the server ask for SCRAM.",
         )
     listed = ", ".join(place.name for place in places)
-    command = "; ".join(f"dpdesk databases confirm {place.name}" for place in places)
+    command = "; ".join(msg("dpdesk databases confirm {name}", name=place.name) for place in places)
     return InputError(
         "database.unconfirmed",
         msg(
@@ -248,15 +248,15 @@ def told(name: str, error: Exception) -> DpdeskError:
         missing = _ABOUT_PASSWORD[1] in text
         return StorageError(
             "database.password",
-            f"{name}: the server asks for a password, and found none."
+            msg("{name}: the server asks for a password, and found none.", name=name)
             if missing
-            else f"{name}: the server does not accept this user and password.",
+            else msg("{name}: the server does not accept this user and password.", name=name),
             hint="Type it in the window (Open a database), or set PGPASSWORD or ~/.pgpass.",
         )
     if isinstance(error, psycopg.OperationalError):
         return StorageError(
             "database.unreachable",
-            f"{name}: the database cannot be reached: {text}.",
+            msg("{name}: the database cannot be reached: {text}.", name=name, text=text),
             hint="Check the address, and PGUSER, PGPASSWORD or ~/.pgpass.",
         )
     if "row-level security" in text:
@@ -271,6 +271,6 @@ def told(name: str, error: Exception) -> DpdeskError:
         )
     return InputError(
         "source.query",
-        f"{name}: the database refused to read: {text}.",
+        msg("{name}: the database refused to read: {text}.", name=name, text=text),
         hint="Check `table` or `query` under [source].",
     )

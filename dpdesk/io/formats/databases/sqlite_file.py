@@ -101,7 +101,7 @@ class SqliteReader:
         name = chosen(wanted, names, self._path.name, "table")
         self._check_columns(name)
         rows = self._con.execute(f"SELECT count(*) FROM {identifier(name)}").fetchone()[0]
-        return f"SELECT * FROM {identifier(name)}", int(rows)
+        return msg("SELECT * FROM {identifier}", identifier=identifier(name)), int(rows)
 
     def _check_columns(self, table: str) -> None:
         """Raise InputError for a table whose columns cannot be read."""
@@ -145,7 +145,9 @@ class SqliteReader:
         faults = [str(row[0]) for row in found if not _UNTIDY.match(str(row[0]))]
         if faults and faults[0] != "ok":
             what = " ".join(faults[0].replace("*** in database main ***", "").split())
-            raise damaged(self._path.name, f"the database is damaged ({what[:_LONGEST]})")
+            raise damaged(
+                self._path.name, msg("the database is damaged ({what})", what=what[:_LONGEST])
+            )
 
     def _texts(self, name: str, values: Sequence[object], start: int) -> pyarrow.Array:
         import pyarrow as pa
@@ -183,7 +185,7 @@ class SqliteReader:
                 hint="Close the program that uses it, or read a copy.",
             )
         if "malformed" in text or "not a database" in text:
-            return damaged(self._path.name, f"the database is damaged ({text})", row)
+            return damaged(self._path.name, msg("the database is damaged ({text})", text=text), row)
         return InputError(
             "source.query",
             msg("{name}: the database refused the query: {text}.", name=self._path.name, text=text),
@@ -208,7 +210,11 @@ def _check_size(path: Path) -> None:
     pages = int.from_bytes(head[28:32], "big") if head[24:28] == head[92:96] else 0
     wanted, size = (65_536 if page == 1 else page) * pages, path.stat().st_size
     if size < wanted:
-        what = f"the database breaks off after {size:,} bytes, its header says {wanted:,}"
+        what = msg(
+            "the database breaks off after {size:,} bytes, its header says {wanted:,}",
+            size=size,
+            wanted=wanted,
+        )
         raise damaged(path.name, what)
 
 

@@ -226,12 +226,18 @@ class SheetCells:
             if kind == "b":
                 return _TRUTH[raw.strip()] if raw else None
         except (ValueError, LookupError):
-            what = f"found `{raw[:_LONGEST_SHOWN]}`, expected {_EXPECTED[kind]}"
+            what = msg(
+                "found `{raw}`, expected {expected}",
+                raw=raw[:_LONGEST_SHOWN],
+                expected=_EXPECTED[kind],
+            )
             raise self._fault("read.damaged", what, _AGAIN) from None
         if kind == "d":
             return _iso(raw) or None
         if kind == "e" and raw:
-            self._note("error", f"the cell holds the error {raw}; it is kept as a text.")
+            self._note(
+                "error", msg("the cell holds the error {raw}; it is kept as a text.", raw=raw)
+            )
             return raw
         if kind == "str" and not raw and not self._has_formula:
             return None
@@ -250,7 +256,11 @@ class SheetCells:
         text = number_text(number)
         if len(raw) > _DIGITS_OF_DOUBLES and _is_cut(raw, number):
             self._note(
-                "cut", f"the number has more digits than a double holds; it is read as {text}."
+                "cut",
+                msg(
+                    "the number has more digits than a double holds; it is read as {text}.",
+                    text=text,
+                ),
             )
         return text
 
@@ -265,11 +275,17 @@ class SheetCells:
         if not math.isfinite(number):
             raise ValueError(number)
         kept = number_text(number)
-        self._note("strange", f"the number {kept} is no date; it is kept as a number.")
+        self._note(
+            "strange", msg("the number {kept} is no date; it is kept as a number.", kept=kept)
+        )
         return kept
 
     def _place(self) -> str:
-        return f"row {self._number:,}, column {column_letters(self._column)}"
+        return msg(
+            "row {number:,}, column {column_letters}",
+            number=self._number,
+            column_letters=column_letters(self._column),
+        )
 
     def _note(self, kind: str, what: str) -> None:
         place = self._place()

@@ -165,7 +165,7 @@ class WorkbookReader:
         try:
             yield from self._cells.rows()
         except _BROKEN as error:
-            what = f"the sheet breaks off or is damaged ({error})"
+            what = msg("the sheet breaks off or is damaged ({error})", error=error)
             raise damaged(self._path.name, what) from error
 
     def _no_workbook(self) -> DpdeskError:

@@ -44,7 +44,11 @@ def check_places(path: Path, limit: int | None, notes: Notes) -> None:
     except (ValueError, struct.error, IndexError):
         return
     if marked != sas.deleted:
-        what = f"it says that {sas.deleted:,} of its rows are deleted, but marks {marked:,} as such"
+        what = msg(
+            "it says that {deleted:,} of its rows are deleted, but marks {marked:,} as such",
+            deleted=sas.deleted,
+            marked=marked,
+        )
         raise damaged(path.name, what)
 
 

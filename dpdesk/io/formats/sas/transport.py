@@ -171,7 +171,11 @@ class TransportReader:
         rows, rest = divmod(size, member.row_bytes)
         if member.rows is not None:
             if rows < member.rows:
-                what = f"the file ends after {rows:,} rows, but says that it has {member.rows:,}"
+                what = msg(
+                    "the file ends after {rows:,} rows, but says that it has {rows2:,}",
+                    rows=rows,
+                    rows2=member.rows,
+                )
                 raise damaged(self._path.name, what, rows + 1)
             self._check_end(member.start + member.rows * member.row_bytes)
             return member.rows
@@ -184,7 +188,9 @@ class TransportReader:
         with self._path.open("rb") as file:
             file.seek(member.start + rows * member.row_bytes)
             if file.read(rest).strip(b" "):
-                what = f"the file ends inside a row of {member.row_bytes:,} bytes"
+                what = msg(
+                    "the file ends inside a row of {row_bytes:,} bytes", row_bytes=member.row_bytes
+                )
                 raise damaged(self._path.name, what, rows + 1)
             first = max(0, (size - CARD) // member.row_bytes)
             file.seek(member.start + first * member.row_bytes)
@@ -211,16 +217,24 @@ class TransportReader:
             many = "1 row" if blank == 1 else msg("{n:,} rows", n=blank)
             self.notes.add(
                 "end",
-                f"The file ends with {many} that may be filling (blanks, NULs, or text in place "
-                "of numbers); version 5 of the format does not tell, and they are read as rows.",
+                msg(
+                    "The file ends with {many} that may be filling (blanks, NULs, or text in "
+                    "place of numbers); version 5 of the format does not tell, and they are "
+                    "read as rows.",
+                    many=many,
+                ),
             )
         if rows > read and not any(field.numeric for field in member.fields):
             left = rows - read
             many = "1 row" if left == 1 else msg("{n:,} rows", n=left)
             self.notes.add(
                 "filling",
-                f"Behind the last row there is room for {many} of blanks; version 5 of the format "
-                "does not tell whether these are rows or filling, and they are left out.",
+                msg(
+                    "Behind the last row there is room for {many} of blanks; version 5 of "
+                    "the format does not tell whether these are rows or filling, and they "
+                    "are left out.",
+                    many=many,
+                ),
             )
 
     def _check_end(self, end: int) -> None:
@@ -229,7 +243,10 @@ class TransportReader:
         with self._path.open("rb") as file:
             file.seek(end)
             if left >= self._member.row_bytes and file.read(left).strip(b" \0"):
-                what = f"the file says that it has {self._member.rows:,} rows, but more follow"
+                what = msg(
+                    "the file says that it has {rows:,} rows, but more follow",
+                    rows=self._member.rows,
+                )
                 raise damaged(self._path.name, what)
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.table import damaged
 
 CARD = 80
@@ -94,7 +95,7 @@ def _member(file: IO[bytes], name: str, start: int, stop: int) -> Member:
     count = int(names[1][5:10]) if names[0] == b"NAMESTR " else int(names[1][4:10])
     raw = file.read(-(-size * count // CARD) * CARD)
     if len(raw) < size * count or count == 0:
-        raise damaged(name, f"the descriptions of {count} columns break off")
+        raise damaged(name, msg("the descriptions of {count} columns break off", count=count))
     fields: list[Field] = []
     for j in range(count):
         # Rows are packed in the order of the descriptions, whatever positions these state.
@@ -102,7 +103,14 @@ def _member(file: IO[bytes], name: str, start: int, stop: int) -> Member:
         fields.append(_field(raw[j * size : (j + 1) * size], names[0] == b"NAMSTV8 ", at))
     for number, field in enumerate(fields, start=1):
         if field.width < 1 or (field.numeric and field.width > _WIDEST_NUMBER):
-            raise damaged(name, f"column {number} has an impossible width, {field.width} bytes")
+            raise damaged(
+                name,
+                msg(
+                    "column {number} has an impossible width, {width} bytes",
+                    number=number,
+                    width=field.width,
+                ),
+            )
     card = file.read(CARD)
     header = _header(card)
     if header is not None and header[0] in _LABELS:
@@ -148,7 +156,9 @@ def _long_labels(
         number, *sizes = struct.unpack(f">{parts}h", lengths)
         texts = [file.read(size) for size in sizes]
         if not 1 <= number <= len(fields):
-            raise damaged(name, f"a long label is of column {number}, which there is not")
+            raise damaged(
+                name, msg("a long label is of column {number}, which there is not", number=number)
+            )
         old = fields[number - 1]
         form = texts[2] if parts > _WITHOUT_FORMATS else b""
         fields[number - 1] = replace(

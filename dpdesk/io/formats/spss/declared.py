@@ -86,7 +86,10 @@ class _File:
         """Refuse a column whose numbers the library takes for texts, or the other way round."""
         for name, cells in zip(self._names, self._layout.columns, strict=True):
             if cells.numeric == (kinds.get(name) == "string"):
-                what = f"column `{name}` is a number by its description and a text by its format"
+                what = msg(
+                    "column `{name}` is a number by its description and a text by its format",
+                    name=name,
+                )
                 raise damaged(self._name, what)
 
     def note_names(self, notes: Notes) -> None:
@@ -95,7 +98,7 @@ class _File:
             long = self._decoded(raw)
             if long and long.casefold() != name.casefold() and "\ufffd" not in long:
                 notes.add(
-                    f"name {name}",
+                    msg("name {name}", name=name),
                     msg(
                         "Column `{column}`: the file calls it `{long}` as well, which is left out.",
                         column=name,
@@ -164,7 +167,7 @@ class _File:
             if len(single) < len(items):
                 found[name] = single
                 notes.add(
-                    f"range {name}",
+                    msg("range {name}", name=name),
                     msg(
                         "Column `{column}`: the range of missing texts is not taken over; its "
                         "values stay ordinary values.",

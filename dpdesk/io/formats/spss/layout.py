@@ -14,6 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import IO
 
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.table import damaged
 
 PLAIN, BYTECODE, ZLIB = 0, 1, 2
@@ -115,7 +116,15 @@ def check_labels(path: Path) -> None:
             dictionary.layout()
         except _NoColumnError as error:
             what = "value labels are given to a column that the file does not describe"
-            raise damaged(path.name, f"{what} (place {error} of {dictionary.places:,})") from error
+            raise damaged(
+                path.name,
+                msg(
+                    "{what} (place {error} of {places:,})",
+                    what=what,
+                    error=error,
+                    places=dictionary.places,
+                ),
+            ) from error
 
 
 def named_encoding(path: Path) -> str:

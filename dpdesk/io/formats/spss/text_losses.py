@@ -85,7 +85,7 @@ def check_labels(
         elif before != text:
             first, last = (one.decode(codec, "replace") for one in (before, text))
             notes.add(
-                f"labels {column}",
+                msg("labels {column}", column=column),
                 msg(
                     "Column `{column}`: the value {value} has two labels, `{first}` and "
                     "`{last}`; the last one is taken.",
@@ -292,7 +292,11 @@ def refuse_losses(
     """
     layout = read_layout(path)
     if len(layout.columns) != len(names):
-        what = f"it describes {len(layout.columns):,} columns, but {len(names):,} were found"
+        what = msg(
+            "it describes {columns:,} columns, but {names:,} were found",
+            columns=len(layout.columns),
+            names=len(names),
+        )
         raise damaged(path.name, what)
     check_names(path.name, [_decoded(name, encoding) for name in layout.names])
     check_labels(path.name, layout, names, encoding, notes)
@@ -392,7 +396,9 @@ class _Scan:
                 break
             left += len(words)
         if left >= self._layout.slots:
-            what = f"the file says that it has {self._layout.rows:,} rows, but more follow"
+            what = msg(
+                "the file says that it has {rows:,} rows, but more follow", rows=self._layout.rows
+            )
             raise damaged(path.name, what)
 
     def _look(self, block: Words, done: int) -> Loss | None:

@@ -52,7 +52,11 @@ def refuse_losses(path: Path, names: Sequence[str], limit: int | None, notes: No
         )
         return
     if layout.columns != len(names):
-        what = f"it describes {layout.columns:,} columns, but {len(names):,} were found"
+        what = msg(
+            "it describes {columns:,} columns, but {names:,} were found",
+            columns=layout.columns,
+            names=len(names),
+        )
         raise damaged(path.name, what)
     rows = layout.rows if limit is None else min(limit, layout.rows)
     with path.open("rb") as file:
@@ -112,12 +116,16 @@ def _note(notes: Notes, name: str, numbers: Any, odd: NDArray[np.bool_], start: 
         if not marked.any():
             continue
         at = int(np.argmax(marked))
-        place = f"Row {start + at + 1:,}, column `{name}`"
-        sentence = f"{place}: the number is not a number (NaN); it is read as missing."
+        place = msg("Row {start:,}, column `{name}`", start=start + at + 1, name=name)
+        sentence = msg(
+            "{place}: the number is not a number (NaN); it is read as missing.", place=place
+        )
         if kind == "large":
-            sentence = (
-                f"{place}: the number {number_text(numbers[at])} is so large that Stata takes it "
-                "for missing; it is read so."
+            sentence = msg(
+                "{place}: the number {numbers} is so large that Stata takes it for "
+                "missing; it is read so.",
+                place=place,
+                numbers=number_text(numbers[at]),
             )
         notes.add(f"{kind} {name}", sentence, int(np.count_nonzero(marked)))
 
@@ -200,5 +208,7 @@ def _refuse_nowhere(
             lost += [(int(bad[0]), j)] if len(bad) else []
         if lost:
             row, j = min(lost)
-            what = f"column `{names[j]}` points to a long text that the file does not have"
+            what = msg(
+                "column `{names}` points to a long text that the file does not have", names=names[j]
+            )
             raise damaged(path.name, what, start + row + 1)

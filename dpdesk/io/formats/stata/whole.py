@@ -10,6 +10,7 @@ import mmap
 import struct
 from pathlib import Path
 
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.stat_faults import check_names
 from dpdesk.io.formats.stata.layout import DtaLayout, read_any_layout
 from dpdesk.io.formats.table import damaged
@@ -38,9 +39,10 @@ def check_whole(path: Path) -> None:
         else:
             whole = end <= path.stat().st_size and _is_whole(file.read(), layout)
     if not whole:
-        what = (
-            f"the file breaks off behind the {rows} rows that it says that it has, or has another "
-            "number of rows"
+        what = msg(
+            "the file breaks off behind the {rows} rows that it says that it has, or "
+            "has another number of rows",
+            rows=rows,
         )
         raise damaged(path.name, what)
 
@@ -56,7 +58,9 @@ def _check_end(path: Path) -> None:
     if end < 0:
         raise damaged(path.name, "the file breaks off behind its rows, where value labels stand")
     if left:
-        raise damaged(path.name, f"{left:,} bytes follow behind the end of the table")
+        raise damaged(
+            path.name, msg("{left:,} bytes follow behind the end of the table", left=left)
+        )
 
 
 def _decoded(layout: DtaLayout) -> list[str]:
