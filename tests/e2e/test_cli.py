@@ -190,7 +190,7 @@ def test_a_page_of_other_texts_is_not_checked_and_the_exit_code_is_that_of_the_r
         "internal/report.html",
         "internal/report.pdf",
     }
-    seal_again(release, said | {"texts": stated_texts("en")})
+    seal_again(release, said | {"texts": stated_texts("en").as_json()})
     assert "public/about.html" in desk.refuses(1, "verify", "release")
 
 
