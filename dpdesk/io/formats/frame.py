@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jsontext import read_json
 from dpdesk.core.labels import Kind, Variable, variable_from_plain
 from dpdesk.core.messages import msg
 from dpdesk.io.failures import private_error
@@ -223,8 +224,8 @@ class FrameReader:
         with self._path.open("rb") as file:
             line = file.readline()
         try:
-            head = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            head = read_json(line)
+        except ValueError as error:
             raise self._damaged() from error
         if not isinstance(head, Mapping):
             raise self._damaged()

@@ -73,8 +73,8 @@ def test_window_and_command_line_write_the_same_table(
     assert clicked == typed
     facts = person.desk.workbench.release
     assert facts is not None
-    assert facts.section("result")["metrics"]["discernibility"] == 7_220_555  # type: ignore[index]
-    assert facts.section("result")["rows_suppressed"] <= 603  # type: ignore[operator]
+    assert facts.manifest.result["metrics"]["discernibility"] == 7_220_555  # type: ignore[index]
+    assert facts.manifest.result["rows_suppressed"] <= 603  # type: ignore[operator]
 
 
 def _run(plan: Path, out: Path) -> None:

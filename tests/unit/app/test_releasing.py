@@ -64,7 +64,7 @@ def test_the_manifest_has_the_documented_keys(made: Path) -> None:
     manifest = load(made / "public/manifest.json")
     assert set(manifest) == {
         "format", "dpdesk", "created", "title", "method", "parameters",
-        "guarantee", "result", "commitment", "texts", "files",
+        "guarantee", "result", "commitment", "texts", "messages", "files",
     }  # fmt: skip
     assert manifest["format"] == 1
     assert manifest["method"] == "k-anonymity"
@@ -171,7 +171,7 @@ def test_suppressed_rows_and_identifiers_are_absent_and_the_rest_is_sorted(made:
     assert header == ["age", "town", "illness"]
     assert len(rows) == 299
     assert rows == sorted(rows)
-    assert read_release(made).section("result")["rows_suppressed"] == 1
+    assert read_release(made).manifest.result["rows_suppressed"] == 1
 
 
 def test_the_facts_of_a_release_can_be_read_from_either_part(made: Path) -> None:
