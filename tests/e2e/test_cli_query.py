@@ -107,6 +107,7 @@ def test_answers_say_that_words_were_not_compared(
     said: dict[str, Any] = manifest_of(forged)
     said["texts"]["sha256"] = "0" * 64
     said["guarantee"]["claim"] = "All is safe."
+    del said["messages"]
     seal_again(forged, said)
     assert any("not compared" in text for text in answered(run, forged)["warnings"])
     with AppContext.open(tmp_path / "own") as context:

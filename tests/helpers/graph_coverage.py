@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Chosen, Grouping, Query
 from dpdesk.engine.graphs.querying import answer_graph
 from tests.helpers.released_cubes import MemoryRelease
+from tests.helpers.stated import stated
 from tests.reference.graphs import pairs, sums
 
 NODES = tuple(f"n{place}" for place in range(7))
@@ -73,12 +73,10 @@ def _released(
     }
     if known:
         parameters |= {"exact": "degrees", "exact_nodes": list(NODES[:known])}
-    manifest: Mapping[str, object] = {
-        "parameters": parameters,
-        "result": {
-            "sensitivity": change,
-            "domains": [{"dimension": end, "categories": list(NODES)} for end in ENDS],
-        },
+    result = {
+        "sensitivity": change,
+        "domains": [{"dimension": end, "categories": list(NODES)} for end in ENDS],
     }
+    manifest = stated(parameters=parameters, result=result)
     domain = Domain(ENDS, (NODES, NODES), ORDERED if directed else UNORDERED)
     return MemoryRelease(manifest, {EDGES: CuboidTable(domain, values, EDGES)})

@@ -10,8 +10,12 @@ from dpdesk.io.canonical import canonical_json, parse_canonical
 
 
 def stated(given: Mapping[str, Any] | None = None, **keys: Any) -> Manifest:
-    """The manifest with these keys; all others are empty, those of its guarantee too."""
+    """The manifest with these keys; all others are empty, those of its guarantee too.
+
+    Raises ShapeError for a key of another type.
+    """
     empty: dict[str, Any] = NO_MANIFEST.as_json() | {"format": 1}
     said = {**empty, **(given or {}), **keys}
-    said["guarantee"] = {**empty["guarantee"], **said["guarantee"]}
+    if isinstance(said["guarantee"], Mapping):
+        said["guarantee"] = {**empty["guarantee"], **said["guarantee"]}
     return Manifest.from_json(parse_canonical(canonical_json(said)))
