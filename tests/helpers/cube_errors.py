@@ -26,6 +26,7 @@ from dpdesk.report.cubes import table_width
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource
+from tests.helpers.stated import stated
 
 COLUMNS = ("person", "sex", "region", "age", "pay")
 DOMAINS = {"sex": ["f", "m"], "region": ["n", "s", "w"], "age": ["young", "old"]}
@@ -199,11 +200,9 @@ class Study:
         """The stated ± of each published cell; of averages what is to be divided by n."""
         parameters: dict[str, Any] = {"measure": plain_measures(self.design)}
         parameters["rho" if self.design.plan.noise is Noise.GAUSSIAN else "epsilon"] = 1
+        manifest = stated(parameters=parameters)
         return np.concatenate(
-            [
-                np.full(table.truth.size, table_width(table.entry, {"parameters": parameters}))
-                for table in self.tables
-            ]
+            [np.full(table.truth.size, table_width(table.entry, manifest)) for table in self.tables]
         )
 
 
