@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from dpdesk.core.query import Answer
 from dpdesk.core.query_texts import read_query
 from dpdesk.core.released import CountedRows
 from dpdesk.engine.anonymity.querying import count_rows
+from tests.helpers.stated import stated
 
 ROWS = [("0-19", "F", "x")] * 3 + [("20-39", "M", "x")] * 4 + [("*", "F", "y")] * 2
 
@@ -22,10 +23,10 @@ ROWS = [("0-19", "F", "x")] * 3 + [("20-39", "M", "x")] * 4 + [("*", "F", "y")] 
 class Released:
     """Microdata in memory."""
 
-    manifest: Mapping[str, object] = {
-        "guarantee": {"parameters": {"quasi_identifiers": ["age", "sex"]}},
-        "result": {"rows_suppressed": 1, "node": {"age": 1, "sex": 0}},
-    }
+    manifest = stated(
+        guarantee={"parameters": {"quasi_identifiers": ["age", "sex"]}},
+        result={"rows_suppressed": 1, "node": {"age": 1, "sex": 0}},
+    )
 
     def cuboid(self, file: str, token: CancelToken) -> CuboidTable:
         raise KeyError(file)

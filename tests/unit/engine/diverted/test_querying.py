@@ -13,6 +13,7 @@ from dpdesk.core.query import Answer, Chosen, Grouping, Query, Within
 from dpdesk.core.released import CountedRows
 from dpdesk.core.spans import Span
 from dpdesk.engine.diverted.querying import answer_diverted
+from tests.helpers.stated import stated
 
 
 class Rows:
@@ -21,10 +22,9 @@ class Rows:
     def __init__(self, rows: Sequence[tuple[str, ...]], size: int = 2) -> None:
         self._rows = rows
         named = {"l": size, "diverted": ["illness", "job"]}
-        self.manifest = {
-            "guarantee": {"parameters": named},
-            "parameters": {"partition": "largest-first"},
-        }
+        self.manifest = stated(
+            guarantee={"parameters": named}, parameters={"partition": "largest-first"}
+        )
 
     def columns(self, file: str, token: CancelToken) -> tuple[str, ...]:
         return ("age", "illness", "job")
