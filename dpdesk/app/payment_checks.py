@@ -77,7 +77,7 @@ def payment_faults(
 def payment_claims(manifest: Manifest, evidence: Mapping[str, object]) -> list[ClaimCheck]:
     """A claim that is not checked where the evidence does not hold the entry of the debit.
 
-    Earlier versions kept none; whoever took it away from a later one could name other texts.
+    Earlier versions kept none; anyone who removed it from a later one could name other texts.
     """
     budget = evidence.get("budget")
     if isinstance(budget, Mapping) and "record" in budget:

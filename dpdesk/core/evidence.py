@@ -83,7 +83,7 @@ class Evidence(Shape):
     """The evidence; ``budget`` is None for releases that cost nothing.
 
     ``hierarchies`` are rows of labels from leaf to top, by column; ``plain`` is the whole as it
-    stands in the file, for what compares it value by value.
+    is in the file, for what compares it value by value.
     """
 
     format: int = 0

@@ -97,7 +97,7 @@ class Behind(Generic[_Result]):
             try:
                 with token.on_cancel(own.cancel):
                     future.set_result(make(own))
-            except BaseException as error:  # noqa: BLE001 - whoever asks for the result gets it
+            except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
                 future.set_exception(error)
 
         self._future = future

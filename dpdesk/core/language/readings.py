@@ -1,4 +1,4 @@
-"""Readings of a message: its text with marks for its values, where some stand in it as words.
+"""Readings of a message: its text with marks for its values, some of them written out as words.
 
 A message may be in the catalogue as a whole, with its inner messages as values of their own, or
 with the words of these written out. All are found by their fixed parts; no value is ever searched.
@@ -13,7 +13,7 @@ from itertools import islice, product
 from dpdesk.core.messages import Message, frame
 
 MARK = "\ue000"
-"""Stands in the place of a value."""
+"""Marks the place of a value."""
 
 Reading = tuple[str, tuple[str, ...]]
 """A text with marks, and the values that these stand for, in order."""
@@ -22,7 +22,7 @@ _SENTENCES = re.compile(r"(?<=[.!?:;]) (?=\S)")
 _MOST_READINGS = 600
 _LONGEST_WORDS = 200
 _WRAPPED = ((re.compile("`[^`]*`"), "`", "`"), (re.compile(r".*\d %"), "", " %"))
-"""Values with marks around them that stand in entries as words."""
+"""Values whose quotation marks or per cent signs are part of the words of an entry."""
 
 
 def reading(message: Message) -> Reading:
@@ -44,7 +44,7 @@ def readings(found: Reading) -> Iterator[Reading]:
 
 
 def sentences(found: Reading) -> list[Reading]:
-    """The sentences of a reading; what looks like the end of one inside a value is none."""
+    """The sentences of a reading; what looks like the end of one inside a value is not."""
     parts, start = [], 0
     for text in _SENTENCES.split(found[0]):
         end = start + text.count(MARK)
