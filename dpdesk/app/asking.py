@@ -43,8 +43,8 @@ def released_column(
     release: OpenRelease, name: str, token: CancelToken, report: Report
 ) -> ReleasedColumn:
     """What a column of a released table holds; InputError ``release.unreadable``, Cancelled."""
-    from dpdesk.engine.anonymity.querying import label_order
-    from dpdesk.engine.diverted.querying import MICRODATA
+    from dpdesk.engine.methods.k_anonymity.querying import label_order
+    from dpdesk.engine.methods.l_diverted.querying import MICRODATA
 
     report(StepStarted("Read the values", 1, 1))
     with told(release.about.folder):

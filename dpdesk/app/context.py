@@ -34,7 +34,7 @@ class AppContext(Closing):
         Raises StorageError when the folder cannot be made or is not private.
         """
         from dpdesk.core.graver import use_tool
-        from dpdesk.engine.methods import default_registry
+        from dpdesk.engine.methods.registered import default_registry
         from dpdesk.io.formats.databases.hosts import use_home
         from dpdesk.io.four_ti_two import FourTiTwo
         from dpdesk.io.workspace import Workspace

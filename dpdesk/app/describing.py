@@ -17,7 +17,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnProfile, ColumnType
 
 if TYPE_CHECKING:
-    from dpdesk.engine.anonymity.risk import RiskSummary
+    from dpdesk.engine.methods.k_anonymity.risk import RiskSummary
     from dpdesk.io.store import DataStore
 
 BINS = 24
@@ -176,7 +176,7 @@ def current_risk(
 
     Raises StorageError when memory or disk are not enough, Cancelled.
     """
-    from dpdesk.engine.anonymity.risk import summarise_risk
+    from dpdesk.engine.methods.k_anonymity.risk import summarise_risk
 
     table = data.frequency_table(attributes, token)
     summary = summarise_risk(table.counts, k)

@@ -31,7 +31,7 @@ from dpdesk.core.parameters import nearest
 from dpdesk.core.published import MINIMAL_CHANGE, ClaimCheck
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.export_losses import described, losses
 from dpdesk.io.formats.numbers import number_text

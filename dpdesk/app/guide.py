@@ -75,7 +75,7 @@ def _cell(text: str) -> str:
 
 def main() -> int:
     """Print the guide."""
-    from dpdesk.engine.methods import default_registry
+    from dpdesk.engine.methods.registered import default_registry
 
     sys.stdout.write(method_guide(default_registry()))
     return 0

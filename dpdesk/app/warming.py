@@ -29,27 +29,27 @@ MODULES = (
     "dpdesk.io.hierarchyfile",
     "dpdesk.io.counting",
     "dpdesk.engine.hierarchies.preview",
-    "dpdesk.engine.anonymity.exploration",
-    "dpdesk.engine.anonymity.search",
-    "dpdesk.engine.anonymity.kernels",
-    "dpdesk.engine.anonymity.samarati",
+    "dpdesk.engine.methods.k_anonymity.exploration",
+    "dpdesk.engine.methods.k_anonymity.search",
+    "dpdesk.engine.methods.k_anonymity.kernels",
+    "dpdesk.engine.methods.k_anonymity.samarati",
     "dpdesk.app.running",
     "dpdesk.io.recode",
     "dpdesk.verifiers.anonymity.verification",
     "dpdesk.verifiers.anonymity.source_verification",
     "pyarrow.acero",
     "pyarrow.csv",
-    "dpdesk.engine.cubes.exploration",
+    "dpdesk.engine.methods.dp_cube.exploration",
     "dpdesk.engine.cubes.optimal.planner",
     "dpdesk.engine.cubes.planners.bmax",
-    "dpdesk.engine.cubes.design",
+    "dpdesk.engine.methods.dp_cube.design",
     "dpdesk.engine.noise.kernels",
     "dpdesk.app.browsing",
     "dpdesk.engine.cubes.olap.answering",
     "dpdesk.io.release_content",
-    "dpdesk.engine.diverted.exploration",
-    "dpdesk.engine.diverted.releasing",
-    "dpdesk.engine.diverted.kernels",
+    "dpdesk.engine.methods.l_diverted.exploration",
+    "dpdesk.engine.methods.l_diverted.releasing",
+    "dpdesk.engine.methods.l_diverted.kernels",
     "dpdesk.io.rewrite",
     "dpdesk.io.line_kernels",
     "dpdesk.engine.disclosure",
@@ -108,13 +108,13 @@ def _noise() -> None:
 
     What is drawn is used for nothing and counts nothing.
     """
-    from dpdesk.engine.cubes.warming import warm_kernels
+    from dpdesk.engine.methods.dp_cube.warming import warm_kernels
 
     warm_kernels()
 
 
 def _values() -> None:
     """The kernels that draw values draw a few of nobody's and forget them."""
-    from dpdesk.engine.diverted.warming import warm_kernels
+    from dpdesk.engine.methods.l_diverted.warming import warm_kernels
 
     warm_kernels()

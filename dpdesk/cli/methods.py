@@ -16,7 +16,7 @@ _WIDTH = 96
 
 def methods_help() -> str:
     """The part of ``run --help`` on the plan's ``[protection]``."""
-    from dpdesk.engine.methods import default_registry
+    from dpdesk.engine.methods.registered import default_registry
 
     parts = ["methods, with the keys of a plan's [protection]:"]
     parts += [_method_help(method) for method in default_registry()]

@@ -11,8 +11,8 @@ from dpdesk.core.released import ReleasedContent
 
 if TYPE_CHECKING:
     from dpdesk.core.rows import RowSource
-    from dpdesk.engine.diverted.comparators.own_data import Comparison
     from dpdesk.engine.method import MethodInput
+    from dpdesk.engine.methods.l_diverted.comparators.own_data import Comparison
     from dpdesk.engine.noise.randomness import RandomSource
 
 

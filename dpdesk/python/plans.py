@@ -23,7 +23,7 @@ from dpdesk.core.schema import Role
 from dpdesk.core.source_options import FRAME_ENDING, check_options, source_format, without_ignored
 from dpdesk.core.source_spec import SourceSpec, read_source
 from dpdesk.engine.kinds import noise_of
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.project.work import WorkState
 from dpdesk.python import session
 from dpdesk.python.frames import NAME, held_frame, is_frame, texts_of

@@ -207,7 +207,7 @@ def table_width(item: Mapping[str, object], manifest: Manifest) -> float:
     """± in 95 % of the cells of a table, from its line in a manifest and what else stands there.
 
     Where numbers were made whole it holds for the whole numbers; see
-    :func:`~dpdesk.engine.cubes.widths.released_width`.
+    :func:`~dpdesk.engine.methods.dp_cube.widths.released_width`.
     """
     parameters = manifest.parameters
     noise = Noise.GAUSSIAN if "rho" in parameters else Noise.LAPLACE

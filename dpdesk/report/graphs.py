@@ -11,10 +11,10 @@ from dpdesk.core.messages import text_of
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.exact.attack import Attack
-from dpdesk.engine.graphs.parameters import PARAMETERS
-from dpdesk.engine.graphs.settings import GraphSettings
-from dpdesk.engine.graphs.words import UNIT, exact_parts
 from dpdesk.engine.method import Method
+from dpdesk.engine.methods.dp_graph.parameters import PARAMETERS
+from dpdesk.engine.methods.dp_graph.settings import GraphSettings
+from dpdesk.engine.methods.dp_graph.words import UNIT, exact_parts
 from dpdesk.engine.private.guarantee_words import converted
 from dpdesk.engine.private.widths import half_width
 from dpdesk.report.cubes import (

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.rows import CodedColumn
-from dpdesk.engine.diverted.drawing import permutation
-from dpdesk.engine.diverted.mechanism import all_but_the_rest, draw_rows
-from dpdesk.engine.diverted.partition import RULES, row_groups, value_groups
-from dpdesk.engine.diverted.settings import MIXED
+from dpdesk.engine.methods.l_diverted.drawing import permutation
+from dpdesk.engine.methods.l_diverted.mechanism import all_but_the_rest, draw_rows
+from dpdesk.engine.methods.l_diverted.partition import RULES, row_groups, value_groups
+from dpdesk.engine.methods.l_diverted.settings import MIXED
 from dpdesk.engine.noise.randomness import SystemRandomness
 
 COLUMNS = {"age": 90, "sex": 2, "region": 120, "birthplace": 200, "status": 6, "job": 400}

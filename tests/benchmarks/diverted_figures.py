@@ -20,14 +20,14 @@ import numpy as np
 
 from dpdesk.core.charts import Axis, Chart, format_figure
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.engine.diverted.comparators.experiment import (
+from dpdesk.engine.methods.l_diverted.comparators.experiment import (
     SELECTIVITIES,
     Measured,
     Trial,
     measure,
     value_errors,
 )
-from dpdesk.engine.diverted.comparators.own_data import (
+from dpdesk.engine.methods.l_diverted.comparators.own_data import (
     SELECTIVITY,
     SIZE,
     lines_chart,
@@ -37,12 +37,16 @@ from dpdesk.engine.diverted.comparators.own_data import (
     small_lines,
     way_label,
 )
-from dpdesk.engine.diverted.comparators.pool import Codes, Sample, random_pool
-from dpdesk.engine.diverted.comparators.ways import Setting, Way
-from dpdesk.engine.diverted.estimation.estimate import collapsed, iterative_bayes, nonnegative
-from dpdesk.engine.diverted.estimation.groups import group_model
-from dpdesk.engine.diverted.estimation.transition import FullTransition
-from dpdesk.engine.diverted.mechanism import divert
+from dpdesk.engine.methods.l_diverted.comparators.pool import Codes, Sample, random_pool
+from dpdesk.engine.methods.l_diverted.comparators.ways import Setting, Way
+from dpdesk.engine.methods.l_diverted.estimation.estimate import (
+    collapsed,
+    iterative_bayes,
+    nonnegative,
+)
+from dpdesk.engine.methods.l_diverted.estimation.groups import group_model
+from dpdesk.engine.methods.l_diverted.estimation.transition import FullTransition
+from dpdesk.engine.methods.l_diverted.mechanism import divert
 from dpdesk.engine.noise.randomness import SystemRandomness
 from dpdesk.report.svg import render_document
 

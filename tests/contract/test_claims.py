@@ -21,9 +21,9 @@ from dpdesk.core.parameters import ChoiceParameter, parse_parameters
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.resources import resource
 from dpdesk.core.schema import Role
-from dpdesk.engine.anonymity.guarantee import k_guarantee
-from dpdesk.engine.diverted.guarantee import diverted_guarantee
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
+from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 from tests.reference.claims import Facts, faults
 

@@ -29,7 +29,7 @@ from dpdesk.core.parameters import (
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput, Outcome, RowsMethod
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.registry import Registry
 from tests.contract.toy import CommonValues
 from tests.helpers.memory_tables import MemoryPublished, MemorySource, publish

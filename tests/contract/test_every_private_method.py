@@ -19,7 +19,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import Parameter, effective_parameters, parse_parameters
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.private.method import Design, NoisyTables, PrivateInput, PrivateMethod
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits

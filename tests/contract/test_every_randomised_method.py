@@ -20,7 +20,7 @@ from dpdesk.core.published import CheckStatus, RowDifference
 from dpdesk.core.rows import CodedColumn, RewrittenRows
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput, Outcome, RowsMethod
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemoryPublished, MemorySource
 from tests.helpers.stated import stated

@@ -18,9 +18,9 @@ from dpdesk.core.messages import frame
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.schema import Role
-from dpdesk.engine.anonymity.guarantee import k_guarantee
-from dpdesk.engine.diverted.guarantee import diverted_guarantee
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
+from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 from tests.reference.guarantee_table import PRIVATE, ROWS, Entry, Truth, entry_of, parted
 
@@ -242,7 +242,8 @@ ELSEWHERE = frozenset(
 """Texts in the same modules that are in no guarantee."""
 WORDED = (
     "private/guarantee_words", "cubes/guarantee_words", "cubes/guarantee", "cubes/exact/words",
-    "graphs/words", "diverted/guarantee", "anonymity/guarantee", "anonymity/pseudonym_words",
+    "methods/dp_graph/words", "methods/l_diverted/guarantee", "methods/k_anonymity/guarantee",
+    "methods/k_anonymity/pseudonym_words",
 )  # fmt: skip
 """Modules that word guarantees."""
 

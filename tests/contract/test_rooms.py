@@ -20,7 +20,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.capabilities import UNKNOWN, Capabilities, Content, Protection, RowOrder, Spending
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.registry import Registry
 from tests.contract.toy import CommonValues
 

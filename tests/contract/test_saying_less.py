@@ -20,7 +20,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.published import MADE_AGAIN, ROWS_COMPARED, CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.engine.method import GUARANTEE, Method
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.registry import Registry
 from dpdesk.project.review.votes import ItemStatus
 from tests.contract.toys import ROWS, Rows, Tables, refused, write_plan

@@ -44,7 +44,7 @@ from dpdesk.core.errors import DpdeskError, RefusedError
 from dpdesk.core.export_formats import FORMATS, suffix_of
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.query import Query
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.registry import Registry
 from dpdesk.io.planfile import read_plan
 from dpdesk.project.ledger import Ledger

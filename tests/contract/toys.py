@@ -17,11 +17,11 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.public_fields import Tells, fields_of, settings
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
-from dpdesk.engine.cubes.method import DpCube
-from dpdesk.engine.diverted.method import LDiverted
-from dpdesk.engine.graphs.method import DpGraph
 from dpdesk.engine.method import Method, MethodInput, Outcome
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.dp_cube.method import DpCube
+from dpdesk.engine.methods.dp_graph.method import DpGraph
+from dpdesk.engine.methods.l_diverted.method import LDiverted
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.private.method import Design, PrivateInput
 from dpdesk.engine.registry import Registry
 from tests.contract.toy import CommonValues

@@ -20,7 +20,7 @@ from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.language import catalogue, read_catalogue, voice_of
 from dpdesk.core.release import VerifyReport
-from dpdesk.engine.cubes.design import CubeDesign
+from dpdesk.engine.methods.dp_cube.design import CubeDesign
 from dpdesk.io.store import DataStore
 from tests.helpers.cubes import AGES, REGION, SEX, people, release, write_plan, write_register
 from tests.helpers.forging import manifest_of, seal_again

@@ -26,8 +26,8 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.release import VerifyReport
-from dpdesk.engine.diverted.method import LDiverted
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.l_diverted.method import LDiverted
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.published import PublishedCsv
 from tests.helpers import clinic
 from tests.helpers.forging import PAGES, RECORDED, manifest_of, report_again, seal_again

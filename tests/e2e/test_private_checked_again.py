@@ -14,7 +14,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from tests.helpers.cubes import release
 
 _CUBE = """[protection]

@@ -18,8 +18,8 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.public_fields import LISTED
 from dpdesk.core.published import CheckStatus
-from dpdesk.engine.anonymity.method import KAnonymity
-from dpdesk.engine.cubes.method import DpCube
+from dpdesk.engine.methods.dp_cube.method import DpCube
+from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.project.ledger.ledger import Ledger
 from dpdesk.project.review.policy import BUILT_IN
 from dpdesk.project.review.votes import ItemStatus

@@ -16,7 +16,7 @@ from dpdesk.core.public_fields import LISTED
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
 from dpdesk.core.schema import ColumnType, Role, RoleSuggestion, ValueCount
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.project.review.checklist import Checklist, make_checklist
 from dpdesk.project.review.policy import Policy, PolicyRelation
 from dpdesk.project.review.questions import CheckedFacts, Passage

@@ -18,8 +18,8 @@ import numpy as np
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes.design import CubeDesign
-from dpdesk.engine.cubes.method import DpCube
+from dpdesk.engine.methods.dp_cube.design import CubeDesign
+from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.method import NoisyTables, PrivateInput
 from dpdesk.report.cubes import table_width

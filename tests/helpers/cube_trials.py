@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpdesk.engine.cubes.design import average
+from dpdesk.engine.methods.dp_cube.design import average
 from dpdesk.engine.private.kinds import Noise
 from tests.helpers.cube_errors import Numbers, Study, Table
 from tests.helpers.statistics import stray

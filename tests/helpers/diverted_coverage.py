@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpdesk.engine.diverted.estimation.estimate import Estimator, Tables, estimate
-from dpdesk.engine.diverted.estimation.groups import group_model
-from dpdesk.engine.diverted.estimation.transition import FullTransition
+from dpdesk.engine.methods.l_diverted.estimation.estimate import Estimator, Tables, estimate
+from dpdesk.engine.methods.l_diverted.estimation.groups import group_model
+from dpdesk.engine.methods.l_diverted.estimation.transition import FullTransition
 from tests.helpers.diverted_releases import published, skewed_codes
 
 ROWS = 6000

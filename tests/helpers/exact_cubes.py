@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes.design import CubeDesign
-from dpdesk.engine.cubes.method import DpCube
+from dpdesk.engine.methods.dp_cube.design import CubeDesign
+from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.private.method import PrivateInput
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits

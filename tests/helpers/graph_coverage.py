@@ -9,7 +9,7 @@ import numpy as np
 from dpdesk.core.cuboid import ORDERED, UNORDERED, CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Chosen, Grouping, Query
-from dpdesk.engine.graphs.querying import answer_graph
+from dpdesk.engine.methods.dp_graph.querying import answer_graph
 from tests.helpers.released_cubes import MemoryRelease
 from tests.helpers.stated import stated
 from tests.reference.graphs import pairs, sums

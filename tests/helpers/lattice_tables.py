@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.engine.anonymity.lattice import LatticeProblem
 from dpdesk.engine.hierarchies.alignment import AlignedTable
+from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 
 
 @dataclass(frozen=True)

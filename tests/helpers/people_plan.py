@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.context import AppContext
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.engine.method import Exploration, MethodInput
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.registry import Registry
 from dpdesk.io.workspace import Workspace
 from dpdesk.ui.jobs import JobHub

@@ -20,10 +20,10 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
-from dpdesk.engine.anonymity.method import KAnonymity
-from dpdesk.engine.anonymity.settings import PARAMETERS
 from dpdesk.engine.hierarchies.remaking import remakes
 from dpdesk.engine.method import MethodInput, Outcome
+from dpdesk.engine.methods.k_anonymity.method import KAnonymity
+from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS
 from tests.helpers.memory_tables import MemorySource, publish
 from tests.helpers.stated import stated
 

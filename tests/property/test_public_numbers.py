@@ -23,11 +23,11 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
-from dpdesk.engine.anonymity.method import KAnonymity
-from dpdesk.engine.anonymity.settings import PARAMETERS
-from dpdesk.engine.diverted.method import LDiverted
-from dpdesk.engine.diverted.settings import PARAMETERS as DIVERTED
 from dpdesk.engine.method import MethodInput
+from dpdesk.engine.methods.k_anonymity.method import KAnonymity
+from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS
+from dpdesk.engine.methods.l_diverted.method import LDiverted
+from dpdesk.engine.methods.l_diverted.settings import PARAMETERS as DIVERTED
 from tests.helpers.memory_tables import MemorySource, Row, publish
 from tests.helpers.stated import stated
 

@@ -13,7 +13,7 @@ import pytest
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.consistency import linear
 from dpdesk.engine.cubes.solver import Answer, Program
-from dpdesk.engine.cubes.solver_worker import solve
+from dpdesk.engine.methods.dp_cube.solver_worker import solve
 from tests.helpers.cube_errors import MEASURES, Study, budget, design_of, people
 from tests.helpers.cube_trials import tried
 from tests.helpers.soak import SoakBook, scaled

@@ -16,9 +16,9 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
-from dpdesk.engine.anonymity.method import KAnonymity
-from dpdesk.engine.anonymity.settings import PARAMETERS
 from dpdesk.engine.method import MethodInput, Outcome
+from dpdesk.engine.methods.k_anonymity.method import KAnonymity
+from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS
 from tests.helpers.memory_tables import MemorySource, Row, publish
 from tests.tools.public_numbers import PAGE
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dpdesk.core.public_fields import COMMON, Tells
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 
 PAGE = Path(__file__).parents[2] / "resources" / "docs" / "public-numbers.md"
 _FIRST = "Every release"

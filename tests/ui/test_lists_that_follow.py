@@ -15,7 +15,7 @@ from dpdesk.core.export_holding import HOLDS
 from dpdesk.core.source_options import ENDINGS, FOREIGN_FORMATS, FRAME_ENDING, source_format
 from dpdesk.core.source_options import FORMATS as SOURCES
 from dpdesk.core.source_spec import SourceSpec
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.formats.worker import _PRIVATE, _READERS
 from dpdesk.ui.panels.data.presenter import format_words
 from dpdesk.ui.panels.review.panel import _filters

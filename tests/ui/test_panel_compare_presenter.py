@@ -23,7 +23,7 @@ from dpdesk.core.charts import (
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.plan import HierarchyBuilder, SourceSpec
 from dpdesk.core.schema import Role
-from dpdesk.engine.anonymity.method import KAnonymity
+from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.ui.panels.compare import presenter
 from dpdesk.ui.panels.compare.presenter import Pins
 from dpdesk.ui.panels.compare.table import CompareTable, compare_table

@@ -11,7 +11,7 @@ from dpdesk.app.types import SetMethod, SetParameters, SetRoles, WorkState
 from dpdesk.core.charts import Figure
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import Role
-from dpdesk.engine.anonymity.method import KAnonymity
+from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.protect import presenter
 from dpdesk.ui.words import settings

@@ -14,7 +14,7 @@ import pytest
 
 import dpdesk
 from dpdesk.engine.method import Method
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 
 ROOT = Path(__file__).parents[2]
 WINDOW_LIBRARIES = ("PySide6", "shiboken6", "pyqtgraph")

@@ -19,7 +19,7 @@ from dpdesk.engine.cubes.stopping import Ints
 
 Floats = NDArray[np.float64]
 
-_WORKER = "dpdesk.engine.cubes.solver_worker:answer"
+_WORKER = "dpdesk.engine.methods.dp_cube.solver_worker:answer"
 
 OPTIMAL = "optimal"
 INFEASIBLE = "infeasible"

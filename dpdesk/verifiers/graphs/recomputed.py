@@ -29,7 +29,7 @@ _SMALL = {
     (6, True): (2, 2, 4, 6, 6, 6, 6),
 }
 """Longest minimal changes of undirected graphs by nodes and known edge count, by known degrees:
-from all changes of all graphs (tests/unit/engine/graphs/test_changes.py)."""
+from all changes of all graphs (tests/unit/engine/methods/dp_graph/test_changes.py)."""
 _STEPS = 200
 
 

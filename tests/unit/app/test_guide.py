@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpdesk.app.guide import method_guide
 from dpdesk.core.resources import resource
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 
 
 def test_the_bundled_guide_is_the_one_that_the_registry_writes() -> None:

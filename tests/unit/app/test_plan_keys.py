@@ -11,7 +11,7 @@ from dpdesk.app.planning import check_protection, prepare_rows
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import Plan
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.workspace import Workspace
 from tests.helpers import releases as town
 

@@ -19,7 +19,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import read_release, verify_release
 from dpdesk.core.errors import Cancelled, InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, Note, StepProgress, StepStarted
-from dpdesk.engine.anonymity.method import KAnonymity
+from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.io.store import DataStore
 from tests.helpers import releases as town
 

@@ -20,7 +20,7 @@ from dpdesk.core.language import catalogue, read_catalogue
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.release import VerifyReport
-from dpdesk.engine.anonymity.method import KAnonymity
+from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.engine.registry import Registry
 from dpdesk.io.csvgrammar import UnreadableTableError
 from tests.helpers import clinic
@@ -162,7 +162,7 @@ FIGURES = "figures of the evidence are those of the source"
 
 def with_evidence(made: Path, place: Path, texts: object, change: Callable[[Any], object]) -> Path:
     """The release with changed evidence and the report that it gives, sealed again."""
-    from dpdesk.engine.methods import default_registry
+    from dpdesk.engine.methods.registered import default_registry
     from dpdesk.io.canonical import canonical_json, read_canonical
     from dpdesk.io.release_folder import seal_bytes
 
@@ -241,7 +241,7 @@ def test_an_added_note_is_found_with_the_source(context: AppContext, tmp_path: P
 
 def test_a_report_says_how_its_notes_are_checked(made: Path) -> None:
     """A forged note shows in a report that is made again from it."""
-    from dpdesk.engine.methods import default_registry
+    from dpdesk.engine.methods.registered import default_registry
     from dpdesk.io.canonical import read_canonical
 
     manifest = Manifest.from_json(read_canonical(made / "public/manifest.json"))

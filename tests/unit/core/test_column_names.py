@@ -14,7 +14,7 @@ from dpdesk.core.column_names import (
 )
 from dpdesk.core.errors import InputError
 from dpdesk.core.plan import Plan
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 
 NFC, NFD = "r\u00e9gion", "re\u0301gion"
 OTHERS = frozenset(

@@ -12,7 +12,7 @@ from dpdesk.core.public_fields import (
     withdrawn,
     written,
 )
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from tests.tools.public_numbers import PAGE, page
 
 NAMED = PublicField("result.node.*", Tells.CHOICE, "…")

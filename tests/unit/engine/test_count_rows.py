@@ -14,7 +14,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Answer
 from dpdesk.core.query_texts import read_query
 from dpdesk.core.released import CountedRows
-from dpdesk.engine.anonymity.querying import count_rows
+from dpdesk.engine.methods.k_anonymity.querying import count_rows
 from tests.helpers.stated import stated
 
 ROWS = [("0-19", "F", "x")] * 3 + [("20-39", "M", "x")] * 4 + [("*", "F", "y")] * 2

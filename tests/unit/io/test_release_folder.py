@@ -19,7 +19,7 @@ import pytest
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.manifest import NO_MANIFEST
-from dpdesk.engine.methods import default_registry
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io import release_folder, safewrite
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.release_check import check_files, read_release

@@ -22,11 +22,11 @@ from dpdesk.core.plain import thaw
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes import design as declaring
-from dpdesk.engine.cubes.method import DpCube
-from dpdesk.engine.graphs import counting as graph_counting
-from dpdesk.engine.graphs import design as graph_design
-from dpdesk.engine.graphs.method import DpGraph
+from dpdesk.engine.methods.dp_cube import design as declaring
+from dpdesk.engine.methods.dp_cube.method import DpCube
+from dpdesk.engine.methods.dp_graph import counting as graph_counting
+from dpdesk.engine.methods.dp_graph import design as graph_design
+from dpdesk.engine.methods.dp_graph.method import DpGraph
 from dpdesk.engine.private import counting, declared
 from dpdesk.engine.private.declared import DeclaredDimension, declare
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod

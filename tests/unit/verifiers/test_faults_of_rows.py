@@ -19,10 +19,10 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.engine.anonymity.method import KAnonymity
-from dpdesk.engine.anonymity.settings import Settings as KSettings
-from dpdesk.engine.diverted.method import LDiverted
-from dpdesk.engine.diverted.settings import Settings as LSettings
+from dpdesk.engine.methods.k_anonymity.method import KAnonymity
+from dpdesk.engine.methods.k_anonymity.settings import Settings as KSettings
+from dpdesk.engine.methods.l_diverted.method import LDiverted
+from dpdesk.engine.methods.l_diverted.settings import Settings as LSettings
 from tests.helpers import clinic, releases
 
 Patch = pytest.MonkeyPatch

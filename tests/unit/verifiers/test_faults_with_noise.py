@@ -21,19 +21,20 @@ from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes import channels, design, guarantee
-from dpdesk.engine.cubes import design as processing
+from dpdesk.engine.cubes import channels, guarantee
 from dpdesk.engine.cubes.exact import planned
 from dpdesk.engine.cubes.exact.sensitivity import GenericSensitivity, Origin
 from dpdesk.engine.cubes.mechanism import RowEffect
-from dpdesk.engine.cubes.method import DpCube
 from dpdesk.engine.cubes.plans import NoiseSource
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.graphs import design as graph_design
-from dpdesk.engine.graphs import words as graph_words
-from dpdesk.engine.graphs.known import KnownDegrees
-from dpdesk.engine.graphs.method import DpGraph
-from dpdesk.engine.graphs.settings import GraphSettings
+from dpdesk.engine.methods.dp_cube import design
+from dpdesk.engine.methods.dp_cube import design as processing
+from dpdesk.engine.methods.dp_cube.method import DpCube
+from dpdesk.engine.methods.dp_graph import design as graph_design
+from dpdesk.engine.methods.dp_graph import words as graph_words
+from dpdesk.engine.methods.dp_graph.known import KnownDegrees
+from dpdesk.engine.methods.dp_graph.method import DpGraph
+from dpdesk.engine.methods.dp_graph.settings import GraphSettings
 from dpdesk.engine.private import guarantee_words
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod

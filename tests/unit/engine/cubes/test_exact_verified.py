@@ -23,7 +23,7 @@ from dpdesk.engine.cubes.exact.knowledge import knowledge
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity
 from dpdesk.engine.cubes.lattice import information
-from dpdesk.engine.cubes.method import DpCube
+from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.private.method import PrivateInput
 from dpdesk.verifiers.cubes import exact as verified
 from dpdesk.verifiers.cubes.changes import largest_change

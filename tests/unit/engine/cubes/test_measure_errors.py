@@ -9,9 +9,9 @@ import pytest
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes.design import CubeDesign, design_cube
-from dpdesk.engine.cubes.exploration import CubeExploration
 from dpdesk.engine.cubes.parameters import PARAMETERS
+from dpdesk.engine.methods.dp_cube.design import CubeDesign, design_cube
+from dpdesk.engine.methods.dp_cube.exploration import CubeExploration
 from dpdesk.engine.private.method import PrivateInput
 from dpdesk.report.cubes import unit_words
 

@@ -17,7 +17,7 @@ import pytest
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes.method import DpCube
+from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.noise.laplace import DiscreteLaplace
 from dpdesk.engine.private.method import PrivateInput
 from tests.helpers.debits import debit_for_tests

@@ -16,14 +16,14 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.channels import make_channels
-from dpdesk.engine.cubes.errors import expected_errors
-from dpdesk.engine.cubes.exploration import CubeExploration
 from dpdesk.engine.cubes.parameters import PARAMETERS
-from dpdesk.engine.cubes.plan_shelf import PlanShelf
-from dpdesk.engine.cubes.plan_worker import PlanWorker
-from dpdesk.engine.cubes.planner_errors import budgets_around
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.method import ExplorationView
+from dpdesk.engine.methods.dp_cube.errors import expected_errors
+from dpdesk.engine.methods.dp_cube.exploration import CubeExploration
+from dpdesk.engine.methods.dp_cube.plan_shelf import PlanShelf
+from dpdesk.engine.methods.dp_cube.plan_worker import PlanWorker
+from dpdesk.engine.methods.dp_cube.planner_errors import budgets_around
 from dpdesk.engine.private.method import PrivateInput
 from dpdesk.engine.private.widths import half_width
 

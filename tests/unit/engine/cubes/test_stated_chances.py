@@ -15,8 +15,8 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.language.speaker import voice_of
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes.exploration import CubeExploration
 from dpdesk.engine.cubes.parameters import PARAMETERS
+from dpdesk.engine.methods.dp_cube.exploration import CubeExploration
 from dpdesk.engine.private.method import PrivateInput
 
 DOMAINS = {"a": ["a0", "a1"], "b": ["b0", "b1", "b2"]}

@@ -14,9 +14,9 @@ import pytest
 
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
-from dpdesk.engine.cubes.method import DpCube
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.private.guarantee_words import converted, epsilon_between, epsilon_of
 from dpdesk.engine.private.method import PrivateInput
 

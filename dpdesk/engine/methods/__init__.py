@@ -1,0 +1,1 @@
+"""Methods of protection, a folder each; :mod:`.registered` lists them."""

@@ -1,0 +1,1 @@
+"""The method ``dp-cube``: tables with noise, over the library :mod:`dpdesk.engine.cubes`."""

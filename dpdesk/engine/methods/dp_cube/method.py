@@ -1,0 +1,141 @@
+"""Differentially private data cubes as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
+from dpdesk.core.export_formats import OF_CUBES
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField
+from dpdesk.core.published import ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.cubes.parameters import PARAMETERS
+from dpdesk.engine.method import Exploration
+from dpdesk.engine.methods.dp_cube.public_fields import PUBLIC_FIELDS
+from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.public_fields import CHECKED_BY
+from dpdesk.engine.private.settings import cluster_of
+
+if TYPE_CHECKING:
+    from dpdesk.core.cuboid import CuboidTable
+    from dpdesk.core.frequency import FrequencySource
+    from dpdesk.core.query import Answer, Askable, Query
+    from dpdesk.core.released import ReleasedContent
+    from dpdesk.verifiers.declared import Declarations
+
+
+class DpCube(PrivateMethod):
+    """Tables over all combinations of some dimensions, with integer noise from an exact sampler.
+
+    Source: data cubes paper (K_all, K_base, BMax, PMost); planners by the error after consistency
+    and the consistency itself are our own (resources/docs/cubes.md).
+    """
+
+    id: ClassVar[str] = "dp-cube"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.TABLES,
+        Protection.NOISE,
+        Spending.PERSONS,
+        folder="cuboids",
+        exports=OF_CUBES,
+        uses=frozenset({Use.ASKED, Use.BROWSED, Use.BOUGHT}),
+    )
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "Differentially private tables"
+    summary: ClassVar[str] = (
+        "Release tables of counts or sums over chosen dimensions, with random noise scaled to "
+        "what one person can change, and make the tables agree with each other."
+    )
+    promise: ClassVar[str] = (
+        "One person more or less (or another in the same place, as the plan says) makes no output "
+        "more likely by more than ×e^ε; with ρ, but for a chance of δ. Beside exact tables, it is "
+        "a minimal change that is covered, and the exact tables are not."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
+    checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`."""
+        from dpdesk.engine.cubes.settings import CubeSettings, check_columns
+
+        check_columns(CubeSettings.from_parameters(parameters, where), columns, roles, where)
+
+    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
+        """See :meth:`QueryableMethod.askable`."""
+        from dpdesk.engine.cubes.olap.cube import ReleasedCube
+        from dpdesk.engine.cubes.olap.selection import askable_cube
+
+        return askable_cube(ReleasedCube.from_manifest(content.manifest))
+
+    def answer(
+        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
+    ) -> Answer:
+        """See :meth:`QueryableMethod.answer`."""
+        from dpdesk.engine.cubes.olap.answering import cube_grid
+        from dpdesk.engine.cubes.olap.cube import ReleasedCube
+
+        cube = ReleasedCube.from_manifest(content.manifest)
+        return cube_grid(cube, query, content, token).answer()
+
+    def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
+        """See :meth:`PrivateMethod.design`; InputError ``cube.*``."""
+        from dpdesk.engine.methods.dp_cube.design import design_cube
+
+        report(StepStarted("Plan the noise", 1, 1))
+        return design_cube(given, token, report)
+
+    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
+        """See :meth:`PrivateMethod.price`; InputError ``cube.*``."""
+        from dpdesk.engine.cubes.settings import CubeSettings
+        from dpdesk.engine.methods.dp_cube.design import price_of
+
+        return price_of(CubeSettings.from_parameters(parameters, "The plan"), cluster_of(roles))
+
+    def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
+        """See :meth:`PrivateMethod.explore`."""
+        from dpdesk.engine.methods.dp_cube.exploration import CubeExploration
+
+        return CubeExploration(given, token)
+
+    def verify(
+        self,
+        manifest: Manifest,
+        published: Mapping[str, CuboidTable],
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`PrivateMethod.verify`."""
+        from dpdesk.engine.cubes.stating import guarantee_again
+        from dpdesk.verifiers.cubes.verification import verify_cube
+
+        return verify_cube(manifest.as_json(), published, guarantee_again(manifest), token)
+
+    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_declared`."""
+        from dpdesk.verifiers.cubes.declared import declared_check
+
+        return declared_check(manifest.as_json(), given)
+
+    def verify_counted(
+        self,
+        manifest: Manifest,
+        recorded: Mapping[str, object],
+        published: Mapping[str, CuboidTable],
+        given: Declarations,
+        source: FrequencySource,
+        token: CancelToken,
+    ) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_counted`."""
+        from dpdesk.verifiers.cubes.declared import counted_check
+
+        return counted_check(manifest.as_json(), recorded, published, given, source, token)

@@ -1,0 +1,142 @@
+"""Graphs with noise as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
+from dpdesk.core.export_formats import PLAIN
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField
+from dpdesk.core.published import ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import Exploration
+from dpdesk.engine.methods.dp_graph.parameters import PARAMETERS
+from dpdesk.engine.methods.dp_graph.public_fields import PUBLIC_FIELDS
+from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.public_fields import CHECKED_BY
+from dpdesk.engine.private.settings import cluster_of
+
+if TYPE_CHECKING:
+    from dpdesk.core.cuboid import CuboidTable
+    from dpdesk.core.frequency import FrequencySource
+    from dpdesk.core.query import Answer, Askable, Query
+    from dpdesk.core.released import ReleasedContent
+    from dpdesk.verifiers.declared import Declarations
+
+
+class DpGraph(PrivateMethod):
+    """The edges of a graph with integer noise, beside degrees that may be released exactly.
+
+    Source: exact cuboids paper, section 5, with both parts of its Lemma 5.1 corrected
+    (resources/docs/graphs.md).
+    """
+
+    id: ClassVar[str] = "dp-graph"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.GRAPH,
+        Protection.NOISE,
+        Spending.EDGES,
+        folder="graph",
+        exports=PLAIN,
+        uses=frozenset({Use.ASKED}),
+    )
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "Differentially private graph"
+    summary: ClassVar[str] = (
+        "Release who is connected with whom, with random noise scaled to what one edge can change, "
+        "and the numbers of edges of each node, with noise or exactly."
+    )
+    promise: ClassVar[str] = (
+        "One edge more or less (or another in the same place, as the plan says) makes no output "
+        "more likely by more than ×e^ε; with ρ, but for a chance of δ. Beside exact numbers, it is "
+        "a minimal change that is covered, and the exact numbers are not."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
+    checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`."""
+        from dpdesk.engine.methods.dp_graph.settings import GraphSettings, check_columns
+
+        check_columns(GraphSettings.from_parameters(parameters, where), columns, roles, where)
+
+    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
+        """See :meth:`QueryableMethod.askable`."""
+        from dpdesk.engine.methods.dp_graph.querying import askable_graph
+
+        return askable_graph(content.manifest)
+
+    def answer(
+        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
+    ) -> Answer:
+        """See :meth:`QueryableMethod.answer`."""
+        from dpdesk.engine.methods.dp_graph.querying import answer_graph
+
+        return answer_graph(query, content, token)
+
+    def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
+        """See :meth:`PrivateMethod.design`; InputError ``graph.*``, ``cube.*``."""
+        from dpdesk.engine.methods.dp_graph.design import design_graph
+
+        return design_graph(given, token)
+
+    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
+        """See :meth:`PrivateMethod.price`; InputError ``graph.*``."""
+        from dpdesk.engine.methods.dp_graph.design import price_of
+        from dpdesk.engine.methods.dp_graph.settings import GraphSettings
+
+        return price_of(GraphSettings.from_parameters(parameters, "The plan"), cluster_of(roles))
+
+    def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
+        """See :meth:`PrivateMethod.explore`."""
+        from dpdesk.engine.methods.dp_graph.exploration import GraphExploration
+
+        return GraphExploration(given, token)
+
+    def verify(
+        self,
+        manifest: Manifest,
+        published: Mapping[str, CuboidTable],
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`PrivateMethod.verify`."""
+        from functools import partial
+
+        from dpdesk.engine.methods.dp_graph.stating import guarantee_again, settings_of
+        from dpdesk.verifiers.graphs.verification import verify_graph
+
+        settings_of(manifest)
+        return verify_graph(
+            manifest.as_json(), published, partial(guarantee_again, manifest), token
+        )
+
+    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_declared`."""
+        from dpdesk.verifiers.graphs.declared import declared_check
+
+        return declared_check(manifest.as_json(), given)
+
+    def verify_counted(
+        self,
+        manifest: Manifest,
+        recorded: Mapping[str, object],
+        published: Mapping[str, CuboidTable],
+        given: Declarations,
+        source: FrequencySource,
+        token: CancelToken,
+    ) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_counted`."""
+        from dpdesk.verifiers.graphs.declared import counted_check
+
+        return counted_check(manifest.as_json(), recorded, published, given, source, token)

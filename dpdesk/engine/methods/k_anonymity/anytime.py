@@ -1,0 +1,243 @@
+"""A heuristic search for lattices that are too large to look at every node."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from random import Random
+from typing import TYPE_CHECKING
+
+from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.messages import counted
+from dpdesk.engine.methods.k_anonymity.bounds import plain_bounds
+from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
+from dpdesk.engine.methods.k_anonymity.metrics import INFINITE, evaluate_node
+from dpdesk.engine.methods.k_anonymity.search import SearchResult
+from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes, Floats
+
+if TYPE_CHECKING:
+    from dpdesk.engine.methods.k_anonymity.counting import NodeCounter
+
+STEP = "Searching a large lattice"
+
+_MOST_NODES = 20_000
+_FEWEST_NODES = 500
+_WORK = 1_000_000_000
+
+
+def node_budget(problem: LatticeProblem) -> int:
+    """How many nodes to look at when nobody says: fewer for larger tables, never by the clock.
+
+    A budget in nodes makes results repeatable on any machine.
+    """
+    return max(_FEWEST_NODES, min(_MOST_NODES, _WORK // max(len(problem.counts), 1)))
+
+
+def anytime_search(
+    problem: LatticeProblem,
+    objective: str,
+    k: int,
+    max_suppressed: int,
+    token: CancelToken,
+    report: Report,
+    max_nodes: int | None = None,
+) -> SearchResult:
+    """A good feasible node, without a proof that it is the best.
+
+    A deterministic best-first search. Half of the nodes go to greedy descents: from a node to the
+    best feasible one a level below, or one down and another up, as long as that is better. They
+    start at the top (feasible whenever any node is), then at the lowest feasible nodes of chains
+    from the raw node to the top that raise the attributes in a shuffled order, fixed by the
+    chain's number; feasibility being monotone, halving a chain finds it. Then two queues take
+    turns: feasible nodes, best objective first; and infeasible nodes, starting at the raw node,
+    ranked by what feasible nodes above them may reach at best, relative to the top's objective,
+    plus the share of rows suppressed beyond the limit. A node taken from a queue puts its
+    neighbours one level up and down into the queues; below an infeasible node nothing is feasible,
+    so from there the search only goes up. It ends after ``max_nodes`` nodes (default:
+    :func:`node_budget`), or when the first queue is empty: from the top every feasible node is
+    reached through feasible nodes, so all were seen then and the optimum is proven. Among the
+    feasible nodes seen, the result is chosen exactly and with the ties of the optimal search.
+    Notes say the best so far.
+
+    Raises
+    ------
+    Cancelled
+        When the token is cancelled.
+    KeyError
+        For an unknown objective.
+    """
+    from dpdesk.engine.methods.k_anonymity.counting import node_counter
+
+    with node_counter(problem, k, token) as counter:
+        search = _BestFirst(counter, objective, max_suppressed, report)
+        return search.run(max_nodes or node_budget(problem))
+
+
+class _BestFirst:
+    """The two queues of the search, and the nodes seen."""
+
+    def __init__(
+        self, counter: NodeCounter, objective: str, max_suppressed: int, report: Report
+    ) -> None:
+        self._counter = counter
+        self._problem = counter.problem
+        self._objective = objective
+        self._max_suppressed = max_suppressed
+        self._report = report
+        self._seen: set[Node] = set()
+        self._feasible: dict[Node, float] = {}
+        self._queues: tuple[list[tuple[float, Node]], list[tuple[float, Node]]] = ([], [])
+        self._scale = 1.0
+        self._next_note = 64
+        self._best = float("inf")
+        self._told = float("inf")
+
+    def run(self, max_nodes: int) -> SearchResult:
+        problem, top = self._problem, self._problem.heights
+        least = (top, 0 if problem.rows >= self._counter.k else problem.rows)
+        self._look_at([top])
+        if not self._feasible:
+            return SearchResult(None, None, False, self._counter.counted, least)
+        self._scale = max(abs(self._feasible[top]), 1e-300)
+        self._descend(top, max_nodes // 2)
+        for number in range(max_nodes):
+            if len(self._seen) >= max_nodes // 2 or number > len(self._seen):
+                break
+            self._descend(self._lowest_feasible(number), max_nodes // 2)
+        if len(self._seen) < max_nodes:
+            self._look_at([(0,) * len(top)])
+        turn = 0
+        while len(self._seen) < max_nodes and self._queues[0]:
+            queue = self._queues[turn % 2] or self._queues[1 - turn % 2]
+            turn += 1
+            _, node = heapq.heappop(queue)
+            self._look_at(self._neighbours(node)[: max_nodes - len(self._seen)])
+            self._tell(max_nodes)
+        proven = not self._queues[0] and len(self._seen) < max_nodes
+        node = self._choice()
+        return SearchResult(
+            node=node,
+            statistics=evaluate_node(problem, node, self._counter.k),
+            proven_optimal=proven,
+            nodes_checked=self._counter.counted,
+            least_suppressed=least,
+        )
+
+    def _lowest_feasible(self, number: int) -> Node:
+        """The lowest feasible node of a chain from the raw node to the top."""
+        steps = [place for place, height in enumerate(self._problem.heights) for _ in range(height)]
+        Random(number).shuffle(steps)
+        low, high = 0, len(steps)
+        while low < high:
+            middle = (low + high) // 2
+            node = _raised(steps[:middle], len(self._problem.heights))
+            self._look_at([node] if node not in self._seen else [])
+            if node in self._feasible:
+                high = middle
+            else:
+                low = middle + 1
+        return _raised(steps[:high], len(self._problem.heights))
+
+    def _descend(self, node: Node, max_nodes: int) -> None:
+        """To better nodes one level down, or one down and another up, until there is none."""
+        self._look_at([node] if node not in self._seen else [])
+        while node in self._feasible and len(self._seen) < max_nodes:
+            better: list[Node] = []
+            down = [low for _, low in self._stepped(node, -1)]
+            swapped = [
+                other
+                for place, low in self._stepped(node, -1)
+                for raised, other in self._stepped(low, 1)
+                if raised != place
+            ]
+            for near in (down, swapped):
+                fresh = [other for other in near if other not in self._seen]
+                self._look_at(fresh[: max_nodes - len(self._seen)])
+                better = [n for n in near if self._feasible.get(n, INFINITE) < self._feasible[node]]
+                if better:
+                    break
+            self._tell(2 * max_nodes)
+            if not better:
+                return
+            node = min(better, key=lambda near: (self._feasible[near], near))
+
+    def _stepped(self, node: Node, step: int) -> list[tuple[int, Node]]:
+        """(attribute, node) for each attribute that one step up (1) or down (−1) changes."""
+        return [
+            (place, (*node[:place], node[place] + step, *node[place + 1 :]))
+            for place, height in enumerate(self._problem.heights)
+            if 0 <= node[place] + step <= height
+        ]
+
+    def _neighbours(self, node: Node) -> list[Node]:
+        """Nodes one step away that were not seen: upwards, and downwards if there is hope."""
+        steps = (1, -1) if node in self._feasible else (1,)
+        near = [other for step in steps for _, other in self._stepped(node, step)]
+        return [other for other in near if other not in self._seen]
+
+    def _look_at(self, nodes: Sequence[Node]) -> None:
+        if not nodes:
+            return
+        k = self._counter.k
+        found = self._counter.evaluated(nodes)
+        values = found.objective(self._objective, k)
+        feasible = found.feasible(k, self._max_suppressed)
+        hopes = self._hopes(found)
+        excess = (found.suppressed(k) - self._max_suppressed) / self._problem.rows
+        self._seen.update(nodes)
+        for place, node in enumerate(nodes):
+            value = float(values[place])
+            if feasible[place]:
+                self._feasible[node] = value
+                self._best = min(self._best, value)
+                heapq.heappush(self._queues[0], (value, node))
+            else:
+                rank = float(hopes[place]) / self._scale + max(float(excess[place]), 0.0)
+                heapq.heappush(self._queues[1], (rank, node))
+
+    def _hopes(self, found: EvaluatedNodes) -> Floats:
+        """What nodes above may reach at best: exact bounds, see the module ``bounds``."""
+        if self._objective == "discernibility":
+            return found.objective(self._objective, 1)
+        return plain_bounds(found, self._objective, self._counter.k, self._max_suppressed)
+
+    def _choice(self) -> Node:
+        limit = self._best + 1e-9 * abs(self._best)
+        close = [node for node, value in self._feasible.items() if value <= limit]
+        found = self._counter.evaluated(close)
+        best = found.best(self._objective, self._counter.k, self._max_suppressed)
+        return close[best or 0]
+
+    def _tell(self, max_nodes: int) -> None:
+        seen = len(self._seen)
+        self._report(StepProgress(STEP, seen, max_nodes, "nodes"))
+        if seen >= self._next_note and self._best < self._told:
+            self._next_note, self._told = 2 * seen, self._best
+            node = self._choice()
+            rows = int(self._counter.count(node)[0])
+            self._report(
+                Note(
+                    "search.best-so-far",
+                    counted(
+                        "Best so far, after {seen:,} of at most {max_nodes:,} nodes: {objective} "
+                        "{figure}, {n:,} row suppressed.",
+                        "Best so far, after {seen:,} of at most {max_nodes:,} nodes: {objective} "
+                        "{figure}, {n:,} rows suppressed.",
+                        n=rows,
+                        seen=seen,
+                        max_nodes=max_nodes,
+                        objective=self._objective,
+                        figure=_figure(self._objective, self._best),
+                    ),
+                )
+            )
+
+
+def _raised(steps: Sequence[int], attributes: int) -> Node:
+    """The node that these steps lead to from the raw node."""
+    return tuple(steps.count(place) for place in range(attributes))
+
+
+def _figure(objective: str, value: float) -> str:
+    shown = 1 - value if objective == "precision" else value
+    return f"{shown:,.0f}" if shown >= 1000 else f"{shown:.4g}"

@@ -1,0 +1,188 @@
+"""Branch and bound: the proven optimum of a large lattice from a small part of its nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.jobs import CancelToken, Report, StepProgress
+from dpdesk.engine.methods.k_anonymity.bounds import Bounds, highest
+from dpdesk.engine.methods.k_anonymity.lattice import Ints, LatticeProblem, Node
+from dpdesk.engine.methods.k_anonymity.metrics import evaluate_node
+from dpdesk.engine.methods.k_anonymity.search import SearchResult
+from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes, Floats, level_array
+
+if TYPE_CHECKING:
+    from dpdesk.engine.methods.k_anonymity.counting import GoalCounter
+
+STEP = "Searching a large lattice"
+
+MAX_BOUNDED_NODES = 5_000_000
+"""Largest lattice whose nodes all have a bound in memory (about 40 bytes a node in all)."""
+
+MAX_BOUNDED_WORK = 4_000_000_000
+"""Most groups counted before the search ends without a proof: minutes of one processor."""
+
+_MOST_COUNTED = 30_000
+_AT_ONCE = 1024
+_DEEPEST = 4
+
+
+def bounded_search(
+    problem: LatticeProblem,
+    objective: str,
+    k: int,
+    max_suppressed: int,
+    token: CancelToken,
+    report: Report,
+    max_nodes: int = _MOST_COUNTED,
+    max_work: int = MAX_BOUNDED_WORK,
+) -> SearchResult:
+    """The feasible node with the lowest objective, proven by bounds instead of a count of all.
+
+    What was counted rules out other nodes, see :mod:`~.bounds`. First a
+    greedy descent from the top, one level of one attribute at a time, gives a good value to compare
+    with. Then, in rounds, the highest of the nodes not ruled out are counted, many at once by all
+    processors: one that is infeasible or suppresses much rules out all below it, else it is often a
+    better one. When nothing is left, every node was counted or cannot be better, so the result is
+    the optimum of the whole lattice, ties decided as in the walk. The search is deterministic. It
+    ends without a proof after ``max_nodes`` nodes or ``max_work`` groups counted, never by the
+    clock.
+
+    Raises
+    ------
+    Cancelled
+        When the token is cancelled.
+    KeyError
+        For an unknown objective.
+    ValueError
+        For more than MAX_BOUNDED_NODES nodes.
+    """
+    from dpdesk.engine.methods.k_anonymity.counting import goal_counter
+
+    if problem.node_count > MAX_BOUNDED_NODES:
+        raise ValueError(f"{problem.node_count} nodes are too many to keep a bound of each")
+    with goal_counter(problem, np.unique(np.array([1, k], np.int64)), token) as counter:
+        search = _Bounded(counter, objective, k, max_suppressed, report)
+        return search.run(max_nodes, max_work)
+
+
+@dataclass(frozen=True, eq=False)
+class _Feasible:
+    """Feasible nodes that were counted together: levels, objective, and what was counted."""
+
+    levels: NDArray[np.int64]
+    values: Floats
+    data: Ints
+
+
+class _Bounded:
+    """The nodes counted and what they prove about the others."""
+
+    def __init__(
+        self,
+        counter: GoalCounter,
+        objective: str,
+        k: int,
+        max_suppressed: int,
+        report: Report,
+    ) -> None:
+        self._counter = counter
+        self._problem = counter.problem
+        self._objective = objective
+        self._k = k
+        self._max_suppressed = max_suppressed
+        self._report = report
+        self._bounds = Bounds(self._problem, objective, k, max_suppressed)
+        self._feasible: list[_Feasible] = []
+        self._best = np.inf
+        self._slack = 0.0
+        self._counted = 0
+        self._settled = 0
+        self._work = 0
+
+    def run(self, max_nodes: int, max_work: int) -> SearchResult:
+        """See :func:`bounded_search`."""
+        problem, top = self._problem, self._problem.heights
+        least = (top, 0 if problem.rows >= self._k else problem.rows)
+        self._count(np.array([top], np.int64))
+        if not self._feasible:
+            return SearchResult(None, None, False, self._counted, least)
+        self._descend(np.array(top, np.int64), max_nodes)
+        deep = 1
+        left = self._open(deep)
+        while len(left) and self._counted < max_nodes and self._work < max_work:
+            every = -(-len(left) // min(_AT_ONCE, max_nodes - self._counted))
+            values = self._count(left[::every])
+            # Where most are feasible, little below them is ruled out: look further down at once.
+            feasible = np.count_nonzero(np.isfinite(values))
+            deep = min(2 * deep, _DEEPEST) if 2 * feasible > len(values) else 1
+            left = self._open(deep)
+        self._report(StepProgress(STEP, self._settled, problem.node_count, "nodes"))
+        node = self._choice()
+        return SearchResult(
+            node=node,
+            statistics=evaluate_node(problem, node, self._k),
+            proven_optimal=not len(left),
+            nodes_checked=self._counted,
+            least_suppressed=least,
+        )
+
+    def _count(self, nodes: NDArray[np.int64]) -> Floats:
+        """The objective of each of some nodes not counted before, infinite where infeasible."""
+        found = self._counter.count(nodes)
+        self._counted += len(nodes)
+        self._work += int(found.classes(1).sum())
+        self._report(StepProgress(STEP, self._settled, self._problem.node_count, "nodes"))
+        self._bounds.learn(found)
+        feasible = found.feasible(self._k, self._max_suppressed)
+        values = np.where(feasible, found.objective(self._objective, self._k), np.inf)
+        if feasible.any():
+            places = np.flatnonzero(feasible)
+            known = _Feasible(nodes[places], values[places], found.data[places])
+            self._feasible.append(known)
+            if known.values.min() < self._best:
+                self._best = float(known.values.min())
+                # Twice: both the value reached and the bound may be off by rounding.
+                self._slack = 2 * found.slack(self._objective, self._best)
+        return values
+
+    def _descend(self, node: NDArray[np.int64], max_nodes: int) -> None:
+        """From ``node`` to the best of the nodes one level down, as long as that is better."""
+        value = self._best
+        while self._counted + len(node) <= max_nodes:
+            down = (node - np.eye(len(node), dtype=np.int64))[node > 0]
+            if not len(down):
+                return
+            values = self._count(down)
+            best = min(range(len(down)), key=lambda place: (values[place], down[place].tolist()))
+            if values[best] >= value:
+                return
+            node, value = down[best], values[best]
+
+    def _open(self, deep: int) -> NDArray[np.int64]:
+        """Nodes neither counted nor ruled out, by levels: ``deep`` layers from the highest."""
+        unsettled = self._bounds.open(self._best + self._slack)
+        self._settled = self._problem.node_count - int(np.count_nonzero(unsettled))
+        found = np.zeros(unsettled.shape, np.bool_)
+        for _ in range(deep):
+            layer = highest(unsettled)
+            found |= layer
+            unsettled &= ~layer
+        return np.argwhere(found)
+
+    def _choice(self) -> Node:
+        """The best counted node, compared exactly where rounding might decide."""
+        close = [
+            (known.levels[near], known.data[near])
+            for known in self._feasible
+            if (near := known.values <= self._best + self._slack).any()
+        ]
+        levels, data = (np.concatenate(parts) for parts in zip(*close, strict=True))
+        small = level_array(self._problem, levels)
+        found = EvaluatedNodes(self._problem, self._counter.ks, data, small)
+        best = found.best(self._objective, self._k, self._max_suppressed) or 0
+        return tuple(levels[best].tolist())

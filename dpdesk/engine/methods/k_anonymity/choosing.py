@@ -1,0 +1,206 @@
+"""Which of many counted nodes the settings choose, and what to say when they choose none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import joined, msg
+from dpdesk.engine.methods.k_anonymity.charts import levels_text, rows_text, share_text
+from dpdesk.engine.methods.k_anonymity.settings import OPTIMAL, Settings
+from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes
+
+_SHARE_STEPS = 10_000
+
+
+def choose(nodes: EvaluatedNodes, settings: Settings, allowed: int) -> int | None:
+    """Position of the node that the search of ``settings`` takes among ``nodes``, or None.
+
+    Over the whole lattice this is the node that the search itself finds.
+    """
+    if settings.algorithm == OPTIMAL:
+        return nodes.best(settings.objective, settings.k, allowed)
+    return _lowest(nodes, settings, allowed)
+
+
+def _lowest(nodes: EvaluatedNodes, settings: Settings, allowed: int) -> int | None:
+    """Samarati: the preferred feasible node of least height, ties as in the search."""
+    k = settings.k
+    found = np.flatnonzero(nodes.feasible(k, allowed))
+    if not len(found):
+        return None
+    heights = nodes.levels[found].sum(axis=1, dtype=np.int64)
+    found = found[heights == heights.min()]
+    levels = nodes.levels[found].astype(np.int64)
+    classes, suppressed = nodes.classes(k)[found], nodes.suppressed(k)[found]
+    preferred = {
+        "minimum-absolute-distance": np.zeros(len(found), np.int64),
+        "minimum-relative-distance": _relative_steps(levels, nodes.problem.heights),
+        "maximum-distribution": -classes,
+        "minimum-suppression": suppressed,
+    }[settings.prefer]
+    order = np.lexsort((*levels.T[::-1], suppressed, -classes, preferred))
+    return int(found[order[0]])
+
+
+def _relative_steps(levels: NDArray[np.int64], heights: Sequence[int]) -> NDArray[np.int64]:
+    """Sum of level/height per node, as integers over one common denominator."""
+    common = math.lcm(*(height for height in heights if height), 1)
+    weights = np.array([common // height if height else 0 for height in heights], dtype=np.int64)
+    return levels @ weights
+
+
+def node_by_hand(
+    settings: Settings, attributes: Sequence[str], hierarchies: Sequence[Hierarchy], where: str
+) -> tuple[int, ...] | None:
+    """The levels that the settings name, in attribute order; None when a search is to choose.
+
+    Raises InputError ``k-anonymity.levels`` for a missing level or one above the hierarchy's top;
+    the sentence starts with ``where``.
+    """
+    if settings.levels is None:
+        return None
+    for name, hierarchy in zip(attributes, hierarchies, strict=True):
+        level = settings.levels.get(name)
+        if level is None or level > hierarchy.height:
+            found = "missing" if level is None else f"{level}"
+            raise InputError(
+                "k-anonymity.levels",
+                msg(
+                    "{where}, levels: the level of `{name}` is {found}, expected 0 to {height}, "
+                    "the levels of its hierarchy.",
+                    where=where,
+                    name=name,
+                    found=found,
+                    height=hierarchy.height,
+                ),
+                details={"key": "levels", "attribute": name},
+            )
+    return tuple(settings.levels[name] for name in attributes)
+
+
+def table_too_small(settings: Settings, rows: int, source: str) -> RefusedError | None:
+    """The refusal of a k that no grouping of ``rows`` can reach, or None."""
+    if settings.k <= rows:
+        return None
+    return RefusedError(
+        "k-anonymity.table-too-small",
+        msg(
+            "k = {k} is larger than the table: {source} has {rows}.",
+            k=settings.k,
+            source=source,
+            rows=rows_text(rows),
+        ),
+        hint=msg("Choose a k of {rows:,} or less.", rows=rows) if rows >= 2 else "",
+        details={"k": settings.k, "rows": rows},
+    )
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """Why no release comes out: at ``levels`` k asks for more suppression than is allowed.
+
+    ``levels`` are those chosen by hand, or those of the node that suppresses fewest rows.
+    ``largest_k`` is the largest k that these levels reach within the limit.
+    """
+
+    k: int
+    rows: int
+    allowed: int
+    attributes: tuple[str, ...]
+    levels: tuple[int, ...]
+    suppressed: int
+    largest_k: int
+    by_hand: bool
+
+    @classmethod
+    def of(
+        cls,
+        settings: Settings,
+        attributes: tuple[str, ...],
+        levels: tuple[int, ...],
+        sizes: NDArray[np.int64],
+    ) -> Shortfall:
+        """From the sizes of all classes at ``levels``, of which there is at least one."""
+        rows = int(sizes.sum())
+        allowed = settings.allowed(rows)
+        ascending = np.sort(sizes)
+        # Classes before the first whose rows, added up, exceed the limit can be suppressed.
+        place = int(np.searchsorted(np.cumsum(ascending), allowed, side="right"))
+        return cls(
+            k=settings.k,
+            rows=rows,
+            allowed=allowed,
+            attributes=attributes,
+            levels=levels,
+            suppressed=int(sizes[sizes < settings.k].sum()),
+            largest_k=int(ascending[min(place, len(ascending) - 1)]),
+            by_hand=settings.levels is not None,
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, in one sentence."""
+        where = levels_text(self.attributes, self.levels)
+        needs = "the levels chosen by hand need" if self.by_hand else "the least loss of rows is"
+        at = "" if self.by_hand else f" (at {where})"
+        if self.suppressed == self.rows:
+            return msg(
+                "k = {k:,} is not reached: at {where} every class is smaller than k.",
+                k=self.k,
+                where=where,
+            )
+        return msg(
+            "k = {k:,} is not reached: {needs} {rows_text} suppressed{at}, of "
+            "{rows_text2}; {rows_text3} are allowed.",
+            k=self.k,
+            needs=needs,
+            rows_text=rows_text(self.suppressed),
+            at=at,
+            rows_text2=rows_text(self.rows),
+            rows_text3=rows_text(self.allowed),
+        )
+
+    @property
+    def remedy(self) -> dict[str, object] | None:
+        """Plan keys of the nearest setting that works: more suppression, else a smaller k."""
+        if self.suppressed < self.rows:
+            return {"max_suppression": self.share}
+        return {"k": self.largest_k} if self.largest_k >= 2 else None
+
+    @property
+    def share(self) -> float:
+        """The smallest share, in hundredths of a percent, that allows the suppression."""
+        steps = -(-self.suppressed * _SHARE_STEPS // self.rows)
+        return steps / _SHARE_STEPS
+
+    @property
+    def remedy_label(self) -> str:
+        """Words for the button of :attr:`remedy`."""
+        remedy = self.remedy
+        if remedy is None:
+            return ""
+        if "k" in remedy:
+            return msg("Set k to {k:,}", k=self.largest_k)
+        return msg("Allow {share} suppressed rows", share=share_text(self.share))
+
+    def error(self) -> RefusedError:
+        """The refusal of a run."""
+        ways = []
+        if self.suppressed < self.rows:
+            ways.append(f"allow max_suppression = {self.share}")
+        if self.largest_k >= 2:
+            ways.append(msg("set k = {largest_k}", largest_k=self.largest_k))
+        hint = joined(ways, " or ") or "choose higher levels"
+        return RefusedError(
+            "k-anonymity.infeasible",
+            self.sentence,
+            hint=hint[0].upper() + hint[1:] + ".",
+            details={"k": self.k, "suppressed": self.suppressed, "allowed": self.allowed},
+        )

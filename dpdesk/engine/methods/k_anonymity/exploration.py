@@ -1,0 +1,490 @@
+"""Trying settings of k-anonymity live: the nodes are counted once, each view only chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.charts import (
+    Axis,
+    BarChart,
+    BarSeries,
+    Cell,
+    Chart,
+    ChartTable,
+    SeriesStyle,
+    table_from,
+)
+from dpdesk.core.errors import InputError
+from dpdesk.core.messages import counted, msg
+from dpdesk.core.parameters import ParameterValue
+from dpdesk.engine.hierarchies.alignment import AlignedTable
+from dpdesk.engine.hierarchies.remaking import remakes
+from dpdesk.engine.method import Detail, DetailPart, ExplorationView, MethodInput
+from dpdesk.engine.methods.k_anonymity.assessment import Assessment, assess
+from dpdesk.engine.methods.k_anonymity.charts import (
+    NodeChoice,
+    NodeCloud,
+    node_chart,
+    risk_chart,
+    rows_text,
+    share_text,
+)
+from dpdesk.engine.methods.k_anonymity.choosing import (
+    Shortfall,
+    choose,
+    node_by_hand,
+    table_too_small,
+)
+from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
+from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
+from dpdesk.engine.methods.k_anonymity.known_nodes import (
+    KnownNodes,
+    PooledNodes,
+    Recent,
+    WalkedNodes,
+    cloud_of,
+)
+from dpdesk.engine.methods.k_anonymity.lattice import Node
+from dpdesk.engine.methods.k_anonymity.metrics import evaluate_node
+from dpdesk.engine.methods.k_anonymity.notes import levels_note, node_notes
+from dpdesk.engine.methods.k_anonymity.risk import bin_edges, histogram, summarise_risk
+from dpdesk.engine.methods.k_anonymity.settings import OPTIMAL, Settings
+from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes
+from dpdesk.engine.methods.k_anonymity.steps_chart import steps_chart
+from dpdesk.engine.methods.k_anonymity.telling import EVEN, hidden_at, notes_at
+from dpdesk.engine.telling import Telling
+from dpdesk.engine.telling_chart import telling_chart
+
+MOST_LINES = 1_000
+EMPTY = "(empty)"
+MOST_VALUES = 24
+_RAW_SHOWN = 6
+_SORTED = 20
+
+
+def size_detail(counted: CountedTable, k: int, place: int, found: Assessment | None) -> Detail:
+    """The classes whose size lies in one bar of the risk chart; ``place`` counts the bars.
+
+    Raises IndexError for a bar that the chart does not have.
+    """
+    table, edges = counted.table, bin_edges(k)
+    label = histogram(np.empty(0, np.int64), edges)[place].label
+    parts, said = [], []
+    labels = [hierarchy.leaves for hierarchy in table.hierarchies]
+    inside = _in_bin(table.counts, edges, place)
+    parts.append(
+        _classes_part("Original", table.attributes, labels, table.codes, table.counts, inside)
+    )
+    said.append(_counted(table.counts[inside], "the original"))
+    if found is not None:
+        classes = found.classes
+        kept = _in_bin(classes.sizes, edges, place) & classes.kept(k)
+        names = classes.labels
+        parts.append(
+            _classes_part("Release", table.attributes, names, classes.codes, classes.sizes, kept)
+        )
+        said.append(_counted(classes.sizes[kept], "the release"))
+    unit = "row" if label == "1" else "rows"
+    return Detail(
+        msg("Which rows are in classes of {label} {unit}?", label=label, unit=unit),
+        f"{'; '.join(said)}.",
+        tuple(parts),
+    )
+
+
+def _in_bin(sizes: NDArray[np.int64], edges: Sequence[int], place: int) -> NDArray[np.bool_]:
+    below = edges[place + 1] if place + 1 < len(edges) else np.iinfo(np.int64).max
+    inside: NDArray[np.bool_] = (sizes >= edges[place]) & (sizes < below)
+    return inside
+
+
+def _counted(sizes: NDArray[np.int64], where: str) -> str:
+    classes = counted("{n:,} class", "{n:,} classes", n=len(sizes))
+    return msg(
+        "{rows_text} of {where} in {classes}",
+        rows_text=rows_text(int(sizes.sum())),
+        where=where,
+        classes=classes,
+    )
+
+
+def _classes_part(
+    name: str,
+    attributes: Sequence[str],
+    labels: Sequence[Sequence[str]],
+    codes: NDArray[np.int32],
+    sizes: NDArray[np.int64],
+    wanted: NDArray[np.bool_],
+) -> DetailPart:
+    """One line per class, the smallest first, at most MOST_LINES of them."""
+    places = np.flatnonzero(wanted)
+    # Of very many classes only the first ones by size are put in order: sorting all takes seconds.
+    first = places[np.argsort(sizes[places], kind="stable")[: _SORTED * MOST_LINES]]
+    shown = first[np.lexsort((*codes[first].T[::-1], sizes[first]))[:MOST_LINES]]
+    lines: list[list[Cell]] = [
+        [
+            int(size),
+            *(names[code] or EMPTY for names, code in zip(labels, row, strict=True)),
+        ]
+        for row, size in zip(codes[shown].tolist(), sizes[shown].tolist(), strict=True)
+    ]
+    note = ""
+    if len(places) > len(shown):
+        note = msg(
+            "The first {shown:,} of {all:,} classes, the smallest first.",
+            shown=len(shown),
+            all=len(places),
+        )
+    return DetailPart(name, table_from(["Rows", *attributes], lines), note)
+
+
+def attribute_detail(data: CountedTable, found: Assessment, place: int) -> Detail:
+    """The values of one attribute before and after, side by side, and what they stand for."""
+    utility = found.attributes[place]
+    hierarchy, level = data.table.hierarchies[place], utility.level
+    ancestors, names = hierarchy.ancestors(level), hierarchy.labels[level]
+    kept = data.leaf_rows_of(found.classes.kept_tuples(found.statistics.k))[place]
+    before, after = (
+        np.bincount(ancestors, weights=rows, minlength=len(names)).astype(np.float64)
+        for rows in (data.leaf_rows[place], kept)
+    )
+    sentence = counted(
+        "{attribute} is released at level {level} of {height}: {n:,} value for "
+        "{leaves:,} original ones; {loss} of its detail is lost, and whoever "
+        "rebuilds its distribution is {distance} off.",
+        "{attribute} is released at level {level} of {height}: {n:,} values for "
+        "{leaves:,} original ones; {loss} of its detail is lost, and whoever "
+        "rebuilds its distribution is {distance} off.",
+        n=len(names),
+        attribute=utility.attribute,
+        level=level,
+        height=utility.height,
+        leaves=len(hierarchy.leaves),
+        loss=share_text(utility.loss),
+        distance=share_text(utility.distance),
+    )
+    return Detail(
+        msg("What became of {attribute}?", attribute=utility.attribute),
+        sentence,
+        (
+            DetailPart("Distribution", _distribution(utility.attribute, names, before, after)),
+            DetailPart("Values", _values(names, hierarchy.leaves, ancestors, before, after)),
+        ),
+    )
+
+
+def _distribution(
+    attribute: str,
+    names: Sequence[str],
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+) -> BarChart:
+    """Shares before and after; beyond the most frequent values the rest is one bar."""
+    shown = np.arange(len(names))
+    if len(names) > MOST_VALUES:
+        most = np.argsort(-before, kind="stable")[: MOST_VALUES - 1]
+        shown = np.sort(most)
+    rest = np.setdiff1d(np.arange(len(names)), shown)
+    categories = [names[place] or EMPTY for place in shown.tolist()]
+    pairs = [_shares(rows, shown, rest) for rows in (before, after)]
+    if len(rest):
+        categories.append(msg("{rest:,} other values", rest=len(rest)))
+    moved = max(abs(one - other) for one, other in zip(*pairs, strict=True))
+    return BarChart(
+        id="distribution",
+        question=msg("How are the values of {attribute} distributed?", attribute=attribute),
+        answer=msg("At this level no share moves by more than {share}.", share=share_text(moved)),
+        category_axis=Axis("Released value"),
+        value_axis=Axis("Rows", "% of the rows of each table", percent=True, minimum=0.0),
+        categories=tuple(categories),
+        series=(
+            BarSeries("Original", pairs[0], SeriesStyle.REFERENCE, outline=True),
+            BarSeries("Release", pairs[1], SeriesStyle.FIRST),
+        ),
+        table=table_from(
+            ["Released value", "Original (%)", "Release (%)"],
+            [
+                [name, round(100 * one, 2), round(100 * other, 2)]
+                for name, one, other in zip(categories, *pairs, strict=True)
+            ],
+        ),
+        horizontal=True,
+    )
+
+
+def _shares(
+    rows: NDArray[np.float64], shown: NDArray[np.int64], rest: NDArray[np.int64]
+) -> tuple[float, ...]:
+    total = float(rows.sum()) or 1.0
+    shares = [float(rows[place]) / total for place in shown.tolist()]
+    return (*shares, float(rows[rest].sum()) / total) if len(rest) else tuple(shares)
+
+
+def _values(
+    names: Sequence[str],
+    leaves: Sequence[str],
+    ancestors: NDArray[np.int32],
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+) -> ChartTable:
+    """What each released value stands for, with its rows before and after."""
+    order = np.argsort(ancestors, kind="stable")
+    ends = np.searchsorted(ancestors[order], np.arange(len(names) + 1))
+    lines: list[list[Cell]] = []
+    for place in range(min(len(names), MOST_LINES)):
+        covered = order[ends[place] : ends[place + 1]]
+        raw = [leaves[leaf] or EMPTY for leaf in covered[:_RAW_SHOWN].tolist()]
+        more = ", …" if len(covered) > _RAW_SHOWN else ""
+        lines.append(
+            [
+                names[place],
+                int(before[place]),
+                int(after[place]),
+                len(covered),
+                f"{', '.join(raw)}{more}",
+            ]
+        )
+    heads = ["Released value", "Rows before", "Rows after", "Original values", "Which"]
+    return table_from(heads, lines)
+
+
+def suppressed_detail(counted: CountedTable, found: Assessment, place: int) -> Detail:
+    """The rows with one original value that are suppressed; ``place`` counts the groups."""
+    table, group = counted.table, found.groups[place]
+    column = table.attributes.index(group.attribute)
+    leaf = table.hierarchies[column].leaf_codes[group.value]
+    gone = ~found.classes.kept_tuples(found.statistics.k) & (table.codes[:, column] == leaf)
+    labels = [hierarchy.leaves for hierarchy in table.hierarchies]
+    part = _classes_part("Suppressed", table.attributes, labels, table.codes, table.counts, gone)
+    shown = f"{group.attribute} = {group.value or '(empty)'}"
+    return Detail(
+        msg("Which rows with {shown} are suppressed?", shown=shown),
+        msg(
+            "{suppressed:,} of {rows} ({share}).",
+            suppressed=group.suppressed,
+            rows=rows_text(group.rows),
+            share=share_text(group.share),
+        ),
+        (part,),
+    )
+
+
+_KEPT_VIEWS = 64
+
+
+class KAnonymityExploration:
+    """An :class:`~dpdesk.engine.method.Exploration` of k-anonymity: see there."""
+
+    def __init__(
+        self,
+        table: AlignedTable,
+        nodes: KnownNodes,
+        given: MethodInput,
+        told: Sequence[Telling] = (),
+    ) -> None:
+        self._table = table
+        self._told = tuple(told)
+        self._counted = CountedTable(table)
+        self._nodes = nodes
+        self._roles = dict(given.roles)
+        self._linkages = dict(given.linkages)
+        self._remakes = remakes(given.made)
+        self._source = given.source.name
+        self._where = given.where
+        self._pool: PooledNodes | None = None
+        self._pool_lock = Lock()
+        self._clouds: Recent[tuple[int, int, int], NodeCloud] = Recent(_KEPT_VIEWS)
+        self._assessments: Recent[tuple[Node, int], Assessment] = Recent(_KEPT_VIEWS)
+
+    def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
+        """Charts, figures and guarantee of the node that these parameters choose.
+
+        Everything is counted for exactly these parameters, nothing is interpolated. Raises
+        InputError for levels by hand that the hierarchies do not have.
+        """
+        settings = Settings.from_parameters(parameters)
+        too_small = table_too_small(settings, self._table.rows, self._source)
+        if too_small is not None:
+            return self._without_nodes(settings, too_small.sentence)
+        known, nodes, choice = self._chosen(settings)
+        found = self._found(settings, nodes, choice)
+        if found is None:
+            return self._infeasible(settings, known, nodes, choice)
+        return self._feasible(settings, known, nodes, choice, found)
+
+    def detail(
+        self, parameters: Mapping[str, ParameterValue], chart: str, place: int
+    ) -> Detail | None:
+        """See :class:`~dpdesk.engine.method.DetailedExploration`."""
+        settings = Settings.from_parameters(parameters)
+        found: Assessment | None = None
+        if table_too_small(settings, self._table.rows, self._source) is None:
+            _, nodes, choice = self._chosen(settings)
+            found = self._found(settings, nodes, choice)
+        try:
+            if chart == "risk":
+                return size_detail(self._counted, settings.k, place, found)
+            if chart == "loss" and found is not None:
+                return attribute_detail(self._counted, found, place)
+            if chart == "suppression" and found is not None:
+                return suppressed_detail(self._counted, found, place)
+        except IndexError:
+            return None
+        return None
+
+    def _chosen(self, settings: Settings) -> tuple[KnownNodes, EvaluatedNodes, NodeChoice]:
+        """The nodes that are known at k, and which of them the settings choose."""
+        levels = node_by_hand(
+            settings, self._table.attributes, self._table.hierarchies, self._where
+        )
+        known = self._known(settings.k)
+        by_hand = None if levels is None else known.place(levels)
+        nodes = known.at(settings.k)
+        allowed = settings.allowed(self._table.rows)
+        feasible = nodes.feasible(settings.k, allowed)
+        chosen = choose(nodes, settings, allowed) if by_hand is None else by_hand
+        searched = by_hand is None and settings.algorithm == OPTIMAL
+        optimal = searched and known.proves(settings.objective, settings.k, allowed)
+        choice = NodeChoice(
+            feasible, float(settings.max_suppression), chosen, optimal, settings.objective
+        )
+        return known, nodes, choice
+
+    def _found(
+        self, settings: Settings, nodes: EvaluatedNodes, choice: NodeChoice
+    ) -> Assessment | None:
+        """What the chosen node would give; None when there is none that is feasible."""
+        if choice.chosen is None or not choice.feasible[choice.chosen]:
+            return None
+        levels = tuple(int(level) for level in nodes.levels[choice.chosen])
+        return self._assessments.get(
+            (levels, settings.k),
+            lambda: assess(
+                self._counted,
+                evaluate_node(self._nodes.problem, levels, settings.k),
+                self._remakes,
+            ),
+        )
+
+    def pick(self, point: int) -> Mapping[str, object]:
+        """The levels of a node of the scatter; InputError for an id that no point has."""
+        nodes: KnownNodes = self._nodes
+        if isinstance(nodes, WalkedNodes) and point >= nodes.problem.node_count:
+            nodes = self._good_nodes(nodes)
+        try:
+            levels = nodes.levels(point - nodes.first_id)
+        except IndexError as error:
+            raise InputError(
+                "exploration.no-point",
+                msg("There is no point with the number {point}.", point=point),
+            ) from error
+        return {"levels": dict(zip(self._table.attributes, levels, strict=True))}
+
+    def _feasible(
+        self,
+        settings: Settings,
+        known: KnownNodes,
+        nodes: EvaluatedNodes,
+        choice: NodeChoice,
+        found: Assessment,
+    ) -> ExplorationView:
+        levels = found.classes.levels
+        node = dict(zip(self._table.attributes, levels, strict=True))
+        counted = found.statistics
+        risk, *others = found.charts()
+        return ExplorationView(
+            feasible=True,
+            sentence=_feasible_sentence(found, settings, sure=known.whole or choice.optimal),
+            charts=(
+                *(risk, *self._node_charts(settings.k, known, nodes, choice), *others),
+                *telling_chart(hidden_at(self._told, node), EVEN),
+            ),
+            figures=found.figures(),
+            guarantee=k_guarantee(
+                settings.k, counted.smallest, counted.suppressed, self._roles, self._linkages
+            ),
+            notes=(
+                *node_notes(self._table.attributes, self._table.hierarchies, levels),
+                *levels_note(found.released.telling),
+                *notes_at(self._told, node),
+            ),
+        )
+
+    def _infeasible(
+        self, settings: Settings, known: KnownNodes, nodes: EvaluatedNodes, choice: NodeChoice
+    ) -> ExplorationView:
+        place = nodes.least_suppressed(settings.k) if choice.chosen is None else choice.chosen
+        levels = tuple(int(level) for level in nodes.levels[place])
+        sizes = generalise(self._counted, levels).sizes
+        short = Shortfall.of(settings, self._table.attributes, levels, sizes)
+        return ExplorationView(
+            feasible=False,
+            sentence=short.sentence,
+            charts=(
+                risk_chart(summarise_risk(self._table.counts, settings.k)),
+                *self._node_charts(settings.k, known, nodes, choice),
+            ),
+            figures=(),
+            remedy=short.remedy,
+            remedy_label=short.remedy_label,
+        )
+
+    def _without_nodes(self, settings: Settings, sentence: str) -> ExplorationView:
+        rows = self._table.rows
+        possible = rows >= 2
+        return ExplorationView(
+            feasible=False,
+            sentence=sentence,
+            charts=(risk_chart(summarise_risk(self._table.counts, settings.k)),),
+            figures=(),
+            remedy={"k": rows} if possible else None,
+            remedy_label=msg("Set k to {k:,}", k=rows) if possible else "",
+        )
+
+    def _known(self, k: int) -> KnownNodes:
+        """All nodes, or the good ones of a large lattice at a k that was not walked."""
+        if isinstance(self._nodes, WalkedNodes) and not self._nodes.covers(k):
+            return self._good_nodes(self._nodes)
+        return self._nodes
+
+    def _good_nodes(self, walked: WalkedNodes) -> PooledNodes:
+        """The one pool beside a walk; its ids follow those of the lattice."""
+        with self._pool_lock:
+            if self._pool is None:
+                problem = walked.problem
+                self._pool = PooledNodes(problem, walked.best_nodes(), problem.node_count)
+            return self._pool
+
+    def _node_charts(
+        self, k: int, known: KnownNodes, nodes: EvaluatedNodes, choice: NodeChoice
+    ) -> tuple[Chart, ...]:
+        cloud = self._clouds.get(
+            (k, known.first_id, nodes.node_count),
+            lambda: cloud_of(nodes, k, whole=known.whole, first_id=known.first_id),
+        )
+        steps = steps_chart(self._nodes.problem, cloud, choice)
+        scatter = node_chart(cloud, choice)
+        return (scatter,) if steps is None else (scatter, steps)
+
+
+def _feasible_sentence(found: Assessment, settings: Settings, *, sure: bool) -> str:
+    known = found.statistics
+    text = msg(
+        "{rows} of {all:,} ({share}) are kept in {classes:,} classes of at least "
+        "{smallest:,} rows; {loss} of the detail is lost.",
+        rows=rows_text(known.kept),
+        all=known.rows,
+        share=share_text(known.kept / known.rows),
+        classes=known.classes,
+        smallest=known.smallest,
+        loss=share_text(found.loss),
+    )
+    if settings.levels is not None:
+        return f"{text} The levels were chosen by hand."
+    if not sure:
+        return f"{text} Other levels may be better: there are too many to look at them all."
+    return text

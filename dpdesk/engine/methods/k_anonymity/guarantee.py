@@ -1,0 +1,188 @@
+"""What a k-anonymous release promises, in words filled from the checked result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.messages import counted, listed, msg
+from dpdesk.core.pseudonyms import Linkage
+from dpdesk.core.schema import Role
+from dpdesk.engine.methods.k_anonymity.pseudonym_words import (
+    assumptions,
+    limits,
+    persons_claim,
+    stated,
+)
+
+MODEL = "k-anonymity"
+UNCHANGED_ROLES = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT, Role.CLUSTER)
+"""Roles of columns that a release shows as they are in the source."""
+
+RELEASED_ROLES = (*UNCHANGED_ROLES, Role.PSEUDONYM)
+"""Roles of released columns that are no quasi-identifiers."""
+
+SEARCH_LIMITS = (
+    "Knowledge of the search: someone who knows how the levels were chosen may conclude something "
+    "about the rows that made a generalisation necessary (minimality attack).",
+    "Published labels: levels that were made from the data may show a range, a length or a form "
+    "that only values of suppressed rows have; someone who knows nearly all rows can test guesses "
+    "about the others.",
+)
+"""What levels that a search chose, over all rows, tell of the rows."""
+
+_MOST_NAMES = 12
+_NO_LINKAGES: Mapping[str, Linkage] = {}
+
+
+def k_guarantee(
+    k: int,
+    smallest_class: int,
+    rows_suppressed: int,
+    roles: Mapping[str, Role],
+    linkages: Mapping[str, Linkage] = _NO_LINKAGES,
+) -> Guarantee:
+    """The guarantee of a release whose smallest class was counted to be ``smallest_class`` rows.
+
+    ``roles`` holds the columns in source order; identifiers may be among them and are never named,
+    the quasi-identifiers make the claim. The parameters of the guarantee give every released column
+    under its role, so that a verifier can write the same words again from the public files alone.
+    The sentence is that of Samarati and Sweeney's k-anonymity under the prosecutor's view: the
+    attacker knows that the person is in the data, knows the quasi-identifiers only, and cannot tell
+    the rows of a class apart by the other columns. It begins with that assumption, for columns that
+    depend on each other are the rule.
+    ``linkages`` holds what the pseudonyms of each column with that role join; see
+    :mod:`~dpdesk.engine.methods.k_anonymity.pseudonym_words`.
+
+    ValueError when ``smallest_class`` is below ``k``: no text is made for a broken promise.
+    """
+    if smallest_class < k:
+        raise ValueError(f"a class of {smallest_class} rows does not satisfy k = {k}")
+    quasi = [name for name, role in roles.items() if role is Role.QUASI_IDENTIFIER]
+    return Guarantee(
+        model=MODEL,
+        parameters={"k": k, "quasi_identifiers": quasi} | _released(roles) | stated(linkages),
+        claim=_claim(k, smallest_class, quasi, _named(roles, *UNCHANGED_ROLES))
+        + persons_claim(k, linkages),
+        assumes=_assumptions(quasi, _named(roles, *UNCHANGED_ROLES)) + assumptions(linkages),
+        does_not_cover=limits(k, linkages) + _limits(k, roles, rows_suppressed),
+    )
+
+
+def name_list(names: Sequence[str], most: int = _MOST_NAMES) -> str:
+    """Names in a sentence: ``age, sex and region``; beyond ``most`` it says how many more."""
+    return listed(names, most)
+
+
+def _claim(k: int, smallest: int, quasi: Sequence[str], others: Sequence[str]) -> str:
+    known = name_list(quasi, len(quasi))
+    each = "combination of these" if len(quasi) > 1 else "value of it"
+    further = ", and to whom the other released columns tell nothing more" if others else ""
+    return msg(
+        "For someone who knows only {known} of a person{further}, a match is "
+        "right with a chance of at most 1 in {k:,}: every released {each} covers "
+        "at least {k:,} rows (the smallest covers {smallest:,}).",
+        known=known,
+        further=further,
+        k=k,
+        each=each,
+        smallest=smallest,
+    )
+
+
+def _released(roles: Mapping[str, Role]) -> dict[str, list[str]]:
+    """The released columns by role; a role without columns has no key."""
+    found = {role.value: _named(roles, role) for role in RELEASED_ROLES}
+    return {role: names for role, names in found.items() if names}
+
+
+def _named(roles: Mapping[str, Role], *wanted: Role) -> list[str]:
+    return [name for name, role in roles.items() if role in wanted]
+
+
+def _assumptions(quasi: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    these = (
+        "these quasi-identifiers" if len(quasi) > 1 else msg("the value of {quasi}", quasi=quasi[0])
+    )
+    known = msg("Whoever looks for a person knows nothing of them beyond {these}", these=these)
+    if others:
+        known += msg(", in particular not {others}", others=name_list(others))
+    return (
+        known + ".",
+        "Each person has one row; somebody with several rows is protected less.",
+        "This is the only release about these people; several releases can be combined.",
+    )
+
+
+def _limits(k: int, roles: Mapping[str, Role], rows_suppressed: int) -> tuple[str, ...]:
+    sensitive = _named(roles, Role.SENSITIVE) or _named(roles, Role.INSENSITIVE)
+    limits = [
+        msg(
+            "What a whole class shares: when all its rows hold the same value{of}, that value is "
+            "learnt of each of them without any link.",
+            of=msg(" of {columns}", columns=name_list(sensitive)) if sensitive else "",
+        )
+    ]
+    if others := _named(roles, *UNCHANGED_ROLES):
+        limits.append(
+            counted(
+                "What columns tell of each other: where the released columns go together "
+                "(an industry with an occupation), someone may conclude from what they "
+                "know of a person what {others} holds for that person, and tell the rows "
+                "of a class apart by it; a match is then right more often than once in "
+                "{k:,}.",
+                "What columns tell of each other: where the released columns go together "
+                "(an industry with an occupation), someone may conclude from what they "
+                "know of a person what {others} hold for that person, and tell the rows "
+                "of a class apart by it; a match is then right more often than once in "
+                "{k:,}.",
+                n=len(others),
+                others=name_list(others),
+                k=k,
+            )
+        )
+    limits += _column_limits(roles)
+    if rows_suppressed:
+        limits.append(
+            "Absence: suppressed rows had rare combinations, so somebody who is known to be in "
+            "the data and matches no released row is known to be one of them."
+        )
+    limits += SEARCH_LIMITS
+    return tuple(limits)
+
+
+def _column_limits(roles: Mapping[str, Role]) -> list[str]:
+    limits = []
+    if insensitive := _named(roles, Role.INSENSITIVE):
+        limits.append(
+            counted(
+                "Knowledge of other columns: {insensitive} is released unchanged, and "
+                "whoever knows such a value of a person may tell the rows of a class "
+                "apart and find the person's row.",
+                "Knowledge of other columns: {insensitive} are released unchanged, and "
+                "whoever knows such a value of a person may tell the rows of a class "
+                "apart and find the person's row.",
+                n=len(insensitive),
+                insensitive=name_list(insensitive),
+            )
+        )
+    if clusters := _named(roles, Role.CLUSTER):
+        limits.append(
+            msg(
+                "Households and other groups: {columns} ties rows together, so whoever "
+                "recognises one member, or knows how the group is made up, may find the others.",
+                columns=name_list(clusters),
+            )
+        )
+    if weights := _named(roles, Role.WEIGHT):
+        limits.append(
+            counted(
+                "Weights: {weights} is released unchanged; a weight can tell the region "
+                "or stratum of a row, or a rare case.",
+                "Weights: {weights} are released unchanged; a weight can tell the region "
+                "or stratum of a row, or a rare case.",
+                n=len(weights),
+                weights=name_list(weights),
+            )
+        )
+    return limits

@@ -1,0 +1,553 @@
+"""k-anonymity as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.export_formats import OF_ROWS
+from dpdesk.core.jobs import (
+    Behind,
+    CancelToken,
+    Event,
+    Report,
+    StepProgress,
+    StepStarted,
+    silent,
+)
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField
+from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
+from dpdesk.core.recoding import Recoding
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import (
+    GUARANTEE,
+    Exploration,
+    LaterCharts,
+    MethodInput,
+    Outcome,
+    RowsMethod,
+)
+from dpdesk.engine.methods.k_anonymity.public_fields import PUBLIC_FIELDS
+from dpdesk.engine.methods.k_anonymity.settings import OPTIMAL, PARAMETERS, Settings, check_settings
+
+# Whatever needs numpy or compiled kernels is imported where it is used: the command line lists
+# methods and their parameters without paying for them.
+if TYPE_CHECKING:
+    from dpdesk.core.charts import Chart
+    from dpdesk.core.query import Answer, Askable, Query
+    from dpdesk.core.released import ReleasedContent
+    from dpdesk.engine.hierarchies.alignment import AlignedTable
+    from dpdesk.engine.methods.k_anonymity.assessment import Assessment
+    from dpdesk.engine.methods.k_anonymity.known_nodes import PooledNodes, WalkedNodes
+    from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
+    from dpdesk.engine.methods.k_anonymity.search import SearchResult
+    from dpdesk.engine.methods.k_anonymity.statistics import LatticeStatistics
+
+COUNT = "Count combinations of quasi-identifiers"
+SEARCH = "Search the levels"
+DESCRIBE = "Check the classes and describe the release"
+
+_MOST_CHARTED = 100_000
+_POOL_KS = (2, 3, 5, 10, 20, 50)
+_PARTS = 2
+_PART_BOUNDED = 8
+_LEAST_BOUNDED = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """The table of a run with its lattice."""
+
+    settings: Settings
+    table: AlignedTable
+    lattice: LatticeProblem
+    where: str
+
+    @property
+    def allowed(self) -> int:
+        return self.settings.allowed(self.table.rows)
+
+
+class KAnonymity(RowsMethod):
+    """k-anonymity by full-domain generalisation and tuple suppression (AG_TS).
+
+    Samarati and Sweeney's model as the course text gives it: every combination of
+    quasi-identifiers that is released covers at least k rows; each quasi-identifier is released at
+    one level of its hierarchy, and rows in smaller classes are suppressed up to a limit.
+    """
+
+    id: ClassVar[str] = "k-anonymity"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.ROWS,
+        Protection.CLASSES,
+        Spending.NOTHING,
+        RowOrder.SORTED,
+        exports=OF_ROWS,
+        uses=frozenset({Use.ASKED}),
+    )
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "k-anonymous microdata"
+    summary: ClassVar[str] = (
+        "Release rows about persons, with quasi-identifiers generalised until every combination "
+        "of them covers at least k rows."
+    )
+    promise: ClassVar[str] = (
+        "Someone who knows only a person's quasi-identifiers, and to whom the other columns tell "
+        "nothing more, cannot link the person to fewer than k rows."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
+    checked_by: ClassVar[Mapping[str, str]] = {
+        GUARANTEE: "the words of the guarantee",
+        **{key: key for key in ("node", "rows_out", "rows_suppressed", "classes")},
+        **{key: key for key in ("smallest_class", "proven_optimal", "metrics")},
+    }
+    live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
+    later: ClassVar[tuple[str, ...]] = ("require",)
+    pseudonyms: ClassVar[str] = ""
+
+    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
+        """See :meth:`QueryableMethod.askable`."""
+        from dpdesk.engine.methods.k_anonymity.querying import askable_rows
+
+        return askable_rows(content, token)
+
+    def answer(
+        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
+    ) -> Answer:
+        """See :meth:`QueryableMethod.answer`."""
+        from dpdesk.engine.methods.k_anonymity.querying import count_rows
+
+        return count_rows(query, content, token)
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`; codes in :func:`~.settings.check_settings`."""
+        check_settings(columns, roles, parameters, where)
+
+    def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
+        """Count every node of the lattice at many k, or good nodes of a very large lattice."""
+        from dpdesk.engine.methods.k_anonymity.exploration import KAnonymityExploration
+        from dpdesk.engine.methods.k_anonymity.telling import told_of
+        from dpdesk.engine.telling import TELL
+
+        report(StepStarted(COUNT, 1, 3))
+        problem = _problem(given, token)
+        report(StepStarted(SEARCH, 2, 3))
+        nodes = _known_nodes(problem, token, _under(SEARCH, report))
+        report(StepStarted(TELL, 3, 3))
+        told = told_of(given, given.with_role(Role.QUASI_IDENTIFIER), token, report)
+        return KAnonymityExploration(problem.table, nodes, given, told)
+
+    def decide(self, given: MethodInput, token: CancelToken, report: Report) -> Outcome:
+        """Choose the levels, check the classes by an independent count, and describe the release.
+
+        Raises
+        ------
+        InputError
+            A value without a leaf, or levels by hand above a hierarchy's top.
+        RefusedError
+            ``k-anonymity.table-too-small``, ``k-anonymity.infeasible``, or
+            ``k-anonymity.self-check`` when two counts of the same classes disagree.
+        """
+        from dpdesk.engine.methods.k_anonymity.telling import with_telling
+        from dpdesk.engine.telling import TELL
+
+        found = self.chosen(given, token, report, further=1)
+        report(StepStarted(TELL, 4, 4))
+        return with_telling(found, given, token, report)
+
+    def chosen(
+        self, given: MethodInput, token: CancelToken, report: Report, further: int = 0
+    ) -> Outcome:
+        """As :meth:`decide`, without measuring what the columns tell of each other.
+
+        ``further`` is the number of steps that follow. Raises as :meth:`decide`.
+        """
+        from dpdesk.engine.methods.k_anonymity.choosing import table_too_small
+
+        started, steps = perf_counter(), 3 + further
+        settings = Settings.from_parameters(given.parameters)
+        too_small = table_too_small(settings, given.source.rows, given.source.name)
+        if too_small is not None:
+            raise too_small
+        report(StepStarted(COUNT, 1, steps))
+        problem = _problem(given, token)
+        token.check()
+        report(StepStarted(SEARCH, 2, steps))
+        found, walk = _search(problem, token, _under(SEARCH, report))
+        report(StepStarted(DESCRIBE, 3, steps))
+        outcome = _outcome(given, problem, found, walk, token)
+        token.check()
+        seconds = {"seconds": perf_counter() - started}
+        return replace(outcome, internal={**outcome.internal, **seconds})
+
+    def verify(
+        self, manifest: Manifest, published: PublishedTable, token: CancelToken
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`RowsMethod.verify`."""
+        from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
+        from dpdesk.verifiers.anonymity.verification import verify_public
+        from dpdesk.verifiers.claim_words import in_words
+
+        return in_words(
+            verify_public(manifest.as_json(), published, k_guarantee, token), manifest.as_json()
+        )
+
+    def verify_with_source(
+        self,
+        manifest: Manifest,
+        published: PublishedTable,
+        given: MethodInput,
+        difference: RowDifference | None,
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`RowsMethod.verify_with_source`."""
+        from dpdesk.engine.hierarchies.remaking import remakes
+        from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
+        from dpdesk.verifiers.anonymity.source_verification import verify_against_source
+        from dpdesk.verifiers.claim_words import in_words
+
+        source, roles = given.source, given.roles
+        checks = verify_against_source(
+            *(manifest.as_json(), published, source, roles, given.hierarchies, k_guarantee, token),
+            remakes(given.made),
+        )
+        return in_words(checks, manifest.as_json())
+
+    def claimed_recoding(
+        self, manifest: Manifest, given: MethodInput, token: CancelToken
+    ) -> Recoding | None:
+        """See :meth:`RowsMethod.claimed_recoding`."""
+        from dpdesk.verifiers.anonymity.remaking import claimed_recoding
+
+        node, k = manifest.result["node"], manifest.parameters["k"]
+        if not isinstance(node, Mapping) or not isinstance(k, int):
+            return None
+        levels = {name: node[name] for name in given.with_role(Role.QUASI_IDENTIFIER)}
+        return claimed_recoding(k, levels, given.source, given.roles, given.hierarchies, token)
+
+    def evidence_fault(
+        self,
+        manifest: Manifest,
+        evidence: Mapping[str, object],
+        published: PublishedTable,
+        token: CancelToken,
+    ) -> str | None:
+        """See :meth:`RowsMethod.evidence_fault`."""
+        from dpdesk.verifiers.anonymity.evidence import evidence_fault
+
+        return evidence_fault(manifest.as_json(), evidence)
+
+
+def _under(step: str, report: Report) -> Report:
+    """Pass progress on under the name of the step that has been announced."""
+
+    def passed(event: Event) -> None:
+        if isinstance(event, StepProgress):
+            report(replace(event, step=step))
+        elif not isinstance(event, StepStarted):
+            report(event)
+
+    return passed
+
+
+def _problem(given: MethodInput, token: CancelToken) -> _Problem:
+    from dpdesk.engine.hierarchies.alignment import align
+    from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
+
+    quasi = given.with_role(Role.QUASI_IDENTIFIER)
+    counted = given.source.frequency_table(quasi, token)
+    token.check()
+    table = align(counted, given.hierarchies, given.source.name)
+    settings = Settings.from_parameters(given.parameters)
+    return _Problem(settings, table, LatticeProblem.from_aligned(table), given.where)
+
+
+def _search(
+    problem: _Problem, token: CancelToken, report: Report
+) -> tuple[SearchResult, Behind[LatticeStatistics] | None]:
+    """The chosen node, and the count of all nodes behind it when one is made (for their chart)."""
+    from dpdesk.engine.methods.k_anonymity.choosing import node_by_hand
+    from dpdesk.engine.methods.k_anonymity.effort import worth_walking
+    from dpdesk.engine.methods.k_anonymity.samarati import samarati
+
+    settings, lattice, allowed = problem.settings, problem.lattice, problem.allowed
+    by_hand = node_by_hand(settings, lattice.attributes, lattice.hierarchies, problem.where)
+    if by_hand is None and settings.algorithm == OPTIMAL:
+        if not worth_walking(lattice):
+            return _search_large(problem, token, report), None
+        found = _optimum(problem, token, report)
+        return found, _walk_behind(problem, token)
+    walk = _walk_behind(problem, token) if _quickly_charted(lattice) else None
+    if by_hand is not None:
+        return _given_node(problem, by_hand), walk
+    return samarati(lattice, settings.k, allowed, settings.prefer, token, report), walk
+
+
+def _optimum(problem: _Problem, token: CancelToken, report: Report) -> SearchResult:
+    """The optimum of a lattice whose nodes can all be counted, from few of them where that proves.
+
+    Bounds are given up after a part of the work of counting all, by numbers and not by the clock.
+    """
+    from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
+    from dpdesk.engine.methods.k_anonymity.effort import walk_work
+    from dpdesk.engine.methods.k_anonymity.search import optimal_search
+
+    given = problem.lattice, problem.settings.objective, problem.settings.k, problem.allowed
+    part = max(_LEAST_BOUNDED, int(walk_work(problem.lattice)) // _PART_BOUNDED)
+    found = bounded_search(*given, token, report, max_work=part)
+    if found.proven_optimal or found.node is None:
+        return found
+    return optimal_search(*given, token, _notes_only(report))
+
+
+def _walk_behind(problem: _Problem, token: CancelToken) -> Behind[LatticeStatistics]:
+    from dpdesk.engine.methods.k_anonymity.search import walk_lattice
+
+    lattice, k = problem.lattice, problem.settings.k
+    return Behind(lambda own: walk_lattice(lattice, [k], own, silent, spare=True), token)
+
+
+def _quickly_charted(lattice: LatticeProblem) -> bool:
+    """Whether all nodes are counted for their chart alone, when the choice does not need them."""
+    from dpdesk.engine.methods.k_anonymity.effort import walk_work
+    from dpdesk.engine.methods.k_anonymity.known_nodes import QUICK_WALK_WORK
+
+    return lattice.node_count <= _MOST_CHARTED and walk_work(lattice) <= QUICK_WALK_WORK
+
+
+def _search_large(problem: _Problem, token: CancelToken, report: Report) -> SearchResult:
+    """The result for the very settings, and a note that says how far the search got."""
+    from dpdesk.engine.methods.k_anonymity.large import large_note, search_large
+    from dpdesk.engine.methods.k_anonymity.samarati import samarati
+
+    settings, lattice, allowed = problem.settings, problem.lattice, problem.allowed
+    if settings.algorithm != OPTIMAL:
+        return samarati(lattice, settings.k, allowed, settings.prefer, token, report)
+    found = search_large(lattice, settings.objective, settings.k, allowed, token, report)
+    note = large_note(lattice, settings.objective, found)
+    if note is not None:
+        report(note)
+    return found
+
+
+def _notes_only(report: Report) -> Report:
+    """Drop progress: a second count within a step must not start again at nothing."""
+
+    def passed(event: Event) -> None:
+        if not isinstance(event, StepProgress):
+            report(event)
+
+    return passed
+
+
+def _given_node(problem: _Problem, node: Node) -> SearchResult:
+    """Levels chosen by hand, as if a search had found them; infeasible when they are."""
+    from dpdesk.engine.methods.k_anonymity.metrics import evaluate_node
+    from dpdesk.engine.methods.k_anonymity.search import SearchResult
+
+    found = evaluate_node(problem.lattice, node, problem.settings.k)
+    feasible = found.suppressed <= problem.allowed and found.classes > 0
+    return SearchResult(
+        node=node if feasible else None,
+        statistics=found if feasible else None,
+        proven_optimal=False,
+        nodes_checked=1,
+        least_suppressed=(node, found.suppressed),
+    )
+
+
+def _outcome(
+    given: MethodInput,
+    problem: _Problem,
+    found: SearchResult,
+    walk: Behind[LatticeStatistics] | None,
+    token: CancelToken,
+) -> Outcome:
+    from dpdesk.engine.hierarchies.remaking import remakes
+    from dpdesk.engine.methods.k_anonymity.assessment import assess
+    from dpdesk.engine.methods.k_anonymity.grouping import CountedTable
+    from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
+    from dpdesk.engine.methods.k_anonymity.notes import levels_note
+
+    if found.node is None or found.statistics is None:
+        raise _infeasible(problem, found)
+    judged = assess(CountedTable(problem.table), found.statistics, remakes(given.made))
+    token.check()
+    recoding = _recoding(given, judged)
+    after = judged.after
+    return Outcome(
+        recoding=recoding,
+        guarantee=k_guarantee(
+            problem.settings.k,
+            after.smallest,
+            recoding.rows_suppressed,
+            given.roles,
+            given.linkages,
+        ),
+        result=_result(judged, found),
+        internal={
+            # The charts of an outcome hold all nodes of a walk, and refuse where it contradicts.
+            "nodes_checked": found.nodes_checked if walk is None else problem.lattice.node_count,
+            "lattice_nodes": problem.lattice.node_count,
+            "rows_suppressed_allowed": problem.allowed,
+            "entropy": judged.metrics["entropy"],
+        },
+        risk=judged.risk_json(problem.table.attributes)
+        | {"levels_tell": list(judged.released.telling)},
+        utility=judged.utility_json(),
+        charts=LaterCharts(lambda: _charts(problem, judged, found, walk)),
+        figures=judged.figures(),
+        notes=levels_note(judged.released.telling),
+    )
+
+
+def _infeasible(problem: _Problem, found: SearchResult) -> RefusedError:
+    from dpdesk.engine.methods.k_anonymity.choosing import Shortfall
+    from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
+
+    levels, _ = found.least_suppressed
+    sizes = generalise(CountedTable(problem.table), levels).sizes
+    return Shortfall.of(problem.settings, problem.table.attributes, levels, sizes).error()
+
+
+def _recoding(given: MethodInput, judged: Assessment) -> Recoding:
+    """The released value of every raw value, and the generalised tuples to leave out."""
+    import numpy as np
+
+    classes = judged.classes
+    table = classes.table
+    mapping: dict[str, dict[str, str]] = {}
+    for position, (name, level) in enumerate(zip(table.attributes, classes.levels, strict=True)):
+        hierarchy = table.hierarchies[position]
+        labels, ancestors = hierarchy.labels[level], hierarchy.ancestors(level)
+        occurring = np.flatnonzero(np.bincount(table.codes[:, position]))
+        mapping[name] = {
+            hierarchy.leaves[code]: labels[ancestors[code]] for code in occurring.tolist()
+        }
+    small = ~classes.kept(judged.statistics.k)
+    return Recoding(
+        attributes=table.attributes,
+        mapping=mapping,
+        labels=classes.labels,
+        suppressed=classes.codes[small],
+        dropped_columns=given.with_role(Role.IDENTIFIER),
+        rows_out=judged.after.rows,
+        rows_suppressed=judged.before.rows - judged.after.rows,
+    )
+
+
+def _result(judged: Assessment, found: SearchResult) -> dict[str, object]:
+    """The public result, with the names and meanings that release folders promise."""
+    known, after = judged.statistics, judged.after
+    return {
+        "node": dict(zip(judged.classes.table.attributes, known.levels, strict=True)),
+        "rows_out": after.rows,
+        "rows_suppressed": judged.before.rows - after.rows,
+        "classes": after.classes,
+        "smallest_class": after.smallest,
+        "metrics": dict(judged.public_metrics),
+        "proven_optimal": found.proven_optimal,
+    }
+
+
+def _charts(
+    problem: _Problem,
+    judged: Assessment,
+    found: SearchResult,
+    walk: Behind[LatticeStatistics] | None,
+) -> tuple[Chart, ...]:
+    """The charts, with one of all nodes when they are counted; waits for their count.
+
+    Raises RefusedError ``k-anonymity.self-check`` when the count of all nodes has another optimum
+    than was proven, and Cancelled.
+    """
+    from dpdesk.engine.methods.k_anonymity.assessment import disagreement
+    from dpdesk.engine.methods.k_anonymity.charts import NodeChoice, node_chart
+    from dpdesk.engine.methods.k_anonymity.known_nodes import cloud_of
+    from dpdesk.engine.methods.k_anonymity.search import best_of
+    from dpdesk.engine.methods.k_anonymity.steps_chart import steps_chart
+
+    risk, *others = judged.charts()
+    if walk is None or found.node is None:
+        return (risk, *others)
+    settings, walked = problem.settings, walk.result()
+    optimal = found.proven_optimal and settings.algorithm == OPTIMAL
+    if optimal:
+        best = best_of(walked, settings.objective, settings.k, problem.allowed).statistics
+        if best is None or best.levels != found.node:
+            raise disagreement(judged.statistics, best)
+    choice = NodeChoice(
+        feasible=walked.feasible(settings.k, problem.allowed),
+        limit=float(settings.max_suppression),
+        chosen=problem.lattice.index(found.node),
+        optimal=optimal,
+        objective=settings.objective,
+    )
+    cloud = cloud_of(walked, settings.k, whole=True)
+    steps = steps_chart(problem.lattice, cloud, choice)
+    return (risk, node_chart(cloud, choice), *([] if steps is None else [steps]), *others)
+
+
+def _known_nodes(
+    problem: _Problem, token: CancelToken, report: Report
+) -> WalkedNodes | PooledNodes:
+    """All nodes at many k when the lattice is worth a walk, else nodes that searches find good."""
+    from dpdesk.engine.methods.k_anonymity.effort import worth_walking
+    from dpdesk.engine.methods.k_anonymity.known_nodes import WalkedNodes
+    from dpdesk.engine.methods.k_anonymity.search import walk_lattice
+    from dpdesk.engine.methods.k_anonymity.statistics import recommended_ks
+
+    lattice = problem.lattice
+    if worth_walking(lattice):
+        ks = recommended_ks(lattice, [problem.settings.k])
+        return WalkedNodes(walk_lattice(lattice, ks, token, report))
+    return _pool(problem, token, report)
+
+
+def _pool(problem: _Problem, token: CancelToken, report: Report) -> PooledNodes:
+    """The result of a run at these settings, and what short searches find at other k.
+
+    With the neighbours of each; the nodes of proven results are optima of the whole lattice.
+    """
+    from dpdesk.engine.methods.k_anonymity.known_nodes import pooled_nodes
+    from dpdesk.engine.methods.k_anonymity.large import search_large
+
+    lattice, settings, allowed = problem.lattice, problem.settings, problem.allowed
+    ks = [k for k in dict.fromkeys((settings.k, *_POOL_KS)) if k <= problem.table.rows]
+    nodes, proven = [lattice.heights], []
+    for place, k in enumerate(ks):
+        if k == settings.k:
+            found = _search_large(problem, token, report)
+        else:
+            quiet = _notes_only(report)
+            part = _PARTS * len(ks)
+            found = search_large(lattice, settings.objective, k, allowed, token, quiet, part)
+        report(StepProgress(SEARCH, place + 1, len(ks), "searches"))
+        if found.node is not None:
+            nodes += [found.node, *_neighbours(found.node, lattice.heights)]
+        if found.proven_optimal and (k != settings.k or settings.algorithm == OPTIMAL):
+            proven.append((settings.objective, k, allowed))
+    return pooled_nodes(lattice, nodes, frozenset(proven), token)
+
+
+def _neighbours(node: Node, heights: Node) -> list[Node]:
+    """The nodes one step up or down."""
+    return [
+        (*node[:place], node[place] + step, *node[place + 1 :])
+        for place, height in enumerate(heights)
+        for step in (1, -1)
+        if 0 <= node[place] + step <= height
+    ]

@@ -1,0 +1,236 @@
+"""The measures of one node, exactly.
+
+Formulas (N rows, q attributes, a kept class holds at least k rows; means range over all N·q cells,
+those of suppressed rows included):
+
+discernibility
+    Σ over kept classes of size² + suppressed rows · N.
+average class size
+    (kept rows / kept classes) / k.
+loss
+    mean of (leaves covered − 1)/(leaves of the domain − 1); a suppressed cell counts 1. A cell of a
+    domain with one single leaf counts 0 unless it is suppressed.
+precision
+    1 − mean of level/height; a suppressed cell counts as at the top, that is 1. An attribute whose
+    hierarchy has height 0 counts 0 unless the cell is suppressed.
+entropy
+    non-uniform entropy in bits, −Σ log₂(n_raw/n_generalised), where n counts, over all N rows of
+    the source, the rows with the cell's raw value and with its generalised value; a suppressed cell
+    counts as at the top, n_generalised = N.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import total_ordering
+
+import numpy as np
+
+from dpdesk.engine.methods.k_anonymity.lattice import (
+    Ints,
+    LatticeProblem,
+    Node,
+    generalised_classes,
+    weighted_bincount,
+)
+
+OBJECTIVES = ("loss", "discernibility", "average-class-size", "precision", "entropy")
+"""Names of the objectives, as plans write them; the first is the default."""
+
+INFINITE = float("inf")
+
+
+@dataclass(frozen=True)
+class NodeStatistics:
+    """What a node and a k do to the table.
+
+    ``suppressed`` and ``smallest`` are rows, ``classes`` the kept classes, ``sum_of_squares`` their
+    Σ size². ``attribute_loss`` and ``attribute_generalisation`` are, per attribute, the mean cell
+    loss and the mean of level/height (suppressed cells count 1). ``log_terms`` maps n to a
+    coefficient c, so that the entropy is Σ c·log₂ n exactly.
+    """
+
+    levels: Node
+    k: int
+    rows: int
+    suppressed: int
+    classes: int
+    smallest: int
+    sum_of_squares: int
+    attribute_loss: tuple[Fraction, ...]
+    attribute_generalisation: tuple[Fraction, ...]
+    log_terms: Mapping[int, int] = field(repr=False)
+
+    @property
+    def kept(self) -> int:
+        """Rows that stay."""
+        return self.rows - self.suppressed
+
+    @property
+    def discernibility(self) -> int:
+        """Σ size² over kept classes + suppressed·N."""
+        return self.sum_of_squares + self.suppressed * self.rows
+
+    @property
+    def average_class_size(self) -> Fraction | None:
+        """(kept rows / classes) / k; None when no class is kept."""
+        return Fraction(self.kept, self.classes * self.k) if self.classes else None
+
+    @property
+    def loss(self) -> Fraction:
+        """Mean loss of a cell, 0 to 1."""
+        return sum(self.attribute_loss, Fraction(0)) / len(self.attribute_loss)
+
+    @property
+    def precision(self) -> Fraction:
+        """1 − mean of level/height, 0 to 1."""
+        return 1 - sum(self.attribute_generalisation, Fraction(0)) / len(self.levels)
+
+    @property
+    def entropy(self) -> float:
+        """Non-uniform entropy in bits, from 0 up."""
+        return math.fsum(count * math.log2(n) for n, count in self.log_terms.items())
+
+    def objective(self, name: str) -> float:
+        """The objective ``name`` as a number of which lower is better (precision: 1 − precision).
+
+        Infinite for the average class size when no class is kept; KeyError for an unknown name.
+        """
+        if name == "entropy":
+            return self.entropy
+        exact = self.exact(name)
+        return INFINITE if exact is None else float(exact)
+
+    def exact(self, name: str) -> Fraction | None:
+        """The objective exactly, lower is better; None for an average over no class.
+
+        KeyError for an unknown name; the entropy is no fraction, see :meth:`exact_key`.
+        """
+        if name == "average-class-size":
+            return self.average_class_size
+        return {
+            "loss": lambda: self.loss,
+            "discernibility": lambda: Fraction(self.discernibility),
+            "precision": lambda: 1 - self.precision,
+        }[name]()
+
+    def exact_key(self, name: str) -> Fraction | LogSum | float:
+        """A value whose order is the exact order of the objective, lower is better."""
+        if name == "entropy":
+            return LogSum(self.log_terms)
+        exact = self.exact(name)
+        return INFINITE if exact is None else exact
+
+    def metrics(self) -> dict[str, int | float | None]:
+        """All measures as JSON numbers, under the names that evidence files use."""
+        size = self.average_class_size
+        return {
+            "discernibility": self.discernibility,
+            "average_class_size": None if size is None else float(size),
+            "loss": float(self.loss),
+            "precision": float(self.precision),
+            "entropy": self.entropy,
+        }
+
+
+def evaluate_node(problem: LatticeProblem, levels: Sequence[int], k: int) -> NodeStatistics:
+    """Count and measure one node from the frequency table, independently of the walk."""
+    codes, sizes = generalised_classes(problem, levels)
+    kept = sizes >= k
+    kept_sizes = sizes[kept]
+    suppressed = problem.rows - int(kept_sizes.sum())
+    losses, steps = [], []
+    terms: dict[int, int] = {}
+    for position, level in enumerate(levels):
+        labels = problem.hierarchies[position].labels
+        rows = weighted_bincount(codes[kept, position], kept_sizes, len(labels[level]))
+        losses.append(_attribute_loss(problem, position, level, rows, suppressed))
+        step = level * (problem.rows - suppressed), len(labels) - 1
+        moved = Fraction(*step) if step[1] else Fraction(0)
+        steps.append((moved + suppressed) / max(problem.rows, 1))
+        _add_terms(terms, problem.value_rows[position][level], rows)
+        _add_terms(terms, np.array([problem.rows]), np.array([suppressed]))
+        raw = problem.value_rows[position][0]
+        _add_terms(terms, raw, -raw)
+    return NodeStatistics(
+        levels=tuple(int(level) for level in levels),
+        k=k,
+        rows=problem.rows,
+        suppressed=suppressed,
+        classes=len(kept_sizes),
+        smallest=int(kept_sizes.min()) if len(kept_sizes) else 0,
+        sum_of_squares=int((kept_sizes * kept_sizes).sum()),
+        attribute_loss=tuple(losses),
+        attribute_generalisation=tuple(steps),
+        log_terms={n: count for n, count in terms.items() if count},
+    )
+
+
+def _attribute_loss(
+    problem: LatticeProblem, position: int, level: int, rows: Ints, suppressed: int
+) -> Fraction:
+    covered = problem.leaves_covered[position][level]
+    whole = len(problem.hierarchies[position].leaves) - 1
+    lost = Fraction(int((rows * (covered - 1)).sum()), whole) if whole else Fraction(0)
+    return (lost + suppressed) / max(problem.rows, 1)
+
+
+def _add_terms(terms: dict[int, int], arguments: Ints, coefficients: Ints) -> None:
+    for n, count in zip(arguments.tolist(), coefficients.tolist(), strict=True):
+        if n > 1 and count:
+            terms[n] = terms.get(n, 0) + count
+
+
+@total_ordering
+class LogSum:
+    """Σ c·log n for integers n and c, compared exactly.
+
+    Two sums are equal just when their prime exponents are, because the logarithms of the primes are
+    linearly independent over the rationals; otherwise 60 digits decide.
+    """
+
+    def __init__(self, terms: Mapping[int, int]) -> None:
+        self._exponents: dict[int, int] = {}
+        for n, count in terms.items():
+            for prime in _prime_factors(n):
+                self._exponents[prime] = self._exponents.get(prime, 0) + count
+
+    def _difference(self, other: LogSum) -> Decimal:
+        primes = self._exponents.keys() | other._exponents.keys()
+        with localcontext(prec=60):
+            return sum(
+                (
+                    Decimal(c) * Decimal(p).ln()
+                    for p in primes
+                    if (c := self._exponents.get(p, 0) - other._exponents.get(p, 0))
+                ),
+                Decimal(0),
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LogSum):
+            return NotImplemented
+        primes = self._exponents.keys() | other._exponents.keys()
+        return all(self._exponents.get(p, 0) == other._exponents.get(p, 0) for p in primes)
+
+    def __lt__(self, other: LogSum) -> bool:
+        return self != other and self._difference(other) < 0
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _prime_factors(n: int) -> list[int]:
+    """Prime factors with multiplicity by trial division; n is a number of rows, below 2³¹."""
+    found, divisor = [], 2
+    while divisor * divisor <= n:
+        while n % divisor == 0:
+            found.append(divisor)
+            n //= divisor
+        divisor += 1 if divisor == 2 else 2
+    if n > 1:
+        found.append(n)
+    return found

@@ -1,0 +1,466 @@
+"""What a diverted release will be like, from counts alone; nothing is drawn here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, exp, inf, log
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpdesk.core.charts import (
+    Axis,
+    ChartTable,
+    Figure,
+    PointSeries,
+    ScatterChart,
+    SeriesStyle,
+    table_from,
+)
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Event, Note, Report, StepStarted
+from dpdesk.core.messages import msg
+from dpdesk.core.plain import EMPTY
+from dpdesk.core.schema import ValueCount
+from dpdesk.engine.method import MethodInput, Outcome
+from dpdesk.engine.methods.l_diverted.charts import frequency_chart
+from dpdesk.engine.methods.l_diverted.column_telling import ColumnsTell
+from dpdesk.engine.methods.l_diverted.combined import Generalised
+from dpdesk.engine.methods.l_diverted.counted import COUNT, CountedValues
+from dpdesk.engine.methods.l_diverted.eligibility import Eligibility, largest_common_l, refuse
+from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
+from dpdesk.engine.methods.l_diverted.settings import Settings
+from dpdesk.engine.telling import TELL
+from dpdesk.engine.telling_chart import telling_chart
+
+
+def beliefs(found: Sequence[Eligibility]) -> dict[str, object]:
+    """What somebody who knows only the value counts believes, by column; shares of 1."""
+    return {each.attribute: _beliefs(each) for each in found}
+
+
+def _beliefs(found: Eligibility) -> dict[str, object]:
+    rarest, most = found.counts[-1].rows, found.counts[0].rows
+    return {
+        "values": len(found.counts),
+        "rows": found.rows,
+        "most_rows_of_a_value": most,
+        "rows_allowed": found.allowed,
+        "belief_before_rarest": rarest / found.rows,
+        "belief_before_most_frequent": most / found.rows,
+        "belief_after": 1 / found.l,
+    }
+
+
+def headline_figures(
+    settings: Settings, found: Sequence[Eligibility], removed: int, lost: int
+) -> tuple[Figure, ...]:
+    """The chance that a value is true, the error of counts, and the rows that are lost."""
+    figures = [_belief(settings), _deviation(settings), _lost("rows_removed", removed)]
+    if settings.k is not None:
+        figures.append(_lost("rows_suppressed", lost))
+    largest = Figure(
+        "largest_l",
+        "Largest ℓ′ that these columns allow",
+        largest_common_l(found),
+        "count",
+        help="The rows over those of the most frequent value.",
+    )
+    return (*figures, largest)
+
+
+def _belief(settings: Settings) -> Figure:
+    return Figure(
+        "belief",
+        "Chance that a published value is true",
+        1 / settings.l,
+        "share",
+        better="lower",
+        help="For somebody who knows only how often each value occurs.",
+        headline=True,
+        about="risk",
+    )
+
+
+def _deviation(settings: Settings) -> Figure:
+    return Figure(
+        "deviation",
+        "Standard deviation of a count of 1,000",
+        float(Fraction(1000) * (1 - Fraction(1, settings.l))) ** 0.5,
+        "number",
+        unit="rows",
+        better="lower",
+        help="Of one value, over the whole table: √(f·(1 − 1/ℓ′)), whatever the data.",
+        headline=True,
+        about="loss",
+    )
+
+
+_LOST = {
+    "rows_removed": (
+        "Rows removed at random",
+        "So that the number of rows is a multiple of ℓ′.",
+    ),
+    "rows_suppressed": (
+        "Rows suppressed for k",
+        "Rows with rare combinations of quasi-identifiers.",
+    ),
+}
+
+
+def _lost(key: str, rows: int) -> Figure:
+    label, why = _LOST[key]
+    return Figure(key, label, rows, "count", better="lower", help=why, about="loss")
+
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_CHUNK = 50_000
+_MOST = 2_000_000
+
+
+def error_chances(counts: ArrayLike, size: int, share: Fraction, *, beyond: bool = False) -> Floats:
+    """Pr(|f′ − f| ≥ share·f) for each count f, or Pr(|f′ − f| > share·f) with ``beyond``.
+
+    ``counts`` are whole numbers of 1 or more, ``size`` is ℓ′, ``share`` ε > 0. The ends of the
+    tails are found in whole numbers; the tails are regularised incomplete beta functions, exact to
+    about 12 digits for any count.
+    """
+    from scipy.special import betainc
+
+    f = np.asarray(counts, np.int64)
+    trials, p = f * size, 1.0 / size
+    low, high = _ends(f, share, beyond)
+    # Pr(X ≥ k) = I_p(k, n − k + 1), Pr(X ≤ k) = I_{1−p}(n − k, k + 1).
+    above = np.where(high > trials, 0.0, betainc(high, np.maximum(trials - high + 1, 1), p))
+    below = np.where(low < 0, 0.0, betainc(trials - np.maximum(low, 0), low.clip(0) + 1, 1 - p))
+    return np.asarray(above + below, np.float64)
+
+
+def _ends(f: Ints, share: Fraction, beyond: bool) -> tuple[Ints, Ints]:
+    """The largest x below and the smallest above that are wrong by the share (by more)."""
+    top, bottom = share.numerator, share.denominator
+    gap = f * top // bottom + 1 if beyond else -(-f * top // bottom)
+    return f - gap, f + gap
+
+
+def chebyshev(counts: ArrayLike, size: int, share: Fraction) -> Floats:
+    """The valid bound (1−1/ℓ′)/(ε²f) of the chance of a relative error of ε or more; at most 1."""
+    f = np.asarray(counts, np.float64)
+    return np.asarray(np.minimum(1.0, (1 - 1 / size) / (float(share) ** 2 * f)))
+
+
+def paper_bound(counts: ArrayLike, size: int, share: Fraction) -> Floats:
+    """The paper's bound 1/(ℓ′ε²f²), at most 1: it is no bound, and here for comparison alone."""
+    f = np.asarray(counts, np.float64)
+    return np.asarray(np.minimum(1.0, 1 / (size * float(share) ** 2 * f**2)))
+
+
+@lru_cache(maxsize=64)
+def utility_threshold(size: int, share: Fraction, most: Fraction) -> int:
+    """T_f of the (ε, T_E, T_f) guarantee: Pr(|f′−f| ≥ εf) ≤ T_E for every f from it on.
+
+    The least such number: one less does not have the property. Above Chernoff's bound nothing need
+    be looked at. Raises InputError ``threshold.range`` for shares out of range or a search of more
+    than 2 million counts.
+    """
+    _check(size, share, most)
+    for first, last in _chunks_down(_surely_reliable(size, share, most)):
+        counts = np.arange(first, last + 1)
+        failing = np.flatnonzero(error_chances(counts, size, share) > float(most))
+        if len(failing):
+            return int(counts[failing[-1]]) + 1
+    return 1
+
+
+@lru_cache(maxsize=64)
+def privacy_threshold(size: int, share: Fraction, least: Fraction) -> int:
+    """The largest F with Pr(|f′−f| > εf) ≥ T_P for every f from 1 to F; 0 if there is none.
+
+    These are the counts with the (ε, T_P) privacy guarantee. Raises InputError
+    ``threshold.range``.
+    """
+    _check(size, share, least)
+    last = _surely_reliable(size, share, least)
+    for first in range(1, last + 1, _CHUNK):
+        counts = np.arange(first, min(first + _CHUNK, last + 1))
+        failing = np.flatnonzero(error_chances(counts, size, share, beyond=True) < float(least))
+        if len(failing):
+            return int(counts[failing[0]]) - 1
+    return last
+
+
+def _surely_reliable(size: int, share: Fraction, most: Fraction) -> int:
+    """A count from which on Chernoff's bound keeps the chance of an error below ``most``."""
+    rates = [size * _divergence(1 / size * (1 + side * float(share)), 1 / size) for side in (1, -1)]
+    slow = min(rates)
+    bound = inf if slow <= 0 else log(2 / float(most)) / slow
+    if bound > _MOST:
+        raise InputError(
+            "threshold.range",
+            msg(
+                "With a relative error of {error:g} the threshold lies among more than {most:,} "
+                "counts, expected a larger error or chance.",
+                error=float(share),
+                most=_MOST,
+            ),
+        )
+    found = max(1, ceil(bound))
+    while sum(exp(-rate * found) for rate in rates) > float(most):
+        found += 1
+    return found
+
+
+def _divergence(q: float, p: float) -> float:
+    """Kullback–Leibler divergence of coins; infinite where q is impossible."""
+    if q > 1 or q < 0:
+        return inf
+    first = q * log(q / p) if q > 0 else 0.0
+    return first + ((1 - q) * log((1 - q) / (1 - p)) if q < 1 else 0.0)
+
+
+def _chunks_down(last: int) -> Iterator[tuple[int, int]]:
+    while last >= 1:
+        first = max(1, last - _CHUNK + 1)
+        yield first, last
+        last = first - 1
+
+
+def _check(size: int, share: Fraction, chance: Fraction) -> None:
+    if size < 2 or share <= 0 or not 0 < chance < 1:
+        raise InputError(
+            "threshold.range",
+            msg(
+                "A threshold was asked for ℓ′ = {size}, a relative error of {error:g} and a "
+                "chance of {chance:g}, expected ℓ′ ≥ 2, an error above 0 and a chance between 0 "
+                "and 1.",
+                size=size,
+                error=float(share),
+                chance=float(chance),
+            ),
+        )
+
+
+_POINTS = 120
+_LISTED = 500
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What counts as reliable and as protected.
+
+    An error is a relative one of ``share`` (ε) or more. A count is reliable when errors have a
+    chance of at most ``most`` (T_E), protected when they have at least ``least`` (T_P).
+    """
+
+    share: Fraction = Fraction(1, 5)
+    most: Fraction = Fraction(1, 50)
+    least: Fraction = Fraction(2, 5)
+
+
+def reliability_chart(
+    attribute: str, counts: Sequence[ValueCount], size: int, limits: Limits | None = None
+) -> ScatterChart:
+    """The chance of a relative error of ε by count: exact, with the values of a column in it.
+
+    ``counts`` are values with their rows, at least 1 each. The bound of Chebyshev and the paper's
+    own are drawn beside it, labelled as what they are.
+    """
+    limits = limits or Limits()
+    held = [item for item in counts if item.rows > 0]
+    rows = np.array([item.rows for item in held], np.int64)
+    chances = error_chances(rows, size, limits.share)
+    reliable_from = utility_threshold(size, limits.share, limits.most)
+    protected_to = privacy_threshold(size, limits.share, limits.least)
+    last = max(reliable_from * 2, int(rows.max(initial=1)))
+    return ScatterChart(
+        id=f"reliability-{attribute}",
+        question=msg(
+            "Which counts of {column} will be reliable, and which are protected?", column=attribute
+        ),
+        answer=_answer(rows, limits, reliable_from, protected_to),
+        x_axis=Axis("Rows with the value", log=True, whole=True, minimum=1),
+        y_axis=Axis(
+            msg("Chance of an error of {percent} or more", percent=_percent(limits.share)),
+            percent=True,
+            minimum=0.0,
+            maximum=1.0,
+        ),
+        series=_series(rows, chances, size, limits, last),
+        table=_table(held, rows, chances, size, limits, (reliable_from, protected_to)),
+        y_limit=float(limits.most),
+        y_limit_label=msg("reliable below {percent}", percent=_percent(limits.most)),
+        short="Reliable counts",
+    )
+
+
+def _series(
+    rows: Ints, chances: Floats, size: int, limits: Limits, last: int
+) -> tuple[PointSeries, ...]:
+    grid = np.unique(np.round(np.geomspace(1, last, _POINTS)).astype(np.int64))
+    x = grid.astype(np.float64)
+    curves = (
+        ("Exact", error_chances(grid, size, limits.share), SeriesStyle.FIRST),
+        ("Chebyshev's bound", chebyshev(grid, size, limits.share), SeriesStyle.REFERENCE),
+        ("The paper's formula (wrong)", paper_bound(grid, size, limits.share), SeriesStyle.FAIL),
+    )
+    lines = tuple(PointSeries(name, x, y, look=look, joined=True) for name, y, look in curves)
+    values = PointSeries(
+        "Values of the column", rows.astype(np.float64), chances, look=SeriesStyle.SECOND
+    )
+    return (*lines, values)
+
+
+def _table(
+    held: Sequence[ValueCount],
+    rows: Ints,
+    chances: Floats,
+    size: int,
+    limits: Limits,
+    thresholds: tuple[int, int],
+) -> ChartTable:
+    bound, paper = chebyshev(rows, size, limits.share), paper_bound(rows, size, limits.share)
+    beyond = error_chances(rows, size, limits.share, beyond=True)
+    share = _percent(limits.share)
+    listed = sorted(range(len(held)), key=lambda place: (-rows[place], held[place].value))
+    return table_from(
+        (
+            "Value",
+            "Rows",
+            msg("Chance of an error of {share} or more", share=share),
+            msg("Chance of more than {share}", share=share),
+            "Reliable or protected",
+            "Chebyshev's bound",
+            "The paper's formula (wrong)",
+        ),
+        [
+            (
+                held[place].value or EMPTY,
+                int(rows[place]),
+                round(float(chances[place]), 6),
+                round(float(beyond[place]), 6),
+                _verdict(int(rows[place]), thresholds),
+                round(float(bound[place]), 6),
+                round(float(paper[place]), 6),
+            )
+            for place in listed[:_LISTED]
+        ],
+    )
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):.0f} %"
+
+
+def _verdict(rows: int, thresholds: tuple[int, int]) -> str:
+    if rows >= thresholds[0]:
+        return "reliable"
+    return "protected" if rows <= thresholds[1] else "between"
+
+
+def _answer(rows: Ints, limits: Limits, reliable_from: int, protected_to: int) -> str:
+    reliable = int((rows >= reliable_from).sum())
+    protected = int((rows <= protected_to).sum())
+    share = _percent(limits.share)
+    hidden = (
+        msg(
+            "protected: {protected:,} with {protected_to:,} rows or fewer (wrong by "
+            "more than {share} with a chance of {percent} or more)",
+            protected=protected,
+            protected_to=protected_to,
+            share=share,
+            percent=_percent(limits.least),
+        )
+        if protected_to
+        else msg("none is protected at a chance of {percent}", percent=_percent(limits.least))
+    )
+    return msg(
+        "Of {rows:,} values, reliable: {reliable:,} with {reliable_from:,} rows "
+        "or more (wrong by {share} or more with a chance of {percent} at most); "
+        "{hidden}.",
+        rows=len(rows),
+        reliable=reliable,
+        reliable_from=reliable_from,
+        share=share,
+        percent=_percent(limits.most),
+        hidden=hidden,
+    )
+
+
+_SEARCH_STEPS = 3
+
+
+def decide(given: MethodInput, token: CancelToken, report: Report) -> Outcome:
+    """See :meth:`~dpdesk.engine.method.RowsMethod.decide`."""
+    settings = Settings.from_parameters(given.parameters)
+    counts = CountedValues(given)
+    first = counts.generalised(settings, token, _two_steps_more(report))
+    steps = 1 if first is None else _SEARCH_STEPS + 1
+    report(StepStarted(COUNT, steps, steps + 1))
+    found = counts.eligibility(settings, first, token, report)
+    refuse(found, given.source.name)
+    report(StepStarted(TELL, steps + 1, steps + 1))
+    told = counts.told(settings, first, token, report)
+    return described(given, settings, first, found, told, counts.notes(settings, token))
+
+
+def _two_steps_more(report: Report) -> Report:
+    """The steps of the search for k, with the two counts that follow."""
+
+    def passed(event: Event) -> None:
+        if isinstance(event, StepStarted):
+            event = replace(event, count=event.count + 2)
+        report(event)
+
+    return passed
+
+
+def described(
+    given: MethodInput,
+    settings: Settings,
+    first: Generalised | None,
+    found: Sequence[Eligibility],
+    told: ColumnsTell,
+    notes: tuple[Note, ...] = (),
+) -> Outcome:
+    """The release of columns that are all eligible."""
+    rows = found[0].rows
+    removed, lost = rows % settings.l, given.source.rows - rows
+    diverted = settings.diverted(given.roles)
+    result: dict[str, object] = {"rows_removed": removed, "rows_out": rows - removed}
+    if first is not None:
+        result |= {"node": first.outcome.result["node"], "rows_suppressed": lost}
+    return Outcome(
+        guarantee=diverted_guarantee(settings.l, diverted, given.roles, removed, settings.k, lost),
+        result=result,
+        drawn=frozenset(diverted),
+        recoding=first.recoding if first is not None else None,
+        internal=_internal(settings, first, found),
+        risk={"beliefs": beliefs(found)} | told.as_json() | _levels_tell(first),
+        utility=first.outcome.utility if first is not None else {},
+        charts=(
+            *(frequency_chart(each) for each in found),
+            *(reliability_chart(each.attribute, each.counts, settings.l) for each in found),
+            *telling_chart(told.drawn, settings.l),
+        ),
+        figures=headline_figures(settings, found, removed, lost),
+        notes=(*(first.outcome.notes if first else ()), *told.notes(settings.l), *notes),
+    )
+
+
+def _levels_tell(first: Generalised | None) -> dict[str, object]:
+    """Columns whose levels follow from values of suppressed rows as well."""
+    return {} if first is None else {"levels_tell": first.outcome.risk["levels_tell"]}
+
+
+def _internal(
+    settings: Settings, first: Generalised | None, found: Sequence[Eligibility]
+) -> dict[str, object]:
+    """What stays in the agency: the counts of values, and how k was reached."""
+    counts = {each.attribute: {item.value: item.rows for item in each.counts} for each in found}
+    facts: dict[str, object] = {"rows_allowed": found[0].allowed, "value_counts": counts}
+    return facts | (dict(first.outcome.internal) if first is not None else {})

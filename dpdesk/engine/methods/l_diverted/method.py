@@ -1,0 +1,235 @@
+"""Diverted privacy as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
+from dpdesk.core.export_formats import OF_ROWS
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField
+from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
+from dpdesk.core.query import Answer, Askable, Query
+from dpdesk.core.recoding import Recoding
+from dpdesk.core.released import ReleasedContent
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome, RowsMethod
+from dpdesk.engine.methods.l_diverted.public_fields import PUBLIC_FIELDS
+from dpdesk.engine.methods.l_diverted.settings import (
+    PARAMETERS,
+    Settings,
+    check_settings,
+    named_roles,
+)
+
+# Whatever needs numpy or compiled kernels is imported where it is used.
+if TYPE_CHECKING:
+    from dpdesk.core.rows import RewrittenRows, RowSource
+    from dpdesk.engine.methods.l_diverted.comparators.own_data import Comparison
+    from dpdesk.engine.noise.randomness import RandomSource
+
+DRAW = "Draw the sensitive values"
+
+
+class LDiverted(RowsMethod):
+    """Sensitive values drawn uniformly within hidden groups of ℓ′ different values.
+
+    Source: l-diverted paper, mechanism A', with the corrections of resources/docs/diverted.md.
+    """
+
+    id: ClassVar[str] = "l-diverted"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.ROWS,
+        Protection.DRAWN,
+        Spending.NOTHING,
+        RowOrder.SHUFFLED,
+        exports=OF_ROWS,
+        uses=frozenset({Use.ASKED, Use.COMPARED}),
+    )
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "Diverted sensitive values"
+    summary: ClassVar[str] = (
+        "Release rows in random order in which every sensitive value is drawn, with the same "
+        "chance, from the different values of a small hidden group; large counts stay accurate, "
+        "small ones do not."
+    )
+    promise: ClassVar[str] = (
+        "For someone who knows only how often each value occurs, a published value is the true one "
+        "with a chance of 1 in ℓ′; the other columns may tell more, and so may other people's "
+        "values."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
+    checked_by: ClassVar[Mapping[str, str]] = {
+        GUARANTEE: "the words of the guarantee",
+        **{key: key for key in ("rows_out", "rows_removed", "rows_suppressed", "node")},
+    }
+    pseudonyms: ClassVar[str] = (
+        "the values of each row are drawn by themselves, so rows or releases that a pseudonym "
+        "joins would give several draws for one person, and these together tell the true value"
+    )
+    draws: ClassVar[bool] = True
+    live: ClassVar[tuple[str, ...]] = ("l",)
+
+    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
+        """See :meth:`QueryableMethod.askable`."""
+        from dpdesk.engine.methods.l_diverted.querying import askable_diverted
+
+        return askable_diverted(content, token)
+
+    def answer(
+        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
+    ) -> Answer:
+        """See :meth:`QueryableMethod.answer`."""
+        from dpdesk.engine.methods.l_diverted.querying import answer_diverted
+
+        return answer_diverted(query, content, token)
+
+    def compare(
+        self,
+        given: MethodInput,
+        rows: RowSource,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> tuple[Comparison, ...]:
+        """See :meth:`ComparedMethod.compare`."""
+        from dpdesk.engine.methods.l_diverted.comparators.own_data import compare_on_own_data
+
+        self.decide(given, token, report)
+        return compare_on_own_data(given, rows, randomness, token, report)
+
+    def true_answer(
+        self,
+        query: Query,
+        given: MethodInput,
+        token: CancelToken,
+        manifest: Manifest | None,
+    ) -> Answer:
+        """See :meth:`ComparedMethod.true_answer`."""
+        from dpdesk.engine.methods.l_diverted.truth import true_answer
+
+        recoding = None if manifest is None else self.claimed_recoding(manifest, given, token)
+        recoded = {} if recoding is None else dict(recoding.mapping)
+        return true_answer(query, given, token, recoded)
+
+    def effective_roles(
+        self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]
+    ) -> Mapping[str, Role]:
+        """See :meth:`Method.effective_roles`: columns listed as sensitive are."""
+        return named_roles(roles, parameters)
+
+    def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
+        """See :meth:`Method.roles_with_hierarchy`: quasi-identifiers' are used for k alone."""
+        first = () if parameters.get("k") is None else (Role.QUASI_IDENTIFIER,)
+        return (*first, Role.SENSITIVE)
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`; codes in :func:`~.settings.check_settings`."""
+        check_settings(columns, roles, parameters, where)
+
+    def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
+        """Count the sensitive values; see :meth:`RowsMethod.explore`."""
+        from dpdesk.engine.methods.l_diverted.counted import COUNT, CountedValues
+        from dpdesk.engine.methods.l_diverted.exploration import DivertedExploration
+
+        report(StepStarted(COUNT, 1, 1))
+        counted, settings = CountedValues(given), Settings.from_parameters(given.parameters)
+        if settings.k is None:
+            counted.eligibility(settings, None, token, report)
+        return DivertedExploration(given, counted)
+
+    def decide(self, given: MethodInput, token: CancelToken, report: Report) -> Outcome:
+        """See :meth:`RowsMethod.decide`; RefusedError ``diverted.not-eligible``."""
+        from dpdesk.engine.methods.l_diverted.judging import decide
+
+        return decide(given, token, report)
+
+    def draw(
+        self,
+        given: MethodInput,
+        outcome: Outcome,
+        rows: RowSource,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> RewrittenRows:
+        """See :meth:`RowsMethod.draw`."""
+        from dpdesk.engine.methods.l_diverted.releasing import draw_release
+
+        report(StepStarted(DRAW, 1, 1))
+        return draw_release(given, outcome, rows, randomness, token)
+
+    def verify(
+        self, manifest: Manifest, published: PublishedTable, token: CancelToken
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`RowsMethod.verify`."""
+        from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
+        from dpdesk.verifiers.diverted.verification import verify_public
+
+        return verify_public(manifest.as_json(), published, diverted_guarantee, token)
+
+    def drawn_columns(self, manifest: Manifest) -> frozenset[str]:
+        """See :meth:`RowsMethod.drawn_columns`."""
+        from dpdesk.verifiers.diverted.verification import drawn_columns
+
+        return drawn_columns(manifest.as_json())
+
+    def claimed_recoding(
+        self, manifest: Manifest, given: MethodInput, token: CancelToken
+    ) -> Recoding | None:
+        """See :meth:`RowsMethod.claimed_recoding`."""
+        from dpdesk.verifiers.diverted.source_verification import claimed_recoding
+
+        return claimed_recoding(manifest.as_json(), given, token)
+
+    def verify_with_source(
+        self,
+        manifest: Manifest,
+        published: PublishedTable,
+        given: MethodInput,
+        difference: RowDifference | None,
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`RowsMethod.verify_with_source`."""
+        from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
+        from dpdesk.verifiers.diverted.source_verification import verify_against_source
+
+        if difference is None:
+            raise TypeError("drawn rows are compared with their source")
+        return verify_against_source(
+            manifest.as_json(), published, given, difference, diverted_guarantee, token
+        )
+
+    def evidence_fault(
+        self,
+        manifest: Manifest,
+        evidence: Mapping[str, object],
+        published: PublishedTable,
+        token: CancelToken,
+    ) -> str | None:
+        """See :meth:`RowsMethod.evidence_fault`."""
+        from dpdesk.verifiers.diverted.verification import evidence_fault
+
+        return evidence_fault(manifest.as_json(), evidence, published, token)
+
+    def evidence_source_fault(
+        self,
+        manifest: Manifest,
+        evidence: Mapping[str, object],
+        given: MethodInput,
+        token: CancelToken,
+    ) -> str | None:
+        """See :meth:`RowsMethod.evidence_source_fault`."""
+        from dpdesk.verifiers.diverted.source_verification import evidence_source_fault
+
+        return evidence_source_fault(manifest.as_json(), evidence, given, token)

@@ -1,0 +1,155 @@
+"""The partition into decoy groups: of value counts, and of rows.
+
+Both rules work on the counts alone: they say which values each group holds, and the rows of a value
+then take its places in the order of their random ids. So the partition is a function of the pairs
+(id, value) and of coins that are drawn independently of them, which is all that the theorem needs,
+and a reader can run the rule on published counts.
+
+Source: l-diverted paper, mechanism A' (largest-first is the rule that it suggests). The mixed rule
+is ours: systematic sampling with probability proportional to the remaining counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.methods.l_diverted.drawing import PIECE, below
+from dpdesk.engine.methods.l_diverted.settings import LARGEST_FIRST, MIXED
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpdesk.engine.noise.randomness import RandomSource
+
+RULES = (MIXED, LARGEST_FIRST)
+
+MOST_DRAWS = 1 << 27
+"""Above so many random numbers (and eight for each row) one order of the values serves several
+groups, so that the work does not grow with the product of rows and values."""
+
+
+def value_groups(
+    counts: NDArray[np.int64],
+    size: int,
+    rule: str,
+    source: RandomSource,
+    token: CancelToken,
+    most_draws: int = MOST_DRAWS,
+) -> NDArray[np.int32]:
+    """The values of each decoy group: places in ``counts``, shape (groups, ``size``).
+
+    ``counts`` must add up to a multiple of ``size``, with none above the number of groups; each
+    group then holds ``size`` different values, and every value is in as many groups as it counts.
+    ``rule`` is one of :data:`RULES`; largest-first takes nothing from ``source``.
+
+    Raises ValueError for counts that cannot be divided so, Cancelled.
+    """
+    total = int(counts.sum())
+    groups = total // size
+    if size < 1 or total != groups * size or (len(counts) and int(counts.min()) < 0):
+        raise ValueError(f"{total} rows do not make groups of {size}")
+    if len(counts) and int(counts.max()) > groups:
+        raise ValueError(f"a value has {int(counts.max())} rows, but there are {groups} groups")
+    found = np.empty((groups, size), np.int32)
+    if groups == 0:
+        return found
+    present = np.flatnonzero(counts)
+    left = counts[present].astype(np.int64)
+    if rule == MIXED:
+        _mixed(left, size, found, source, token, most_draws)
+    elif rule == LARGEST_FIRST:
+        _largest_first(left, size, found, token)
+    else:
+        raise ValueError(f"there is no rule {rule!r}")
+    if len(present) == len(counts):
+        return found
+    places = present.astype(np.int32)[found]
+    found.fill(0)
+    return places
+
+
+def batch_size(values: int, groups: int, size: int, most_draws: int = MOST_DRAWS) -> int:
+    """Groups that share one random order of the values; 1 unless there are very many values."""
+    allowed = max(most_draws, 8 * groups * size)
+    return max(1, -(-groups * values // allowed))
+
+
+def _mixed(
+    left: NDArray[np.int64],
+    size: int,
+    found: NDArray[np.int32],
+    source: RandomSource,
+    token: CancelToken,
+    most_draws: int,
+) -> None:
+    from dpdesk.engine.methods.l_diverted.kernels import mixed_groups
+
+    values, groups = len(left), len(found)
+    batch = batch_size(values, groups, size, most_draws)
+    lines, remaining = max(1, PIECE // values), groups
+    shuffle = np.arange(values, 1, -1, dtype=np.uint64)
+    while remaining:
+        token.check()
+        starts = np.arange(remaining, 0, -batch, dtype=np.int64)[:lines]
+        bounds = np.empty((len(starts), values), np.uint64)
+        bounds[:, :-1], bounds[:, -1] = shuffle, starts
+        draws = below(bounds.reshape(-1), source).reshape(bounds.shape)
+        done = groups - remaining
+        remaining = mixed_groups(left, size, remaining, batch, draws, found, done)
+        draws.fill(0)
+
+
+def _largest_first(
+    left: NDArray[np.int64], size: int, found: NDArray[np.int32], token: CancelToken
+) -> None:
+    from dpdesk.engine.methods.l_diverted.kernels import heap_of, largest_first_groups
+
+    heap = np.empty(len(left), np.int64)
+    heap_of(left, heap)
+    piece = max(1, PIECE // size)
+    for first in range(0, len(found), piece):
+        token.check()
+        last = min(len(found), first + piece)
+        largest_first_groups(left, heap, size, found, first, last)
+
+
+def counted(codes: NDArray[np.int32], values: int) -> NDArray[np.int64]:
+    """Rows of each value below ``values``."""
+    from dpdesk.engine.methods.l_diverted.kernels import count_values
+
+    counts = np.zeros(values, np.int64)
+    count_values(codes, counts)
+    return counts
+
+
+def row_groups(
+    codes: NDArray[np.int32],
+    ids: NDArray[np.uint32] | NDArray[np.int64],
+    groups: NDArray[np.int32],
+    token: CancelToken,
+) -> NDArray[np.uint32] | NDArray[np.int64]:
+    """The rows at the places of the groups: each value's rows in the order of their ids.
+
+    ``codes`` are the values of the rows, ``ids[i]`` is the row with id i, ``groups`` the partition
+    of the counts of ``codes``. The result has the shape of ``groups``. Raises Cancelled.
+    """
+    from dpdesk.engine.methods.l_diverted.kernels import members_of, rows_by_value
+
+    sizes = counted(codes, int(groups.max(initial=-1)) + 1)
+    begins = np.zeros(len(sizes), np.int64)
+    np.cumsum(sizes[:-1], out=begins[1:])
+    rows, members = np.empty_like(ids), np.empty(groups.shape, ids.dtype)
+    ends = begins.copy()
+    for first in range(0, len(ids), PIECE):
+        token.check()
+        rows_by_value(codes, ids[first : first + PIECE], ends, rows)
+    piece = max(1, PIECE // groups.shape[1])
+    for first in range(0, len(groups), piece):
+        token.check()
+        part = slice(first, first + piece)
+        members_of(groups[part], rows, begins, members[part])
+    rows.fill(0)
+    return members
