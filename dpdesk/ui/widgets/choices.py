@@ -159,8 +159,7 @@ class FoldingStrip(ChoiceStrip):
         room = self.width() + SPACE.xs
         if sum(wide.values()) <= room or self.width() <= 1:
             return self.keys
-        self.more.setText(self._words(len(self.keys)))
-        room -= self.more.sizeHint().width() + SPACE.xs
+        room -= self._menu_width() + SPACE.xs
         kept = [self.current] if self.current else []
         room -= sum(wide[key] for key in kept)
         for key in self.keys:
@@ -172,6 +171,15 @@ class FoldingStrip(ChoiceStrip):
             kept.append(key)
         return [key for key in self.keys if key in kept]
 
+    def _menu_width(self) -> int:
+        """Width of the menu's button with all choices in it, reckoned from the words it has now.
+
+        To write the words on it would ask for another layout, which asks here again, for ever.
+        """
+        has, widest = self.more.text(), self._words(len(self.keys))
+        advance = self.more.fontMetrics().horizontalAdvance
+        return self.more.sizeHint().width() + advance(widest) - advance(has)
+
     def _words(self, count: int) -> str:
         return self.tr("{n} more  ▾").format(n=grouped(count))
 
@@ -181,8 +189,7 @@ class FoldingStrip(ChoiceStrip):
             self.button(key).setVisible(key not in folded)
         self.more.setText(self._words(len(folded)))
         self.more.setVisible(bool(folded))
-        self.remove(self.more)
-        self.add(self.more)
+        self.add_last(self.more)
         listed = tuple((key, self.button(key).text()) for key in folded)
         if listed == tuple((action.data(), action.text()) for action in self._menu.actions()):
             return

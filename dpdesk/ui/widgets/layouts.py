@@ -266,6 +266,13 @@ class FlowBox(QWidget):
         """Put a widget at the end."""
         self._flow.addWidget(widget)
 
+    def add_last(self, widget: QWidget) -> None:
+        """Put a widget at the end; where it stands there already, nothing is laid out again."""
+        last = self._flow.itemAt(self._flow.count() - 1)
+        if last is None or last.widget() is not widget:
+            self._flow.removeWidget(widget)
+            self._flow.addWidget(widget)
+
     def remove(self, widget: QWidget) -> None:
         """Take a widget out again; it stays a child."""
         self._flow.removeWidget(widget)
