@@ -1,0 +1,1 @@
+"""Protected tables: sensitivity, suppression, rounding and an attacker's audit."""
