@@ -165,7 +165,7 @@ def label_faults(public: Path, manifest: Manifest, columns: Sequence[str]) -> li
         if document.stat().st_size not in sizes or document.read_bytes() not in known:
             found.append((CSVW, f"is not what manifest and {VARIABLES} give"))
     except UnreadableJsonError as error:
-        found.append((VARIABLES, str(error)))
+        found.append((VARIABLES, error.reason))
     except OSError as error:
         reason = error.strerror or type(error).__name__
         found.append((VARIABLES, msg("cannot be read ({reason})", reason=reason)))

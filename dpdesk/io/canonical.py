@@ -23,7 +23,11 @@ LARGEST_JSON = 256 * 1024 * 1024
 
 
 class UnreadableJsonError(ValueError):
-    """The bytes are not one canonical JSON object; the message is the reason in words."""
+    """The bytes are not one canonical JSON object; ``reason`` says why, in words."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 def canonical_json(value: Mapping[str, object] | Shape) -> bytes:
@@ -136,7 +140,9 @@ def read_canonical(path: Path) -> dict[str, object]:
     if not stat.S_ISREG(facts.st_mode):  # what a device or a pipe gives may never end
         raise UnreadableJsonError("is a link, a folder or a device, expected a file")
     if facts.st_size > LARGEST_JSON:
-        raise UnreadableJsonError(f"larger than {LARGEST_JSON:,} bytes, which no release needs")
+        raise UnreadableJsonError(
+            msg("larger than {most:,} bytes, which no release needs", most=LARGEST_JSON)
+        )
     return parse_canonical(path.read_bytes())
 
 
@@ -179,17 +185,17 @@ def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:
-            raise UnreadableJsonError(msg("the key {key!r} comes twice", key=key[:80]))
+            raise UnreadableJsonError(msg("the key '{key}' comes twice", key=key[:80]))
         found[key] = value
     return found
 
 
 def _no_constants(text: str) -> object:
-    raise UnreadableJsonError(f"holds {text}, which is no number")
+    raise UnreadableJsonError(msg("holds {text}, which is not a number", text=text))
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise UnreadableJsonError(f"the number {text[:40]} is out of range")
+        raise UnreadableJsonError(msg("the number {text} is out of range", text=text[:40]))
     return number

@@ -98,15 +98,10 @@ def locate(path: Path) -> ReleaseFiles:
     Raises InputError ``release.missing`` when there is no such folder.
     """
     if not path.is_dir():
-        found = "is a file" if path.exists() else "does not exist"
-        raise InputError(
-            "release.missing",
-            msg(
-                "{path}: {found}, expected a release folder or its public part.",
-                path=path,
-                found=found,
-            ),
-        )
+        there = path.exists()
+        words = "{path}: is a file, expected a release folder or its public part."
+        gone = "{path}: does not exist, expected a release folder or its public part."
+        raise InputError("release.missing", msg(words if there else gone, path=path))
     if any(os.path.lexists(path / name) for name in (PUBLIC, INTERNAL)):
         return ReleaseFiles(path, path / PUBLIC, path / INTERNAL)
     return ReleaseFiles(path, path, None)
@@ -199,9 +194,9 @@ def _check_public(
     for name in sorted(listed):
         _check_listed(found, name, listed[name], fixed | tables, token)
     for name in sorted(fixed - set(listed)):
-        found.fail(found.public / MANIFEST, f"does not list {name}")
+        found.fail(found.public / MANIFEST, msg("does not list {name}", name=name))
     if folder and not tables:
-        found.fail(found.public / MANIFEST, f"lists no table in {folder}")
+        found.fail(found.public / MANIFEST, msg("lists no table in {folder}", folder=folder))
 
 
 def _is_table(name: str, folder: str) -> bool:
@@ -215,11 +210,12 @@ def _check_listed(
 ) -> None:
     place = found.public / MANIFEST
     if name not in known:
-        found.fail(place, f"lists `{_shown(name)[:200]}`, which is no file of such a release")
+        given = _shown(name)[:200]
+        found.fail(place, msg("lists `{name}`, which is not a file of such a release", name=given))
         return
     wanted, size = entry.sha256, entry.bytes
     if not _is_hash(wanted) or not 0 <= size < _LARGEST_COUNT:
-        found.fail(place, f"gives no hash and size for {name}")
+        found.fail(place, msg("gives no hash and size for {name}", name=name))
         return
     path = found.public / name
     actual = _size(path)
@@ -227,7 +223,8 @@ def _check_listed(
         return
     if actual > most_read(size):
         found.unread.add(path)
-        found.fail(path, f"has {actual:,} bytes, but the manifest names {size:,}; it was not read")
+        words = "has {actual:,} bytes, but the manifest names {size:,}; it was not read"
+        found.fail(path, msg(words, actual=actual, size=size))
     elif _hash(found, path, token) != (wanted, size):
         found.fail(path, "was changed: its bytes are not those that the manifest names")
 
@@ -246,21 +243,21 @@ def _check_manifest(found: ReleaseFiles, manifest: Manifest) -> Manifest | None:
             ),
         )
     if not _VERSION.fullmatch(manifest.dpdesk):
-        found.fail(place, f"`dpdesk` is {_brief(manifest.dpdesk)}, expected a version")
+        brief = _brief(manifest.dpdesk)
+        found.fail(place, msg("`dpdesk` is {brief}, expected a version", brief=brief))
     _check_created(found, manifest.created, place)
     if not _is_hash(manifest.commitment):
-        found.fail(place, "`commitment` is no SHA-256 code")
+        found.fail(place, "`commitment` is not a SHA-256 code")
     return manifest if len(found.failures) == before else None
 
 
 def _check_created(found: ReleaseFiles, value: str, place: Path) -> None:
     """A date, in UTC, that has begun: clocks may differ by a few minutes."""
     if not _is_date(value):
-        found.fail(place, f"`created` is {_brief(value)}, expected a date")
+        found.fail(place, msg("`created` is {brief}, expected a date", brief=_brief(value)))
     elif date.fromisoformat(value) > (datetime.now(UTC) + CLOCKS_DIFFER).date():
-        found.fail(
-            place, f"`created` is {value}, which lies in the future by this computer's clock"
-        )
+        words = "`created` is {value}, which lies in the future by this computer's clock"
+        found.fail(place, msg(words, value=value))
 
 
 def _check_internal(found: ReleaseFiles, token: CancelToken, reviewed: bool) -> None:
@@ -292,7 +289,7 @@ def _check_seal(
 ) -> None:
     before = len(found.failures)
     if seal.get("format") != FORMAT or set(seal) != {"format", "files", "self"}:
-        found.fail(place, "is no seal of this format")
+        found.fail(place, "is not a seal of this format")
         return
     emptied = hashlib.sha256(canonical_json({**seal, "self": ""})).hexdigest()
     if seal["self"] != emptied:
@@ -307,8 +304,8 @@ def _check_seal(
         actual = _size(path)
         if actual is not None and actual > LARGEST_INTERNAL:
             found.unread.add(path)
-            most = f"{LARGEST_INTERNAL:,}"
-            found.fail(path, f"has {actual:,} bytes, expected at most {most}; it was not read")
+            words = "has {actual:,} bytes, expected at most {most:,}; it was not read"
+            found.fail(path, msg(words, actual=actual, most=LARGEST_INTERNAL))
             continue
         hashed = _hash(found, path, token)
         if hashed is not None and hashed[0] != files[name]:
@@ -339,7 +336,7 @@ def _compare_results(found: ReleaseFiles, evidence: dict[str, object], place: Pa
             found.fail(place, msg("`{key}` is not the one of the manifest", key=key))
     whole, public = evidence.get("result"), manifest["result"]
     if not isinstance(whole, Mapping) or not isinstance(public, Mapping):
-        found.fail(place, "`result` is no table")
+        found.fail(place, "`result` is not a table")
     elif any(key not in whole or whole[key] != value for key, value in public.items()):
         found.fail(place, "`result` is not the one of the manifest")
 
@@ -371,7 +368,7 @@ def _names(
         elif name in files and not stat.S_ISREG(present[name]):
             found.fail(path, _WRONG_KIND)
         elif name in folders and not stat.S_ISDIR(present[name]):
-            found.fail(path, "is no folder")
+            found.fail(path, "is not a folder")
 
 
 def _read_object(found: ReleaseFiles, path: Path) -> dict[str, object] | None:
@@ -381,7 +378,7 @@ def _read_object(found: ReleaseFiles, path: Path) -> dict[str, object] | None:
     try:
         return read_canonical(path)
     except UnreadableJsonError as error:
-        found.fail(path, str(error))
+        found.fail(path, error.reason)
     except OSError as error:
         found.fail(
             path,

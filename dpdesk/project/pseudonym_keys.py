@@ -245,7 +245,7 @@ def _parsed(path: Path, kind: str, keys: frozenset[str]) -> dict[str, object]:
     try:
         raw = parse_canonical(read_small(path, _LARGEST))
     except UnreadableJsonError as error:
-        raise _damaged(path, str(error)) from None
+        raise _damaged(path, error.reason) from None
     if set(raw) != keys or raw["kind"] != kind or raw["format"] != _FORMAT:
         raise _damaged(path, "it is not as DPDesk writes it")
     if not is_hex(raw["id"], _ID) or not isinstance(raw["created"], str):

@@ -1,6 +1,8 @@
 """Every catalogue is whole: nothing untranslated or fuzzy, the same placeholders, no ambiguity."""
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from dpdesk.core.language import languages, read_catalogue
 from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS, WINDOW
 from dpdesk.core.language.speaker import Voice
 from dpdesk.core.language.templates import Template, placeholders
-from tests.tools.translations import FOLDER, faults, files_of, read
+from tests.tools.translations import FOLDER, ROOT, faults, files_of, read
 
 LANGUAGES = [code for code in languages() if code != "en"]
 PARTS = [
@@ -78,3 +80,37 @@ def shape(template: Template) -> tuple[str, str]:
 
 def test_the_files_are_in_the_folder_that_is_shipped() -> None:
     assert Path(FOLDER).is_relative_to(Path(FOLDER).parents[1] / "resources")
+
+
+def reasons(path: Path, calls: frozenset[str]) -> Iterator[str]:
+    """The templates that a module gives as reasons: arguments of these calls, its constants."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name in calls:
+            for given in node.args:
+                if isinstance(given, ast.Constant) and isinstance(given.value, str):
+                    yield re.sub(r"\{(\w+)[^}]*\}", r"{\1}", given.value)
+
+
+@pytest.mark.parametrize(
+    ("module", "calls"),
+    [
+        ("release_check", frozenset({"fail", "msg"})),
+        ("canonical", frozenset({"UnreadableJsonError", "msg"})),
+    ],
+)
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_fault_of_the_files_of_a_release_has_words(
+    code: str, module: str, calls: frozenset[str]
+) -> None:
+    known = {
+        re.sub(r"\{(\w+)[^}]*\}", r"{\1}", entry.id)
+        for path in files_of(code, TEXTS)
+        for entry in read(code, path.stem)
+        if isinstance(entry.id, str)
+    }
+    stated = set(reasons(ROOT / "dpdesk" / "io" / f"{module}.py", calls))
+    assert len(stated) > 5
+    assert stated - known == set()

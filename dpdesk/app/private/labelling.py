@@ -83,7 +83,7 @@ def dimension_faults(public: Path, manifest: Manifest) -> Iterator[str]:
     try:
         book = read_dimension_labels(public, manifest)
     except UnreadableJsonError as error:
-        yield str(error)
+        yield error.reason
         return
     except OSError as error:
         yield msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__)

@@ -184,7 +184,7 @@ def parse_card(data: bytes) -> Card:
     try:
         raw = parse_canonical(data)
     except UnreadableJsonError as error:
-        raise _unreadable(str(error)) from None
+        raise _unreadable(error.reason) from None
     return card_from_json(raw)
 
 

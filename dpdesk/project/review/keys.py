@@ -406,7 +406,7 @@ class KeyStore:
         try:
             raw = parse_canonical(data)
         except UnreadableJsonError as error:
-            raise _damaged(path, str(error)) from None
+            raise _damaged(path, error.reason) from None
         if set(raw) != _KEYS or raw["kind"] != PRIVATE_KIND or raw["check"] != _check(raw):
             raise _damaged(path, "it is not as DPDesk wrote it")
         if not is_hex(raw["nonce"], 12) or not is_hex(raw["sealed"], 48):

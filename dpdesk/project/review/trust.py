@@ -196,7 +196,7 @@ def parse_trust(data: bytes, name: str, *, weigh_keys: bool = True) -> TrustList
     try:
         raw = parse_canonical(data)
     except UnreadableJsonError as error:
-        raise _damaged(name, str(error)) from None
+        raise _damaged(name, error.reason) from None
     if set(raw) != {"format", "kind", "entries"} or raw["kind"] != TRUST_KIND:
         raise _damaged(name, "it is no list of trusted keys")
     if type(raw["format"]) is not int or raw["format"] != 1:
