@@ -112,10 +112,10 @@ def open_listed(context: AppContext, folder: Path, token: CancelToken) -> Releas
                 raise RefusedError(
                     "release.not-listed",
                     msg(
-                        "{folder}: the manifest holds `{field}`, which is not among the public "
-                        "fields of such a release.",
+                        "{folder}: `{field}` in the manifest: {reason}.",
                         folder=folder,
                         field=check.claim,
+                        reason=check.found,
                     ),
                     hint=_ANSWERS_NOTHING,
                 )

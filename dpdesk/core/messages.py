@@ -240,14 +240,15 @@ def table_faults(content: Mapping[str, object], *, public: bool = False) -> Iter
     """
     table = content.get(TABLE, {})
     if not isinstance(table, Mapping):
-        yield f"`{TABLE}` is not a table"
+        yield msg("`{table}` is not a table", table=TABLE)
         return
     texts = set(_texts({name: item for name, item in content.items() if name != TABLE}))
     for text, made in table.items():
         if public and text not in texts:
-            yield f"`{TABLE}` holds a text that stands nowhere else"
+            yield msg("`{table}` holds a text that stands nowhere else", table=TABLE)
         elif type(made_again(text, made)) is str:
-            yield f"`{TABLE}` does not give the text “{text[:60]}”"
+            words = "`{table}` does not give the text “{text}”"
+            yield msg(words, table=TABLE, text=text[:60])
 
 
 def _texts(content: object) -> Iterator[str]:

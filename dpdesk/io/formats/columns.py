@@ -48,7 +48,10 @@ class NullWatch:
 
 
 def check_names(
-    names: Sequence[str], source: str, hint: str = "Rename one of them, in a query by `AS`."
+    names: Sequence[str],
+    source: str,
+    hint: str = "Rename one of them in a copy of the data, or by `AS` where a `query` chooses "
+    "columns.",
 ) -> None:
     """Raise InputError ``source.names`` for no column, one without a name, two of the same name.
 
@@ -66,7 +69,8 @@ def check_names(
                 source=source,
                 index=names.index("") + 1,
             ),
-            hint="Name it in a query by `AS`.",
+            hint="Give it a name in a copy of the data, or by `AS` where a `query` chooses "
+            "columns.",
         )
     for j, name in enumerate(names):
         if name in names[:j]:
@@ -99,7 +103,8 @@ def no_text(source: str, column: str, kind: str, row: int | None = None) -> Inpu
             column=column,
             kind=kind,
         ),
-        hint="Leave the column out by a `query`, or turn it into text first.",
+        hint="Leave the column out of a copy of the data, or turn it into text there; where a "
+        "`query` chooses columns, it can do so too.",
         details=details,
     )
 
