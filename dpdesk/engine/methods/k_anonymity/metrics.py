@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import total_ordering
+from functools import lru_cache, total_ordering
 
 import numpy as np
 
@@ -190,7 +190,7 @@ class LogSum:
     """Σ c·log n for integers n and c, compared exactly.
 
     Two sums are equal just when their prime exponents are, because the logarithms of the primes are
-    linearly independent over the rationals; otherwise 60 digits decide.
+    linearly independent over the rationals; otherwise as many digits decide as it takes.
     """
 
     def __init__(self, terms: Mapping[int, int]) -> None:
@@ -200,16 +200,18 @@ class LogSum:
                 self._exponents[prime] = self._exponents.get(prime, 0) + count
 
     def _difference(self, other: LogSum) -> Decimal:
+        """The difference of two sums that are not equal, with its right sign."""
         primes = self._exponents.keys() | other._exponents.keys()
-        with localcontext(prec=60):
-            return sum(
-                (
-                    Decimal(c) * Decimal(p).ln()
-                    for p in primes
-                    if (c := self._exponents.get(p, 0) - other._exponents.get(p, 0))
-                ),
-                Decimal(0),
-            )
+        apart = {p: self._exponents.get(p, 0) - other._exponents.get(p, 0) for p in primes}
+        digits = 60
+        while True:
+            with localcontext(prec=digits):
+                terms = [Decimal(c) * Decimal(p).ln() for p, c in apart.items() if c]
+                found = sum(terms, Decimal(0))
+                size = sum(map(abs, terms), Decimal(0))
+                if abs(found) > size * len(terms) * Decimal(10) ** (3 - digits):
+                    return found
+            digits *= 2
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LogSum):
@@ -223,8 +225,9 @@ class LogSum:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _prime_factors(n: int) -> list[int]:
-    """Prime factors with multiplicity by trial division; n is a number of rows, below 2³¹."""
+@lru_cache(maxsize=4096)
+def _prime_factors(n: int) -> tuple[int, ...]:
+    """Prime factors with multiplicity by trial division; n is a number of rows, or a limit's."""
     found, divisor = [], 2
     while divisor * divisor <= n:
         while n % divisor == 0:
@@ -233,4 +236,4 @@ def _prime_factors(n: int) -> list[int]:
         divisor += 1 if divisor == 2 else 2
     if n > 1:
         found.append(n)
-    return found
+    return tuple(found)

@@ -1,0 +1,195 @@
+"""Compiled measures of classes by the rows of each sensitive value in them.
+
+The counts of class i are ``counts[starts[i]:starts[i + 1]]``, in ascending order of ``codes``.
+Measures are written to ``out``, for the classes that are marked in ``wanted`` alone.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpdesk.core.compiled import kernel
+
+Array = Any
+"""A numpy array; inside compiled code element types come from the caller."""
+
+DISTINCT, ENTROPY, RECURSIVE, SHARE = 0, 1, 2, 3
+
+
+@kernel
+def gather(
+    classes: Array, values: Array, rows: Array, starts: Array, codes: Array, counts: Array,
+    dense: Array,
+) -> int:  # fmt: skip
+    """Add up the rows of each value in each class; how many counts there are.
+
+    ``dense`` has a place for each value, zero before and after.
+    """
+    entries = len(classes)
+    for entry in range(entries):
+        starts[classes[entry] + 1] += 1
+    for place in range(1, len(starts)):
+        starts[place] += starts[place - 1]
+    order = np.empty(entries, np.int64)
+    free = starts[:-1].copy()
+    for entry in range(entries):
+        order[free[classes[entry]]] = entry
+        free[classes[entry]] += 1
+    used, begin = 0, 0
+    for place in range(len(starts) - 1):
+        end, first = starts[place + 1], used
+        for at in range(begin, end):
+            value = values[order[at]]
+            if dense[value] == 0:
+                codes[used] = value
+                used += 1
+            dense[value] += rows[order[at]]
+        codes[first:used].sort()
+        for at in range(first, used):
+            counts[at] = dense[codes[at]]
+            dense[codes[at]] = 0
+        begin = end
+        starts[place + 1] = used
+    return used
+
+
+@kernel
+def measure_alone(
+    kind: int, bound: int, starts: Array, counts: Array, wanted: Array, out: Array
+) -> None:
+    """−(values), −entropy in nats, r_1/(r_bound + …), or the largest share, by ``kind``."""
+    for place in range(len(wanted)):
+        if not wanted[place]:
+            continue
+        held = counts[starts[place] : starts[place + 1]]
+        if kind == DISTINCT:
+            out[place] = -len(held)
+            continue
+        rows, most = 0, 0
+        for count in held:
+            rows += count
+            most = max(most, count)
+        if kind == ENTROPY:
+            bits = 0.0
+            for count in held:
+                bits += count / rows * math.log(count / rows)
+            out[place] = bits
+        elif kind == RECURSIVE:
+            tail = 0
+            if len(held) >= bound:
+                ordered = np.sort(held)
+                for at in range(len(held) - bound + 1):
+                    tail += ordered[at]
+            out[place] = most / tail if tail > 0 else np.inf
+        else:
+            out[place] = most / rows
+
+
+@kernel
+def measure_equal(
+    starts: Array, codes: Array, counts: Array, wanted: Array, whole: Array, out: Array
+) -> None:
+    """½ Σ |n_v/n − N_v/N|."""
+    total = whole.sum()
+    for place in range(len(wanted)):
+        if not wanted[place]:
+            continue
+        rows, seen, apart = 0, 0, 0.0
+        for at in range(starts[place], starts[place + 1]):
+            rows += counts[at]
+            seen += whole[codes[at]]
+        for at in range(starts[place], starts[place + 1]):
+            apart += float(abs(counts[at] * total - whole[codes[at]] * rows))
+        apart += float(rows) * float(total - seen)
+        out[place] = apart / (2.0 * rows * total)
+
+
+@kernel
+def measure_ordered(
+    starts: Array, places: Array, counts: Array, wanted: Array, below: Array, sums: Array,
+    out: Array,
+) -> None:  # fmt: skip
+    """Σ_i |Σ_{j≤i} (n_j/n − N_j/N)| over places i, divided by the places less 1.
+
+    ``below[i]`` are the rows kept up to place i, ``sums[i]`` the sum of ``below`` before i. Between
+    two places where the class has rows its share stays and that of all rows grows, so the sign
+    changes once at most, at a place that halving finds.
+    """
+    length = len(below)
+    total = below[length - 1]
+    for place in range(len(wanted)):
+        if not wanted[place]:
+            continue
+        rows = 0
+        for at in range(starts[place], starts[place + 1]):
+            rows += counts[at]
+        moved, so_far, first = 0.0, 0, 0
+        for at in range(starts[place], starts[place + 1] + 1):
+            end = places[at] if at < starts[place + 1] else length
+            if end > first:
+                here = float(so_far) / rows
+                low, high = first, end
+                while low < high:
+                    middle = (low + high) // 2
+                    if below[middle] / total > here:
+                        high = middle
+                    else:
+                        low = middle + 1
+                moved += here * (low - first) - (sums[low] - sums[first]) / total
+                moved += (sums[end] - sums[low]) / total - here * (end - low)
+            if at < starts[place + 1]:
+                so_far += counts[at]
+            first = end
+        out[place] = moved / max(length - 1, 1)
+
+
+@kernel
+def add_level(
+    starts: Array, nodes: Array, counts: Array, wanted: Array, sizes: Array, dense: Array,
+    out: Array,
+) -> None:  # fmt: skip
+    """Add ½ Σ |n_node/n − N_node/N| over the nodes of a level, of ``sizes`` rows each.
+
+    ``dense`` has a place for each node, zero before and after.
+    """
+    total = sizes.sum()
+    for place in range(len(wanted)):
+        if not wanted[place]:
+            continue
+        rows = 0
+        for at in range(starts[place], starts[place + 1]):
+            rows += counts[at]
+            dense[nodes[at]] += counts[at]
+        seen, apart = 0, 0.0
+        for at in range(starts[place], starts[place + 1]):
+            node = nodes[at]
+            if dense[node] > 0:
+                apart += float(abs(dense[node] * total - sizes[node] * rows))
+                seen += sizes[node]
+                dense[node] = 0
+        apart += float(rows) * float(total - seen)
+        out[place] += apart / (2.0 * rows * total)
+
+
+@kernel
+def measure_gain(
+    starts: Array, codes: Array, counts: Array, wanted: Array, whole: Array, limits: Array,
+    out: Array,
+) -> None:  # fmt: skip
+    """The greatest of (gain − limit)/(1 + gain), where gain is (n_v/n)/(N_v/N) − 1."""
+    total = whole.sum()
+    for place in range(len(wanted)):
+        if not wanted[place]:
+            continue
+        rows = 0
+        for at in range(starts[place], starts[place + 1]):
+            rows += counts[at]
+        worst = -np.inf
+        for at in range(starts[place], starts[place + 1]):
+            value = codes[at]
+            ratio = (counts[at] / rows) / (whole[value] / total)
+            worst = max(worst, (ratio - 1.0 - limits[value]) / ratio)
+        out[place] = worst

@@ -1,0 +1,159 @@
+"""Requirements of sensitive columns as a plan gives them: ``[[protection.require]]``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.list_parameters import StructuredParameter
+from dpdesk.core.messages import listed, msg
+from dpdesk.core.parameters import Nested, ParameterValue, exact_number, plain_number, unknown_key
+from dpdesk.core.plain import freeze, show
+
+DIVERSITY, CLOSENESS, SHARE, LIKENESS = "l-diversity", "t-closeness", "alpha-k", "beta-likeness"
+
+VARIANTS: Mapping[str, tuple[str, ...]] = {
+    DIVERSITY: ("distinct", "entropy", "recursive"),
+    CLOSENESS: ("equal", "ordered", "hierarchical"),
+    SHARE: (),
+    LIKENESS: ("basic", "enhanced"),
+}
+"""The variants of each model; the first is the default."""
+
+BOUNDS: Mapping[str, str] = {DIVERSITY: "l", CLOSENESS: "t", SHARE: "alpha", LIKENESS: "beta"}
+"""The key that holds the limit of each model."""
+
+_MOST_L = 1_000_000
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One requirement: ``bound`` is its l, t, alpha or beta; ``c`` that of recursive diversity."""
+
+    model: str
+    attribute: str
+    variant: str
+    bound: Fraction
+    c: Fraction = Fraction(0)
+
+    @property
+    def relative(self) -> bool:
+        """Whether a class is measured against all rows that are kept."""
+        return self.model in (CLOSENESS, LIKENESS)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether fewer rows are never removed further down the lattice, with suppression too.
+
+        Proven for distinct diversity alone: a class with l values keeps them when it grows.
+        """
+        return self.model == DIVERSITY and self.variant == "distinct"
+
+    def as_plain(self) -> dict[str, object]:
+        """The keys of the plan, all of them, as JSON values."""
+        found: dict[str, object] = {"model": self.model, "attribute": self.attribute}
+        if self.variant:
+            found["variant"] = self.variant
+        found[BOUNDS[self.model]] = plain_number(self.bound)
+        if self.variant == "recursive":
+            found["c"] = plain_number(self.c)
+        return found
+
+
+@dataclass(frozen=True)
+class RequireParameter(StructuredParameter):
+    """A list of requirements, each a table of its keys."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; InputError names the requirement by its number."""
+        items = [raw] if isinstance(raw, Mapping) else raw
+        if not isinstance(items, list | tuple):
+            raise self.invalid(where, raw)
+        found: list[object] = []
+        for number, item in enumerate(items, start=1):
+            if not isinstance(item, Mapping):
+                raise self.invalid(where, raw)
+            place = msg("{where}, require {number}", where=where, number=number)
+            found.append(_read(item, place).as_plain())
+        return Nested(freeze(found)) if found else None
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return 'a list of tables such as { model = "l-diversity", attribute = "income", l = 3 }'
+
+
+def requirements_of(value: ParameterValue) -> tuple[Requirement, ...]:
+    """The requirements of a parsed parameter."""
+    plain = value.plain if isinstance(value, Nested) else ()
+    items = plain if isinstance(plain, list | tuple) else ()
+    return tuple(_read(item, "require") for item in items if isinstance(item, Mapping))
+
+
+def _read(item: Mapping[str, object], where: str) -> Requirement:
+    model = _choice(item, "model", tuple(BOUNDS), where)
+    attribute = item.get("attribute")
+    if not isinstance(attribute, str) or not attribute:
+        raise _bad(where, "attribute", attribute, "the name of a sensitive column")
+    variants = VARIANTS[model]
+    variant = _choice(item, "variant", variants, where) if variants else ""
+    key = BOUNDS[model]
+    known = ["model", "attribute", key, *(["variant"] if variants else [])]
+    known += ["c"] if variant == "recursive" else []
+    for name in item:
+        if name not in known:
+            raise unknown_key(str(name), known, where)
+    bound = _bound(item.get(key), model, variant, where)
+    c = Fraction(0)
+    if variant == "recursive":
+        c = _number(item.get("c"), "c", where, "a number above 0")
+        if c <= 0:
+            raise _bad(where, "c", item.get("c"), "a number above 0")
+    return Requirement(model, attribute, variant, bound, c)
+
+
+def _bound(raw: object, model: str, variant: str, where: str) -> Fraction:
+    key = BOUNDS[model]
+    if model == DIVERSITY:
+        whole = variant != "entropy"
+        wanted = "a whole number of 1 or more" if whole else "a number of 1 or more"
+        bound = _number(raw, key, where, wanted)
+        if not 1 <= bound <= _MOST_L or bound.denominator > (1 if whole else _MOST_L):
+            raise _bad(where, key, raw, wanted)
+        return bound
+    wanted = "a number above 0" if model == LIKENESS else "a share from 0 to 1"
+    bound = _number(raw, key, where, wanted)
+    if bound < 0 or (bound == 0 and model != CLOSENESS) or (bound > 1 and model != LIKENESS):
+        raise _bad(where, key, raw, wanted)
+    return bound
+
+
+def _choice(item: Mapping[str, object], key: str, known: Sequence[str], where: str) -> str:
+    raw = item.get(key, known[0] if key == "variant" else None)
+    if not isinstance(raw, str) or raw not in known:
+        names = listed([f"`{name}`" for name in known], len(known))
+        raise _bad(where, key, raw, msg("one of {names}", names=names))
+    return raw
+
+
+def _number(raw: object, key: str, where: str, wanted: str) -> Fraction:
+    number = None if isinstance(raw, str) else exact_number(raw)
+    # What is kept is the number as JSON writes it: it must be the very number.
+    if number is None or exact_number(plain_number(number)) != number:
+        raise _bad(where, key, raw, wanted)
+    return number
+
+
+def _bad(where: str, key: str, raw: object, wanted: str) -> InputError:
+    return InputError(
+        "parameter.invalid",
+        msg(
+            "{where}: `{key}` is {found}, expected {expected}.",
+            where=where,
+            key=key,
+            found="missing" if raw is None else show(raw),
+            expected=wanted,
+        ),
+        details={"key": "require"},
+    )

@@ -1,0 +1,300 @@
+"""What a class must show of its sensitive values besides having k rows: read and decided exactly.
+
+Write n for the rows of a class and n_v for those with the value v, N and N_v for the rows still
+kept in all.
+
+l-diversity
+    ``distinct``: at least l values occur. ``entropy``: H ≥ log l, that is n^n ≥ l^n · Π n_v^n_v.
+    ``recursive``: with r the n_v in descending order, r_1 < c·(r_l + r_(l+1) + …); fewer than l
+    values fail.
+t-closeness
+    The earth mover's distance between n_v/n and N_v/N is at most t. ``equal``: all values are
+    equally far, ½ Σ |n_v/n − N_v/N|. ``ordered``: Σ over places i of |Σ_{j≤i} (n_j/n − N_j/N)|,
+    divided by the number of places less 1; places are the leaves of the hierarchy in its order,
+    without one the values kept (numbers by size, then texts by code point). ``hierarchical``: a
+    move costs the level of the lowest common ancestor over the hierarchy's height, which comes to
+    Σ over the nodes below the top of ½ |n_node/n − N_node/N|, divided by the height.
+alpha-k
+    No value has more than the share alpha of the class.
+beta-likeness
+    For every value that is more frequent in the class than in all rows, (n_v/n)/(N_v/N) − 1 is at
+    most beta (``basic``), or at most the smaller of beta and −ln(N_v/N) (``enhanced``).
+
+Compiled loops measure all classes in floating point; whatever is within its accuracy of the limit
+is decided again by integers, so rounding never decides.
+
+Sources: Machanavajjhala et al. (l-diversity), Li, Li, Venkatasubramanian (t-closeness), Wong et al.
+((α,k)-anonymity), Cao and Karras (β-likeness).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.parameters import exact_number
+from dpdesk.engine.methods.k_anonymity import class_kernels
+from dpdesk.engine.methods.k_anonymity.metrics import LogSum
+from dpdesk.engine.methods.k_anonymity.required import CLOSENESS, DIVERSITY, LIKENESS, Requirement
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The values of a sensitive column in the order of ``ordered`` distances, and what groups them.
+
+    ``levels[l]`` gives each value's node at level l of the hierarchy, below the top; empty without
+    a hierarchy. With one, all of its leaves are among the texts.
+    """
+
+    texts: tuple[str, ...]
+    levels: tuple[NDArray[np.int32], ...] = field(default=(), repr=False)
+    has_hierarchy: bool = False
+
+    @classmethod
+    def of(cls, domain: Sequence[str], missing: Sequence[str], given: Hierarchy | None) -> Values:
+        """The values of a column, ``missing`` among them; KeyError for one without a leaf."""
+        if given is None:
+            return cls(tuple(sorted(domain, key=by_size)))
+        whole = given.with_untouched_leaves(missing)
+        for value in domain:
+            if value not in whole.leaf_codes:
+                raise KeyError(value)
+        return cls(whole.leaves, tuple(map(whole.ancestors, range(whole.height))), True)
+
+
+def by_size(text: str) -> tuple[int, Fraction, str]:
+    """The order of values without a hierarchy: numbers by size, then texts by code point."""
+    number = exact_number(text)
+    return (1, Fraction(0), text) if number is None else (0, number, text)
+
+
+def passes(required: Requirement, counts: Sequence[int], whole: Sequence[int], of: Values) -> bool:
+    """Whether a class with ``counts`` rows of each value passes beside the ``whole`` rows kept.
+
+    Exact: integers and fractions, and logarithms to as many digits as it takes.
+    """
+    rows = sum(counts)
+    held = sorted((count for count in counts if count), reverse=True)
+    if required.model == DIVERSITY:
+        if required.variant == "distinct":
+            return len(held) >= required.bound
+        if required.variant == "entropy":
+            return _diverse(held, required.bound)
+        return bool(held) and held[0] < required.c * sum(held[int(required.bound) - 1 :])
+    if required.model == CLOSENESS:
+        return distance(required.variant, counts, whole, of) <= required.bound
+    if required.model == LIKENESS:
+        pairs = [(n, all_) for n, all_ in zip(counts, whole, strict=True) if n]
+        enhanced, total = required.variant == "enhanced", sum(whole)
+        return all(
+            (gain := Fraction(n * total, rows * all_) - 1) <= required.bound
+            and (not enhanced or gain <= 0 or _at_most_log(gain, Fraction(total, all_)))
+            for n, all_ in pairs
+        )
+    return max(held, default=0) <= required.bound * rows
+
+
+def distance(variant: str, counts: Sequence[int], whole: Sequence[int], of: Values) -> Fraction:
+    """The earth mover's distance between a class and all rows, 0 to 1."""
+    rows, total = sum(counts), sum(whole)
+    apart = [n * total - all_ * rows for n, all_ in zip(counts, whole, strict=True)]
+    unit = rows * total
+    if variant == "equal":
+        return Fraction(sum(map(abs, apart)), 2 * unit)
+    if variant == "ordered":
+        placed = apart if of.has_hierarchy else [a for a, n in zip(apart, whole, strict=True) if n]
+        moved, over = 0, 0
+        for each in placed:
+            over += each
+            moved += abs(over)
+        return Fraction(moved, unit * max(len(placed) - 1, 1))
+    moved = 0
+    for nodes in of.levels:
+        sums: dict[int, int] = {}
+        for node, each in zip(nodes.tolist(), apart, strict=True):
+            sums[node] = sums.get(node, 0) + each
+        moved += sum(map(abs, sums.values()))
+    return Fraction(moved, 2 * unit * max(len(of.levels), 1))
+
+
+def _diverse(held: Sequence[int], bound: Fraction) -> bool:
+    """H ≥ log l as n·log n − Σ n_v·log n_v ≥ n·log l, exactly."""
+    rows = sum(held)
+    have: dict[int, int] = {rows: rows}
+    for count in held:
+        have[count] = have.get(count, 0) - count
+    need: dict[int, int] = {bound.numerator: rows}
+    need[bound.denominator] = need.get(bound.denominator, 0) - rows
+    return not LogSum(have) < LogSum(need)
+
+
+def _at_most_log(gain: Fraction, ratio: Fraction) -> bool:
+    """Whether ``gain`` ≤ ln ``ratio``; they are equal for the ratio 1 alone (Lindemann)."""
+    if ratio == 1:
+        return gain <= 0
+    digits = 40
+    while True:
+        with localcontext(prec=digits):
+            log = (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln()
+            apart = Decimal(gain.numerator) / Decimal(gain.denominator) - log
+            if abs(apart) > Decimal(10) ** (10 - digits) * (1 + abs(log)):
+                return apart < 0
+        digits *= 2
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveCounts:
+    """Rows of each value of a sensitive column in each tuple of a frequency table, one per entry.
+
+    ``values`` are codes of :class:`Values`.
+    """
+
+    of: Values
+    tuples: NDArray[np.int64] = field(repr=False)
+    values: NDArray[np.int64] = field(repr=False)
+    rows: Ints = field(repr=False)
+
+    def in_classes(self, of_tuple: Ints, wanted: Bools) -> ClassCounts:
+        """The counts of the ``wanted`` classes; ``of_tuple`` gives each tuple's class."""
+        classes = of_tuple[self.tuples]
+        inside = wanted[classes]
+        classes, values, rows = classes[inside], self.values[inside], self.rows[inside]
+        starts = np.zeros(len(wanted) + 1, np.int64)
+        codes, counts = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        dense = np.zeros(len(self.of.texts), np.int64)
+        used = class_kernels.gather(classes, values, rows, starts, codes, counts, dense)
+        return ClassCounts(self.of, starts, codes[:used], counts[:used])
+
+    @property
+    def whole(self) -> Ints:
+        """Rows of each value in the whole table."""
+        return np.bincount(self.values, self.rows, len(self.of.texts)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """Rows of each value in each class: those of class i lie from ``starts[i]`` on, by code."""
+
+    of: Values
+    starts: Ints = field(repr=False)
+    codes: Ints = field(repr=False)
+    counts: Ints = field(repr=False)
+
+    def whole(self, classes: Bools) -> Ints:
+        """Rows of each value in the marked classes together."""
+        marked = np.repeat(classes, np.diff(self.starts))
+        found = np.bincount(self.codes[marked], self.counts[marked], len(self.of.texts))
+        return found.astype(np.int64)
+
+    def passing(self, required: Requirement, classes: Bools, whole: Ints) -> Bools:
+        """Which of the marked classes pass; exact, see the module."""
+        measured = np.zeros(len(classes))
+        limit = _MEASURES[required.model](self, required, classes, whole, measured)
+        found: Bools = classes & (measured <= limit)
+        near = classes & (np.abs(measured - limit) <= _CLOSE * max(1.0, abs(limit)))
+        if required.variant == "distinct":
+            return found
+        everything = whole.tolist()
+        for place in np.flatnonzero(near).tolist():
+            row = np.zeros(len(whole), np.int64)
+            inside = slice(self.starts[place], self.starts[place + 1])
+            row[self.codes[inside]] = self.counts[inside]
+            found[place] = passes(required, row.tolist(), everything, self.of)
+        return found
+
+
+def _own(
+    counts: ClassCounts, required: Requirement, classes: Bools, whole: Ints, out: Floats
+) -> float:
+    """Measures of a class alone: what is wanting in diversity, or the largest share."""
+    bound = float(required.bound)
+    kind = {"distinct": 0, "entropy": 1, "recursive": 2}.get(required.variant, 3)
+    class_kernels.measure_alone(kind, int(bound), counts.starts, counts.counts, classes, out)
+    return {0: -bound, 1: -math.log(bound), 2: float(required.c), 3: bound}[kind]
+
+
+def _close(
+    counts: ClassCounts, required: Requirement, classes: Bools, whole: Ints, out: Floats
+) -> float:
+    starts, codes, rows = counts.starts, counts.codes, counts.counts
+    if required.variant == "equal":
+        class_kernels.measure_equal(starts, codes, rows, classes, whole, out)
+    elif required.variant == "ordered":
+        held = np.ones(len(whole), np.bool_) if counts.of.has_hierarchy else whole > 0
+        places = np.maximum(np.cumsum(held) - 1, 0)
+        below = np.cumsum(whole[held])
+        sums = np.concatenate([[0.0], np.cumsum(below.astype(np.float64))])
+        class_kernels.measure_ordered(starts, places[codes], rows, classes, below, sums, out)
+    else:
+        for nodes in counts.of.levels:
+            sizes = np.bincount(nodes, whole).astype(np.int64)
+            dense = np.zeros(len(sizes), np.int64)
+            class_kernels.add_level(starts, nodes[codes], rows, classes, sizes, dense, out)
+        out /= max(len(counts.of.levels), 1)
+    return float(required.bound)
+
+
+def _like(
+    counts: ClassCounts, required: Requirement, classes: Bools, whole: Ints, out: Floats
+) -> float:
+    """How far the worst gain is above its limit, divided by 1 + gain."""
+    limits = np.full(len(whole), float(required.bound))
+    if required.variant == "enhanced":
+        shares = np.maximum(whole, 1) / max(int(whole.sum()), 1)
+        limits = np.minimum(limits, -np.log(shares))
+    starts, codes, rows = counts.starts, counts.codes, counts.counts
+    class_kernels.measure_gain(starts, codes, rows, classes, whole, limits, out)
+    return 0.0
+
+
+_Measure = Callable[[ClassCounts, Requirement, Bools, Ints, Floats], float]
+_MEASURES: Mapping[str, _Measure] = {
+    DIVERSITY: _own,
+    "alpha-k": _own,
+    CLOSENESS: _close,
+    LIKENESS: _like,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """All that the classes of a frequency table must pass besides k."""
+
+    required: tuple[Requirement, ...]
+    counts: Mapping[str, SensitiveCounts]
+
+    def kept(self, of_tuple: Ints, sizes: Ints, k: int) -> Bools:
+        """Which classes stay; ``of_tuple`` gives each tuple's class, ``sizes`` their rows.
+
+        All classes that fail leave at once. Where something is measured against the rows still
+        kept (at first all), the rest is measured again, until none fails.
+        """
+        kept: Bools = sizes >= k
+        found = {name: each.in_classes(of_tuple, kept) for name, each in self.counts.items()}
+        whole = {name: each.whole for name, each in self.counts.items()}
+        measured, asked = int(sizes.sum()), self.required
+        while kept.any():
+            left = kept.copy()
+            for required in asked:
+                name = required.attribute
+                left &= found[name].passing(required, kept, whole[name])
+            asked = tuple(each for each in self.required if each.relative)
+            kept, rows = left, int(sizes[left].sum())
+            if not asked or rows == measured:
+                break
+            measured = rows
+            whole = {name: each.whole(kept) for name, each in found.items()}
+        return kept
