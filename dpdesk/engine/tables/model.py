@@ -142,7 +142,7 @@ class Cells:
 
     values: Exact
     frequency: Ints
-    """Contributors (holdings where these are told apart); 0: published and known."""
+    """Contributors (holdings where these are told apart)."""
     top: Exact | None = None
     """The largest contributions by size, shape (cells, n), 0 where there are fewer."""
     who: Ints | None = None
@@ -169,11 +169,6 @@ class Cells:
 
         fields = {name: pick(getattr(self, name)) for name in self.__dataclass_fields__}
         return replace(self, **fields)  # type: ignore[arg-type]
-
-    @property
-    def known(self) -> Flags:
-        """Cells without contributors: everyone knows that they are 0."""
-        return np.equal(self.frequency, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,10 +226,14 @@ class System:
     cells: Cells
     matrix: csr_array
     """Entries 1 (total) and -1 (child); variables that are known to be 0 are left out."""
+    known: Flags
+    """Variables without contributors: published, and everyone knows that they are 0."""
 
     @classmethod
-    def of(cls, tables: Sequence[Table]) -> System:
+    def of(cls, tables: Sequence[Table], zeros_known: bool = True) -> System:
         """Link tables: equal cells become one variable, their equations stand together.
+
+        Without ``zeros_known``, cells without contributors may be suppressed like others.
 
         Raises
         ------
@@ -267,9 +266,10 @@ class System:
                     ),
                 )
         matrix = _matrix(tables, variables, len(cells))
-        system = cls(tuple(tables), variables, cells, matrix)
+        known = np.equal(cells.frequency, 0) & zeros_known
+        system = cls(tuple(tables), variables, cells, matrix, known)
         system._refuse_sums()
-        return replace(system, matrix=_without_known(matrix, cells.known))
+        return replace(system, matrix=_without_known(matrix, known))
 
     def __len__(self) -> int:
         return len(self.cells)
