@@ -98,5 +98,5 @@ def test_full_and_empty_cells_of_a_group_are_found_where_zeros_are_not_known() -
     table = filled(dimensions, np.array([0, 4, 3, 2]))
     full, zero = judge(System.of([table], zeros_known=False), [Rule("full"), Rule("zero")]).by_rule
 
-    assert full.reshape(3, 3).tolist() == [[False, True, False], [False] * 3, [False] * 3]
+    assert full.reshape(3, 3).tolist() == [[False, True, False], [True, False, False], [False] * 3]
     assert zero.reshape(3, 3).tolist() == [[True, False, False], [False] * 3, [False] * 3]
