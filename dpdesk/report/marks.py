@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 _QUOTED = re.compile(r"`([^`]+)`")
 _TAG = re.compile(r"(<[^>]*>)")
 _AS_IT_IS = ("<style", "<code", '<span class="value"')
-_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
+)
 _LETTERS = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
 _RIGHT_TO_LEFT = re.compile(f"[{_LETTERS}]+(?: +[{_LETTERS}]+)*")
 _APART = frozenset({"title", "style", "svg", "bdi"})
@@ -64,11 +66,11 @@ def tied(page: str) -> str:
 def isolated(page: str) -> str:
     """The page, in which no value of the data turns the order of the words around it.
 
-    Characters that turn the direction of what follows them, unseen, are written as their numbers
-    (as ``U+202E`` is elsewhere). Words that are written from right to left stand apart from the
+    Characters that show nothing, act on programs or turn the direction of what follows them are
+    written as their numbers (as ``U+202E`` is elsewhere); those that join letters stay. Words that are written from right to left stand apart from the
     numbers and marks beside them, wherever elements may stand; drawings hold each text by itself.
     """
-    page = _TURNING.sub(lambda found: rf"\u{ord(found[0]):04x}", page)
+    page = _UNSEEN.sub(lambda found: rf"\u{ord(found[0]):04x}", page)
     if _RIGHT_TO_LEFT.search(page) is None:
         return page
     pieces, within = _TAG.split(page), ""

@@ -65,6 +65,10 @@ def test_what_turns_the_direction_of_others_is_written_as_its_number() -> None:
     page = '<title>a\u202eb</title><p title="x\u2067y">\u202etxt \u2066 5</p><text>\u202d</text>'
     shown = r'<title>a\u202eb</title><p title="x\u2067y">\u202etxt \u2066 5</p><text>\u202d</text>'
     assert isolated(page) == shown
+    assert (
+        isolated("<p>a\x1b[2Kb\x00\u200b\ufeff\x9b</p>")
+        == r"<p>a\u001b[2Kb\u0000\u200b\ufeff\u009b</p>"
+    )
     marks = "<p>a\u200eb \u200f c</p>"  # these turn nothing but themselves
     assert isolated(marks) == marks
 
