@@ -1,0 +1,1 @@
+"""Views of many dimensions with noise, and marginals made from them."""
