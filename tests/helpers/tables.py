@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.engine.tables.model import Cells, Dimension, Table, exact
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.engine.tables.model import Cells, Dimension, Requirement, System, Table, exact
 
 
 def with_margins(dimensions: Sequence[Dimension], leaves: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -29,3 +30,34 @@ def filled(
     values = with_margins(dimensions, leaves)
     counts = values if frequency is None else with_margins(dimensions, frequency)
     return Table(name, tuple(dimensions), Cells(exact(values), counts.astype(np.int64)))
+
+
+def drawn_system(rng: np.random.Generator, largest: int = 12) -> System:
+    """One small table, or two linked ones: one to three dimensions, one may have subtotals."""
+    sizes = [int(n) for n in rng.integers(2, 4, rng.integers(1, 4))]
+    dimensions = [Dimension.flat(f"d{i}", list("pqrs")[:n]) for i, n in enumerate(sizes)]
+    rows = [[x, "A" if x in "pq" else "B", "*"] for x in "pqrs"]
+    grouped = Dimension.of("region", Hierarchy.from_rows("region", rows))
+    if len(sizes) < 3 and rng.random() < 0.5:
+        dimensions.append(grouped)
+    shape = [len(d.leaves) for d in dimensions]
+    frequency = rng.integers(0, 4, int(np.prod(shape)))
+    values = np.where(frequency > 0, rng.integers(0, largest, frequency.size), 0)
+    tables = [filled(dimensions, values, "first", frequency)]
+    if len(shape) > 1 and rng.random() < 0.5:
+        axis = int(rng.integers(len(shape)))
+        other = Dimension.flat("other", ["u", "v"])
+        total, people = (x.reshape(shape).sum(axis=axis) for x in (values, frequency))
+        first = rng.integers(0, people + 1)
+        part = np.where(people > 0, total * first // np.maximum(people, 1), 0)
+        split = np.stack([part, total - part], axis=-1)
+        parts = np.stack([first, people - first], axis=-1)
+        rest = [d for i, d in enumerate(dimensions) if i != axis]
+        tables.append(filled([*rest, other], split, "second", parts))
+    return System.of(tables)
+
+
+def required(system: System, unsafe: NDArray[np.bool_], rng: np.random.Generator) -> Requirement:
+    """Some protection for each of these variables."""
+    wide = np.where(unsafe, rng.integers(0, 5, len(system)), 0)
+    return Requirement(unsafe, exact(np.minimum(wide, system.cells.values)), exact(wide))

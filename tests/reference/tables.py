@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
 Unsafe = Fraction | None
 """The required protection, None: safe."""
 
@@ -31,3 +35,39 @@ def p_percent(contributions: Sequence[int], share: Fraction) -> Unsafe:
     if rest < share / 100 * sizes[0]:
         return share / 100 * sizes[0] - rest
     return None
+
+
+def interval(
+    matrix: NDArray[np.int64],
+    values: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    suppressed: NDArray[np.bool_],
+    cell: int,
+) -> tuple[float, float]:
+    """Least and largest value of a cell among all tables with these sums and published cells."""
+    low, high = np.where(suppressed, low, values), np.where(suppressed, high, values)
+    ends = []
+    for sign in (1, -1):
+        cost = np.zeros(len(values))
+        cost[cell] = sign
+        bounds = np.stack([low, high], axis=1)
+        solved = linprog(cost, A_eq=matrix, b_eq=np.zeros(len(matrix)), bounds=bounds)
+        # Status 4 with infinite bounds: presolve could not tell which, and the truth is feasible.
+        ends.append(sign * solved.fun if solved.status == 0 else -sign * np.inf)
+    return ends[0], ends[1]
+
+
+def whole_numbered(
+    matrix: NDArray[np.int64],
+    values: NDArray[np.int64],
+    suppressed: NDArray[np.bool_],
+    largest: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Least and largest of each cell over all tables of whole numbers from 0 to ``largest``."""
+    open_ = np.flatnonzero(suppressed)
+    guesses = np.indices([largest + 1] * len(open_)).reshape(len(open_), -1).T
+    tables = np.repeat(values[None], len(guesses), axis=0)
+    tables[:, open_] = guesses
+    tables = tables[~(tables @ matrix.T).any(axis=1)]
+    return tables.min(axis=0), tables.max(axis=0)

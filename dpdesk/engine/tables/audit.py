@@ -1,0 +1,460 @@
+"""What an attacker can find out: the interval in which each suppressed cell must lie.
+
+The attacker knows all equations and published cells, and the bounds that everyone knows. Moves away
+from the true values are the unknowns: they keep every sum, so equations with one unknown fix it,
+those with two make it one unknown, and the rest falls apart into components. Bounds by the sums of
+single equations from outside and points that satisfy all of them from inside meet for most cells;
+linear programs are solved for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.tables.model import Bounds, Flags, Floats, Ints, Requirement, System
+from dpdesk.engine.tables.solving import Answer, Program
+
+TOLERANCE = 1e-6
+"""A requirement counts as reached up to this share of it (of one grid unit, if that is more)."""
+_LARGEST = 1e6
+_ROUNDS = 8
+_STILL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """The attacker's interval of each variable, in grid units; published ones have no width."""
+
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """An unsafe variable whose interval is too narrow: for everyone, or for one contributor."""
+
+    variable: int
+    upper: bool
+    """Whether the upper end is too low (else the lower one too high)."""
+    reach: float
+    """How far the end is from the value."""
+    required: float
+    attacker: int = -1
+    """A group of :func:`alone`; -1: everyone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """The changes of suppressed cells that keep every sum: ``A y = 0``, ``low <= y <= high``.
+
+    ``unit`` grid units are 1. ``of[v]`` is the column of variable ``v`` (-1: it cannot move) and
+    ``sign[v]`` its direction.
+    """
+
+    matrix: csr_array
+    low: Floats
+    high: Floats
+    of: Ints
+    sign: Ints
+    unit: float
+
+    @classmethod
+    def of_pattern(cls, system: System, suppressed: Flags, bounds: Bounds) -> Moves:
+        """The moves that are left when everything but ``suppressed`` is published."""
+        values = system.cells.values.astype(np.float64)
+        open_ = np.flatnonzero(suppressed & ~system.known)
+        low, high = bounds.lower[open_] - values[open_], bounds.upper[open_] - values[open_]
+        finite = np.abs(np.concatenate([low, high]))
+        unit = max(1.0, float(finite[np.isfinite(finite)].max(initial=0.0)) / _LARGEST)
+        matrix = csr_array(system.matrix[:, open_], dtype=np.float64)
+        column, sign = _merged(matrix)
+        kept = np.flatnonzero(column >= 0)
+        count = int(column.max(initial=-1)) + 1
+        merge = coo_array((sign[kept], (kept, column[kept])), shape=(len(open_), count))
+        reduced = csr_array(matrix @ merge.tocsr())
+        reduced.eliminate_zeros()
+        reduced = csr_array(reduced[np.diff(reduced.indptr) > 0])
+        # A column that goes against its cell has the cell's bounds turned round.
+        floor, ceiling = np.full(count, -np.inf), np.full(count, np.inf)
+        against = sign[kept] < 0
+        np.maximum.at(floor, column[kept], np.where(against, -high[kept], low[kept]) / unit)
+        np.minimum.at(ceiling, column[kept], np.where(against, -low[kept], high[kept]) / unit)
+        of, way = np.full((2, len(system)), -1, dtype=np.int64)
+        of[open_], way[open_] = column, sign
+        return cls(reduced, floor, ceiling, of, way, unit)
+
+
+def _merged(matrix: csr_array) -> tuple[Ints, Ints]:
+    """The column and direction of each unknown, after equations with one or two are used up.
+
+    Column -1: it cannot move.
+    """
+    count = matrix.shape[1]
+    column, sign = np.arange(count, dtype=np.int64), np.ones(count, dtype=np.int64)
+    while True:
+        kept = np.flatnonzero(column >= 0)
+        width = int(column.max(initial=-1)) + 1
+        merge = coo_array((sign[kept], (kept, column[kept])), shape=(count, width))
+        now = csr_array(matrix @ merge.tocsr())
+        now.eliminate_zeros()
+        length = np.diff(now.indptr)
+        single, pair = now.indptr[:-1][length == 1], now.indptr[:-1][length == 2]
+        pair = pair[np.abs(now.data[pair]) == np.abs(now.data[pair + 1])]
+        if not len(single) and not len(pair):
+            return column, sign
+        # Each column and its opposite are nodes: an equation of two joins one to one.
+        left, right = now.indices[pair], now.indices[pair + 1]
+        same = now.data[pair] == -now.data[pair + 1]
+        other = np.where(same, right, right + width)
+        turned = np.where(same, right + width, right)
+        ends = (np.concatenate([left, left + width]), np.concatenate([other, turned]))
+        links = coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(2 * width, 2 * width))
+        part = connected_components(links, directed=False)[1]
+        stuck = part[:width] == part[width:]
+        fixed = np.zeros(part.max(initial=-1) + 1, dtype=bool)
+        fixed[part[:width][stuck]] = True
+        fixed[part[now.indices[single]]] = True
+        fixed[part[now.indices[single] + width]] = True
+        # Of a part and its mirror image the one with the smaller number is the new column.
+        mirrored = part[:width] > part[width:]
+        whole = np.minimum(part[:width], part[width:])
+        free = ~(fixed[part[:width]] | fixed[part[width:]])
+        _, number = np.unique(whole[free], return_inverse=True)
+        new = np.full(width, -1, dtype=np.int64)
+        new[free] = number
+        sign = np.where(column >= 0, sign * np.where(mirrored, -1, 1)[column], sign)
+        column = np.where(column >= 0, new[column], -1)
+
+
+def audit(
+    system: System,
+    suppressed: Flags,
+    bounds: Bounds,
+    token: CancelToken,
+    threads: int = 2,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Intervals:
+    """The attacker's interval of every variable.
+
+    Raises
+    ------
+    Cancelled
+        The token asked for it.
+    """
+    moves = Moves.of_pattern(system, suppressed, bounds)
+    low, high = _ranges(moves, token, threads, progress)
+    values = system.cells.values.astype(np.float64)
+    lower, upper = values.copy(), values.copy()
+    there = np.flatnonzero(moves.of >= 0)
+    column, against = moves.of[there], moves.sign[there] < 0
+    down, up = low[column] * moves.unit, high[column] * moves.unit
+    lower[there] += np.where(against, -up, down)
+    upper[there] += np.where(against, -down, up)
+    return Intervals(lower, upper)
+
+
+def _parts(moves: Moves) -> list[Ints]:
+    """The columns of each connected part, the largest first."""
+    rows, count = moves.matrix.shape
+    entries = moves.matrix.tocoo().coords
+    links = coo_array(
+        (np.ones(len(entries[0]), np.int8), (entries[1], count + entries[0])),
+        shape=(count + rows,) * 2,
+    )
+    part = connected_components(links, directed=False)[1][:count]
+    order = np.argsort(part, kind="stable")
+    ends = np.flatnonzero(np.diff(part[order])) + 1
+    return sorted(np.split(order, ends), key=len, reverse=True) if count else []
+
+
+def _ranges(
+    moves: Moves, token: CancelToken, threads: int, progress: Callable[[int, int], None]
+) -> tuple[Floats, Floats]:
+    """Least and largest value of every column."""
+    low, high = _outer(moves.matrix, moves.low, moves.high)
+    done = [0]
+
+    def one(columns: Ints) -> None:
+        if len(columns) > 1:
+            part = _Part(moves, columns, low[columns], high[columns])
+            low[columns], high[columns] = part.ranges(token)
+        done[0] += len(columns)
+        progress(done[0], len(low))
+
+    with ThreadPoolExecutor(max(threads, 1)) as pool:
+        for _ in pool.map(one, _parts(moves)):
+            token.check()
+    return low, high
+
+
+def _outer(matrix: csr_array, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Bounds that follow from single equations: each unknown against the sum of the others."""
+    low, high = low.copy(), high.copy()
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    columns, factor = matrix.indices, matrix.data
+    for _ in range(_ROUNDS):
+        ends = np.stack([factor * low[columns], factor * high[columns]])
+        floor = -_others(rows, ends.max(axis=0), matrix.shape[0], np.inf) / factor
+        ceiling = -_others(rows, ends.min(axis=0), matrix.shape[0], -np.inf) / factor
+        before = low.copy(), high.copy()
+        np.maximum.at(low, columns, np.minimum(floor, ceiling))
+        np.minimum.at(high, columns, np.maximum(floor, ceiling))
+        # Zero is a move: rounding must not push it out.
+        low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+        if (low == before[0]).all() and (high == before[1]).all():
+            break
+    return low, high
+
+
+def _others(rows: Ints, ends: Floats, count: int, infinite: float) -> Floats:
+    """The sum over the other unknowns of each entry's equation."""
+    open_ = np.isinf(ends)
+    finite = np.where(open_, 0.0, ends)
+    rest = np.bincount(rows, finite, minlength=count)[rows] - finite
+    return np.where(np.bincount(rows, open_, minlength=count)[rows] > open_, infinite, rest)
+
+
+class _Part:
+    """One connected part of the moves, with its program and the points found so far.
+
+    ``low`` and ``high`` is how far each column is known to be able to go; a column is decided
+    when that is as far as ``goals`` says, or proven to be all.
+    """
+
+    def __init__(self, moves: Moves, columns: Ints, goal_low: Floats, goal_high: Floats) -> None:
+        part = csr_array(moves.matrix[:, columns])
+        part = csr_array(part[np.diff(part.indptr) > 0])
+        self._bounds = (moves.low[columns], moves.high[columns])
+        none = np.zeros(part.shape[0])
+        self.program = Program(part, (none, none), self._bounds)
+        self.goals = (goal_low.copy(), goal_high.copy())
+        self.low, self.high = np.zeros((2, len(columns)))
+        self.points: list[Floats] = []
+
+    def ranges(self, token: CancelToken) -> tuple[Floats, Floats]:
+        """How far every column can go, at most up to its goals."""
+        for upward in (True, False):
+            for _ in range(2):
+                todo = np.flatnonzero(self._undecided(upward))
+                if len(todo) > 2:
+                    self._push(todo, upward, token)
+            for column in np.flatnonzero(self._undecided(upward)):
+                if self._undecided(upward)[column]:
+                    self._push(np.array([column]), upward, token)
+                    # Proven to be all, whatever the goal was.
+                    self.goals[upward][column] = (self.low, self.high)[upward][column]
+        return self.low, self.high
+
+    def _undecided(self, upward: bool) -> Flags:
+        if upward:
+            return np.asarray(self.high < self.goals[1] - _near(self.goals[1]))
+        return np.asarray(self.low > self.goals[0] + _near(self.goals[0]))
+
+    def _push(self, columns: Ints, upward: bool, token: CancelToken) -> None:
+        """A point as far out as possible in all these columns together."""
+        self.program.cost(columns, np.full(len(columns), -1.0 if upward else 1.0))
+        solved = self.program.solve(token)
+        self.program.cost(columns, np.zeros(len(columns)))
+        if solved.answer is Answer.UNBOUNDED:
+            ray = np.zeros(len(self.low)) if solved.point is None else solved.point
+            ray = ray / (abs(ray).max(initial=0.0) or 1.0)
+            self.high[ray > _STILL], self.low[ray < -_STILL] = np.inf, -np.inf
+            if len(columns) == 1:
+                (self.low, self.high)[upward][columns] = np.inf if upward else -np.inf
+        elif solved.point is not None:
+            self.points.append(solved.point)
+            np.maximum(self.high, solved.point, out=self.high)
+            np.minimum(self.low, solved.point, out=self.low)
+
+    def far(
+        self, column: int, goal: float, known: Ints, token: CancelToken
+    ) -> tuple[float, Floats | None]:
+        """How far a column can go towards ``goal`` while the columns ``known`` stay."""
+        low, high = self._bounds[0].copy(), self._bounds[1].copy()
+        low[known] = high[known] = 0.0
+        if column not in known:
+            (low, high)[goal > 0][column] = goal
+        touched = np.union1d(known, [column])
+        self.program.bound(touched, low[touched], high[touched])
+        self.program.cost(np.array([column]), np.array([-1.0 if goal > 0 else 1.0]))
+        solved = self.program.solve(token)
+        self.program.cost(np.array([column]), np.zeros(1))
+        self.program.bound(touched, self._bounds[0][touched], self._bounds[1][touched])
+        return (0.0, None) if solved.point is None else (solved.point[column], solved.point)
+
+
+def _near(goal: Floats) -> Floats:
+    """How close to a goal counts as there."""
+    return np.where(np.isinf(goal), 0.0, 1e-9 * (1.0 + np.abs(goal)))
+
+
+def alone(system: System) -> Ints:
+    """The contributor who is alone in each variable, as a number; -1: not a singleton.
+
+    A total and the one child that holds its contributor are the same contributor's; where the
+    contributors are known by name, so are cells of linked tables.
+    """
+    single = system.cells.frequency == 1
+    number = np.full(len(system), -1, dtype=np.int64)
+    entries = csr_array(system.matrix)
+    rows = np.repeat(np.arange(entries.shape[0]), np.diff(entries.indptr))
+    # A total with one contributor has him in exactly one of its parts, all others are empty.
+    total = np.bincount(rows, (entries.data > 0) & single[entries.indices], entries.shape[0]) > 0
+    inside = total[rows] & single[entries.indices]
+    count = len(system)
+    ends = [entries.indices[inside].astype(np.int64)]
+    nodes = [count + rows[inside].astype(np.int64)]
+    size = count + entries.shape[0]
+    if system.cells.who is not None:
+        named = np.flatnonzero(single & (system.cells.who[:, 0] >= 0))
+        _, who = np.unique(system.cells.who[named, 0], return_inverse=True)
+        ends.append(named)
+        nodes.append(size + who)
+        size += int(who.max(initial=-1)) + 1
+    left, right = np.concatenate(ends), np.concatenate(nodes)
+    links = coo_array((np.ones(len(left), np.int8), (left, right)), shape=(size, size))
+    part = connected_components(links, directed=False)[1][:count]
+    number[single] = np.unique(part[single], return_inverse=True)[1]
+    return number
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """Who attacks what: the requirements, what everyone knows, and the contributors alone."""
+
+    required: Requirement
+    bounds: Bounds
+    alone: Ints | None = None
+    """Per variable the contributor who knows it (:func:`alone`); None: nobody knows a cell."""
+
+
+def exposed(
+    system: System, suppressed: Flags, attack: Attack, token: CancelToken, threads: int = 2
+) -> list[Exposed]:
+    """The unsafe variables that a pattern does not protect, with their attackers.
+
+    Raises
+    ------
+    Cancelled
+        The token asked for it.
+    """
+    moves = Moves.of_pattern(system, suppressed, attack.bounds)
+    goals = _goals(attack.required, moves)
+    found: list[Exposed] = [
+        Exposed(v, up, 0.0, need * moves.unit)
+        for v, up, need in goals
+        if moves.of[v] < 0 and need > 0
+    ]
+    by_column: dict[int, list[tuple[int, bool, float]]] = {}
+    for v, up, need in goals:
+        if moves.of[v] >= 0 and need > 0:
+            by_column.setdefault(int(moves.of[v]), []).append((v, up, need))
+    parts = [p for p in _parts(moves) if not by_column.keys().isdisjoint(p.tolist())]
+
+    def one(columns: Ints) -> list[Exposed]:
+        targets = [t for c in columns.tolist() for t in by_column.get(c, [])]
+        return _Attacked(moves, columns, targets, attack.alone).exposed(token)
+
+    with ThreadPoolExecutor(max(threads, 1)) as pool:
+        for each in pool.map(one, parts):
+            found += each
+    return found
+
+
+def _goals(required: Requirement, moves: Moves) -> list[tuple[int, bool, float]]:
+    """Variable, whether upwards, and how far, for each side of each unsafe variable."""
+    unsafe = np.flatnonzero(required.unsafe)
+    return [
+        (int(v), up, float(ends[v]) / moves.unit)
+        for up, ends in ((False, required.lower), (True, required.upper))
+        for v in unsafe
+    ]
+
+
+class _Attacked:
+    """The requirements of one connected part, against everyone and each contributor in it."""
+
+    def __init__(
+        self,
+        moves: Moves,
+        columns: Ints,
+        targets: Sequence[tuple[int, bool, float]],
+        owners: Ints | None,
+    ) -> None:
+        self._moves = moves
+        self._targets = targets
+        place = np.full(int(moves.of.max()) + 1, -1, dtype=np.int64)
+        place[columns] = np.arange(len(columns))
+        self._place = np.where(moves.of >= 0, place[moves.of], -1)
+        self._part_low, self._part_high = np.zeros((2, len(columns)))
+        for variable, up, need in targets:
+            goal, column = self._goal(variable, up, need), self._place[variable]
+            ends = self._part_high if goal > 0 else self._part_low
+            ends[column] = max(ends[column], goal) if goal > 0 else min(ends[column], goal)
+        self._part = _Part(moves, columns, self._part_low, self._part_high)
+        self._owners = owners
+        self._knows: dict[int, Ints] = {}
+        if owners is not None:
+            inside = np.flatnonzero((self._place >= 0) & (owners >= 0))
+            for owner in np.unique(owners[inside]):
+                self._knows[int(owner)] = np.unique(self._place[inside[owners[inside] == owner]])
+
+    def _goal(self, variable: int, up: bool, need: float) -> float:
+        return float(need if up == (self._moves.sign[variable] > 0) else -need)
+
+    def exposed(self, token: CancelToken) -> list[Exposed]:
+        """What this part leaves too narrow."""
+        if len(self._part.low) > 1:
+            low, high = self._part.ranges(token)
+        else:
+            low, high = self._moves_ends()
+        found: list[Exposed] = []
+        for variable, up, need in self._targets:
+            goal, column = self._goal(variable, up, need), self._place[variable]
+            reach = abs(high[column] if goal > 0 else low[column])
+            if not self._there(reach, need):
+                found.append(self._as_exposed(variable, up, reach, need, -1))
+            elif self._knows:
+                found += self._known(variable, up, need, token)
+        return found
+
+    def _moves_ends(self) -> tuple[Floats, Floats]:
+        column = self._moves.of[self._targets[0][0]]
+        return self._moves.low[[column]], self._moves.high[[column]]
+
+    def _there(self, reach: float, need: float) -> bool:
+        return bool(reach >= need - TOLERANCE * max(need, 1.0 / self._moves.unit))
+
+    def _as_exposed(self, variable: int, up: bool, reach: float, need: float, who: int) -> Exposed:
+        unit = self._moves.unit
+        return Exposed(variable, up, float(reach) * unit, need * unit, who)
+
+    def _known(self, variable: int, up: bool, need: float, token: CancelToken) -> list[Exposed]:
+        """The contributors from whom a variable is not protected, all of them tried."""
+        goal, column = self._goal(variable, up, need), int(self._place[variable])
+        own = -1 if self._owners is None else int(self._owners[variable])
+        left = [who for who in self._knows if who != own]
+        for point in self._part.points:
+            if left and self._there(point[column] * np.sign(goal), need):
+                left = [who for who in left if (abs(point[self._knows[who]]) > _STILL).any()]
+        found: list[Exposed] = []
+        groups = [left] if left else []
+        while groups:
+            group = groups.pop()
+            known = np.unique(np.concatenate([self._knows[who] for who in group]))
+            reach, far = self._part.far(column, goal, known, token)
+            if self._there(abs(reach), need):
+                if far is not None:
+                    self._part.points.append(far)
+            elif len(group) == 1:
+                found.append(self._as_exposed(variable, up, abs(reach), need, group[0]))
+            else:
+                groups += [group[: len(group) // 2], group[len(group) // 2 :]]
+        return found
