@@ -60,7 +60,7 @@ from dpdesk.core.release import ReleaseSummary
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list
 from dpdesk.engine.kinds import noise_of
-from dpdesk.engine.method import Outcome
+from dpdesk.engine.method import Outcome, with_claim
 from dpdesk.engine.private.method import Design
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.csvgrammar import UnreadableTableError
@@ -476,7 +476,7 @@ class _Rows(_Release):
     def checked(self, manifest: Manifest) -> tuple[ClaimCheck, ...]:
         """See :meth:`_Release.checked`; the order of the rows is looked at too."""
         prepared, published, token = self.prepared, self._published, self.token
-        method, given = prepared.method, prepared.given
+        method, given = prepared.method, with_claim(prepared.given, self._outcome.recoding)
         difference = row_difference(method, manifest, published, given, prepared.data, token)
         likely = _counted_for_checks(manifest)
         checks = checked_rows(method, self.build.public, given, difference, likely, token)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dpdesk.core.jobs import CancelToken
+
+if TYPE_CHECKING:
+    from dpdesk.core.released import CountedRows
 
 FIGURES_CLAIM = "figures of the evidence are those of the source"
 """The claim that is confirmed when risk, utility and charts were counted again."""
@@ -99,4 +102,8 @@ class PublishedTable(Protocol):
 
     def fewest_values(self, columns: Sequence[str], counted: str, token: CancelToken) -> int:
         """Group the rows by ``columns``; the fewest different texts of ``counted`` in a group."""
+        ...
+
+    def combinations(self, columns: Sequence[str], token: CancelToken) -> CountedRows:
+        """The rows by the exact texts of ``columns``."""
         ...

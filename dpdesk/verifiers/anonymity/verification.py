@@ -39,6 +39,10 @@ _NEEDS_SOURCE = CheckStatus.NEEDS_SOURCE
 _NOT_CHECKABLE = CheckStatus.NOT_CHECKABLE
 
 _TOLERANCE = 1e-9
+CELLED = ("mondrian",)
+"""Algorithms whose releases have no level for each quasi-identifier."""
+GENERALISES = "every released row generalises its original"
+"""The claim on releases without a level for each quasi-identifier."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def verify_public(
         return tuple(checks)
     checks += _count_checks(result, sizes)
     checks += _suppression_checks(manifest, result, sizes)
-    checks.append(_node_check(result, claimed))
+    checks.append(_node_check(result, claimed, manifest.get("parameters")))
     checks += _metric_checks(result, claimed, sizes)
     checks.append(_optimal_check(result, manifest.get("parameters")))
     return tuple(checks)
@@ -413,8 +417,19 @@ def _limit_check(manifest: Mapping[str, object], suppressed: int, rows: int) -> 
     return ClaimCheck(claim, _NEEDS_SOURCE, found, MANIFEST)
 
 
-def _node_check(result: Mapping[str, object], claimed: Claimed) -> ClaimCheck:
+def has_levels(parameters: object) -> bool:
+    """Whether these settings give every quasi-identifier one level."""
+    given = parameters if isinstance(parameters, Mapping) else {}
+    return "levels" in given or given.get("algorithm") not in CELLED
+
+
+def _node_check(result: Mapping[str, object], claimed: Claimed, parameters: object) -> ClaimCheck:
     node = result.get("node")
+    if not has_levels(parameters):
+        if node is not None:
+            return _bad("node", node, "nothing: with these settings tuples have their own values")
+        found = "each row shows what its own class needed; with the source this is followed"
+        return ClaimCheck(GENERALISES, _NEEDS_SOURCE, found, TABLE)
     if (
         not isinstance(node, Mapping)
         or set(node) != set(claimed.quasi_identifiers)

@@ -23,7 +23,7 @@ from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
-from dpdesk.core.recoding import Recoding
+from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import (
     GUARANTEE,
@@ -183,6 +183,12 @@ class KAnonymity(RowsMethod):
         if too_small is not None:
             raise too_small
         report(StepStarted(COUNT, 1, steps))
+        if settings.celled:
+            from dpdesk.engine.methods.k_anonymity.celled import decide_cells
+
+            outcome = decide_cells(given, settings, steps, token, report)
+            seconds = {"seconds": perf_counter() - started}
+            return replace(outcome, internal={**outcome.internal, **seconds})
         problem = _problem(given, token)
         token.check()
         report(StepStarted(SEARCH, 2, steps))
@@ -223,16 +229,21 @@ class KAnonymity(RowsMethod):
         checks = verify_against_source(
             *(manifest.as_json(), published, source, roles, given.hierarchies, k_guarantee, token),
             remakes(given.made),
+            given.claimed,
         )
         return in_words(checks, manifest.as_json())
 
     def claimed_recoding(
         self, manifest: Manifest, given: MethodInput, token: CancelToken
-    ) -> Recoding | None:
+    ) -> AnyRecoding | None:
         """See :meth:`RowsMethod.claimed_recoding`."""
         from dpdesk.verifiers.anonymity.remaking import claimed_recoding
 
-        node, k = manifest.result["node"], manifest.parameters["k"]
+        node = manifest.result.get("node")
+        if node is None:
+            recoding = self.chosen(given, token, silent).recoding
+            return recoding if isinstance(recoding, TupleRecoding) else None
+        k = manifest.parameters["k"]
         if not isinstance(node, Mapping) or not isinstance(k, int):
             return None
         levels = {name: node[name] for name in given.with_role(Role.QUASI_IDENTIFIER)}

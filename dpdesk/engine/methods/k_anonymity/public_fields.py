@@ -34,7 +34,7 @@ ROLES: tuple[PublicField, ...] = fields_of(
 )
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *settings(
-        *("k", "max_suppression", "model", "algorithm", "objective", "prefer"),
+        *("k", "max_suppression", "model", "algorithm", "objective", "prefer", "strict", "values"),
         "levels.*",
     ),
     PublicField("guarantee.parameters.k", Tells.NOTHING, "The k of the plan."),

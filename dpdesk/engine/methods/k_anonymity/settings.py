@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.list_parameters import FlagParameter
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
@@ -24,6 +25,9 @@ from dpdesk.core.schema import Role
 
 OPTIMAL = "optimal"
 SAMARATI = "samarati"
+MONDRIAN = "mondrian"
+CELLED = (MONDRIAN,)
+"""Algorithms that give every tuple values of its own; there is no level for each column."""
 OBJECTIVES = ("loss", "discernibility", "average-class-size", "precision", "entropy")
 
 
@@ -42,6 +46,7 @@ _MAX_SUPPRESSION = ShareParameter(
     help="Share of the rows that may be left out so that the others keep more detail.",
     default=Fraction(0),
     suggested=Fraction(2, 100),
+    applies=Condition("algorithm", ("optimal", "samarati", "incognito", "genetic", "k-optimize")),
 )
 _MODEL = PlannedChoiceParameter(
     key="model",
@@ -73,9 +78,16 @@ _ALGORITHM = PlannedChoiceParameter(
             "Samarati: the fewest generalisation steps",
             "Takes the lowest height at which k is reached, then the preference.",
         ),
+        Choice(
+            MONDRIAN,
+            "Mondrian: cut the rows into small groups",
+            "Cuts the rows in two, again and again, while both parts keep k rows. Each group shows "
+            "what its rows share, so a column is coarse only where rows are rare; suits many "
+            "columns and large tables. Fast, and no claim to be the best.",
+        ),
     ),
     default=OPTIMAL,
-    not_yet=("incognito", "k-optimize", "mondrian", "top-down", "genetic"),
+    not_yet=("incognito", "k-optimize", "top-down", "genetic"),
 )
 _OBJECTIVE = ChoiceParameter(
     key="objective",
@@ -128,7 +140,31 @@ _LEVELS = LevelsParameter(
     key="levels",
     label="Levels chosen by hand",
     help="Release exactly these levels, one for each quasi-identifier, instead of searching.",
-    replaces=("algorithm", "objective", "prefer"),
+    replaces=("algorithm", "objective", "prefer", "strict", "values"),
+)
+
+_STRICT = FlagParameter(
+    key="strict",
+    label="Equal rows stay together",
+    help="Rows that were equal get equal values, and no two groups overlap; without it, rows at a "
+    "cut are divided evenly, which gives smaller groups.",
+    applies=Condition("algorithm", (MONDRIAN,)),
+    default=True,
+)
+_VALUES = ChoiceParameter(
+    key="values",
+    label="Released values",
+    help="How a group shows what its rows share.",
+    applies=Condition("algorithm", (MONDRIAN,)),
+    choices=(
+        Choice("nodes", "Labels of the hierarchy", "The lowest label that covers all its values."),
+        Choice(
+            "ranges",
+            "Ranges",
+            "Numbers as [20, 35], both ends included; texts without a hierarchy as {a, b}.",
+        ),
+    ),
+    default="nodes",
 )
 
 PARAMETERS: tuple[Parameter, ...] = (
@@ -138,6 +174,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     _ALGORITHM,
     _OBJECTIVE,
     _PREFER,
+    _STRICT,
+    _VALUES,
     _LEVELS,
 )
 
@@ -152,6 +190,13 @@ class Settings:
     objective: str
     prefer: str
     levels: Mapping[str, int] | None
+    strict: bool = True
+    values: str = "nodes"
+
+    @property
+    def celled(self) -> bool:
+        """Whether tuples get values of their own, so that no column has one level."""
+        return self.levels is None and self.algorithm in CELLED
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, ParameterValue]) -> Settings:
@@ -170,6 +215,8 @@ class Settings:
             objective=str(parameters["objective"]),
             prefer=str(parameters["prefer"]),
             levels=MappingProxyType(dict(levels)) if isinstance(levels, tuple) else None,
+            strict=parameters.get("strict") is not False,
+            values=str(parameters.get("values", "nodes")),
         )
 
     def allowed(self, rows: int) -> int:

@@ -51,7 +51,7 @@ class Treatments:
     """
 
     dropped: tuple[str, ...]
-    generalised: tuple[tuple[str, int], ...]
+    generalised: tuple[tuple[str, int | None], ...]
     kept: tuple[str, ...]
     replaced: tuple[str, ...] = ()
 
@@ -74,7 +74,9 @@ def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object])
         return _fates_of_tables(columns, work)
     node = result.get("node")
     levels = node if isinstance(node, Mapping) else {}
-    dropped, generalised, kept, replaced = [], [], [], []
+    celled = "smallest_class" in result and not isinstance(node, Mapping)
+    dropped, kept, replaced = [], [], []
+    generalised: list[tuple[str, int | None]] = []
     for name in columns:
         level = levels.get(name, 0)
         if work.released_as(name) is Role.PSEUDONYM:
@@ -83,6 +85,8 @@ def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object])
             dropped.append(name)
         elif isinstance(level, int) and level > 0:
             generalised.append((name, level))
+        elif celled and work.role(name) is Role.QUASI_IDENTIFIER:
+            generalised.append((name, None))
         else:
             kept.append(name)
     return Treatments(tuple(dropped), tuple(generalised), tuple(kept), tuple(replaced))
@@ -105,7 +109,9 @@ def _fates_of_tables(columns: Sequence[str], work: WorkState) -> Treatments:
     )
 
 
-def _level_words(name: str, level: int) -> str:
+def _level_words(name: str, level: int | None) -> str:
+    if level is None:
+        return translate("Review", "{column} (row by row)").format(column=name)
     return translate("Review", "{column} (level {level})").format(column=name, level=level)
 
 
