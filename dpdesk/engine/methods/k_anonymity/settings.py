@@ -46,7 +46,7 @@ _MAX_SUPPRESSION = ShareParameter(
     help="Share of the rows that may be left out so that the others keep more detail.",
     default=Fraction(0),
     suggested=Fraction(2, 100),
-    applies=Condition("algorithm", ("optimal", "samarati", "incognito", "genetic", "k-optimize")),
+    applies=Condition("algorithm", (OPTIMAL, SAMARATI)),
 )
 _MODEL = PlannedChoiceParameter(
     key="model",
@@ -161,7 +161,7 @@ _VALUES = ChoiceParameter(
         Choice(
             "ranges",
             "Ranges",
-            "Numbers as [20, 35], both ends included; texts without a hierarchy as {a, b}.",
+            "Numbers as [20, 35], both ends included; texts without a hierarchy as a list in braces.",
         ),
     ),
     default="nodes",
