@@ -161,7 +161,8 @@ _VALUES = ChoiceParameter(
         Choice(
             "ranges",
             "Ranges",
-            "Numbers as [20, 35], both ends included; texts without a hierarchy as a list in braces.",
+            "Numbers as [20, 35], both ends included; texts without a hierarchy as a list in "
+            "braces.",
         ),
     ),
     default="nodes",
