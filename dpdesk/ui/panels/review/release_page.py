@@ -188,7 +188,7 @@ class CheckList(QWidget):
     def _offer(self, check: CheckRow) -> None:
         """The button that leads to where something can be done about a line."""
         self._place = check.place
-        words = self.tr("Check with the source…") if check.place == SOURCE else ""
+        words = self.tr("Choose the source…") if check.place == SOURCE else ""
         words = words or (place_words(check.place) if check.place else "")
         self.go.setText(words)
         self.go.setAccessibleName(msg("{file}: {note}", file=words, note=check.claim))
