@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -36,6 +37,7 @@ from dpdesk.project.candidates import Candidate
 from dpdesk.project.work import WorkState
 
 if TYPE_CHECKING:
+    from dpdesk.app.checklists import Checklist
     from dpdesk.app.context import AppContext
     from dpdesk.core.release import ReleaseSummary
     from dpdesk.io.store import DataStore
@@ -306,6 +308,8 @@ def release_work(
     token: CancelToken,
     report: Report,
     name: str = THE_WORK,
+    *,
+    paper: bool = True,
 ) -> ReleaseSummary:
     """Write the release that the work describes: the same bytes as ``dpdesk run`` on its plan.
 
@@ -315,7 +319,32 @@ def release_work(
     from dpdesk.app.running import write_release
 
     with ready(context, data, work, token, report, name, spending=True) as prepared:
-        return write_release(context, prepared, out, token, report)
+        return write_release(context, prepared, out, token, report, paper=paper)
+
+
+def checklist_ahead(
+    context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
+) -> Checklist:
+    """What a reviewer would be asked of the release that the work describes, before it is written.
+
+    A release without its PDF is made in the private workspace, checked as every release is, and
+    removed. That is
+    possible where nothing is spent; a method that spends, or does not say, is refused with
+    InputError. Raises what :func:`release_work` raises.
+    """
+    from dpdesk.app.checklists import check_release
+
+    if context.registry.about(work.method).spends is not False:
+        raise InputError(
+            "checklist.spends",
+            "Noise is drawn once, so its checklist is known only when the release is written.",
+        )
+    out = context.workspace.new_path()
+    try:
+        release_work(context, data, work, out, token, report, paper=False)
+        return check_release(context, out, token, report).checklist
+    finally:
+        shutil.rmtree(out, ignore_errors=True)
 
 
 def methods(context: AppContext) -> tuple[Method, ...]:

@@ -20,7 +20,7 @@ Formats that show days, periods or times stay: they tell what a number means.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +37,7 @@ from dpdesk.io.variablesfile import read_variables
 
 if TYPE_CHECKING:
     from dpdesk.core.labels import Codebook
-    from dpdesk.core.recoding import Recoding
+    from dpdesk.core.recoding import AnyRecoding
     from dpdesk.io.published import PublishedCsv
 
 VARIABLES_FORMAT = 1
@@ -46,7 +46,7 @@ _MOMENTS = (Kind.DATE, Kind.DATETIME, Kind.TIME)
 
 def released_variables(
     book: Codebook,
-    recoding: Recoding | None,
+    recoding: AnyRecoding | None,
     published: PublishedCsv,
     complete: bool,
     token: CancelToken,
@@ -66,13 +66,13 @@ def released_variables(
         if name in replaced:
             found.append(Variable(name, known.label))
             continue
-        mapping = {} if recoding is None else recoding.mapping.get(name, {})
-        same = all(value == label for value, label in mapping.items())
+        pairs = () if recoding is None else tuple(recoding.pairs(name))
+        same = all(value == label for value, label in pairs)
         if complete and same:
             found.append(plain_variable(known))
             continue
         occurring = published.value_counts(name, token) if _has_codes(known) else {}
-        found.append(_cut_down(known, mapping, occurring, same))
+        found.append(_cut_down(known, pairs, occurring, same))
     return tuple(found) if any(variable.described for variable in found) else ()
 
 
@@ -88,11 +88,14 @@ def plain_variable(variable: Variable) -> Variable:
 
 
 def _cut_down(
-    variable: Variable, mapping: Mapping[str, str], occurring: Mapping[str, int], same: bool
+    variable: Variable,
+    pairs: Iterable[tuple[str, str]],
+    occurring: Mapping[str, int],
+    same: bool,
 ) -> Variable:
     """The variable with the codes alone that occur in the release as themselves."""
     sources: dict[str, set[str]] = {}
-    for value, label in mapping.items():
+    for value, label in pairs:
         sources.setdefault(label, set()).add(value)
 
     def is_code(text: str) -> bool:

@@ -60,7 +60,7 @@ from dpdesk.core.release import ReleaseSummary
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list
 from dpdesk.engine.kinds import noise_of
-from dpdesk.engine.method import Outcome
+from dpdesk.engine.method import Outcome, with_claim
 from dpdesk.engine.private.method import Design
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.csvgrammar import UnreadableTableError
@@ -165,14 +165,21 @@ def run_plan(
 
 
 def write_release(
-    context: AppContext, prepared: Prepared, out: Path, token: CancelToken, report: Report
+    context: AppContext,
+    prepared: Prepared,
+    out: Path,
+    token: CancelToken,
+    report: Report,
+    *,
+    paper: bool = True,
 ) -> ReleaseSummary:
     """Decide, pay, draw, and write the release folder ``out``, which must be absent or empty.
 
     A method that draws does so afresh, and nothing of the draws is kept; a debit is on the disk
     before any noise exists, and whatever fails afterwards stays spent, with the reason in the
     ledger. Everything is written next to ``out``, read back and checked by the verifier, then
-    renamed; on any error or cancel ``out`` is as it was and nothing is left next to it.
+    renamed; on any error or cancel ``out`` is as it was and nothing is left next to it. Without
+    ``paper`` there is no PDF of the report.
 
     Raises
     ------
@@ -195,9 +202,10 @@ def write_release(
         Printer() as printer,
         ending(token) as own,
     ):
-        printer.warm()
+        if paper:
+            printer.warm()
         warm_checker()
-        work = _Work(context, prepared, build, printer, own, report)
+        work = _Work(context, prepared, build, printer if paper else None, own, report)
         if isinstance(prepared, PreparedRows):
             return _Rows(prepared, work).release()
         if isinstance(prepared, PreparedTables):
@@ -227,7 +235,7 @@ class _Work:
         context: AppContext,
         prepared: Prepared,
         build: ReleaseBuilder,
-        printer: Printer,
+        printer: Printer | None,
         token: CancelToken,
         report: Report,
     ) -> None:
@@ -476,7 +484,7 @@ class _Rows(_Release):
     def checked(self, manifest: Manifest) -> tuple[ClaimCheck, ...]:
         """See :meth:`_Release.checked`; the order of the rows is looked at too."""
         prepared, published, token = self.prepared, self._published, self.token
-        method, given = prepared.method, prepared.given
+        method, given = prepared.method, with_claim(prepared.given, self._outcome.recoding)
         difference = row_difference(method, manifest, published, given, prepared.data, token)
         likely = _counted_for_checks(manifest)
         checks = checked_rows(method, self.build.public, given, difference, likely, token)
@@ -639,13 +647,15 @@ def debit_request(desk: LedgerDesk, prepared: PreparedTables, token: CancelToken
 
 
 def write_report(
-    build: ReleaseBuilder, page: bytes, printer: Printer, token: CancelToken, report: Report
+    build: ReleaseBuilder, page: bytes, printer: Printer | None, token: CancelToken, report: Report
 ) -> bool:
     """The report as a page and as a PDF; a release does not fail for want of the latter.
 
     Whether there is a PDF is said in the evidence, so that it cannot be taken away in silence.
     """
     build.write_internal(REPORT, page)
+    if printer is None:
+        return False
     try:
         printed = printer.pdf(page, token)
     except StorageError as error:

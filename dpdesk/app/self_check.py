@@ -18,11 +18,11 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.published import ClaimCheck, RowDifference
+from dpdesk.core.recoding import Recoding, TupleRecoding
 from dpdesk.core.subprocesses import KeptSubprocess, SubprocessError
 from dpdesk.engine.method import Method, MethodInput, RowsMethod
 
 if TYPE_CHECKING:
-    from dpdesk.core.recoding import Recoding
     from dpdesk.io.published import PublishedCsv
     from dpdesk.io.store import DataStore
 
@@ -151,6 +151,8 @@ def row_difference(
     drawn = method.drawn_columns(manifest)
     names = [name for name in published.columns if name in data.columns and name not in drawn]
     recoding = method.claimed_recoding(manifest, given, token)
+    if isinstance(recoding, TupleRecoding):
+        raise TypeError("values are drawn where columns are recoded one by one")
     return _difference(names, recoding, published, data, token)
 
 
@@ -166,11 +168,12 @@ def strange_rows(
     """How many rows of a recoded table are not rows of the source at the levels that are claimed.
 
     Each row is compared as a whole, but for the columns ``replaced`` by pseudonyms, without making
-    the table again. To be asked where no check of the table failed; 0 for drawn rows, which checks
-    compare themselves, and where the manifest claims no recoding.
+    the table again. To be asked where no check of the table failed; 0 for drawn rows and for tuples
+    that are recoded by themselves, which checks compare, and where the manifest claims no recoding.
     """
-    recoding = None if method.draws else method.claimed_recoding(manifest, given, token)
-    if recoding is None:
+    claimed = method.draws or given.claimed is not None
+    recoding = None if claimed else method.claimed_recoding(manifest, given, token)
+    if not isinstance(recoding, Recoding):
         return 0
     names = [name for name in published.columns if name not in replaced]
     return _difference(names, recoding, published, data, token).extra

@@ -36,7 +36,7 @@ from dpdesk.app.run_notes import notes_on_rows
 from dpdesk.app.self_check import row_difference
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.capabilities import Capabilities, RowOrder
-from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
+from dpdesk.core.errors import Cancelled, DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted, ending
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
@@ -46,7 +46,7 @@ from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
 from dpdesk.core.shapes import as_table
 from dpdesk.engine.kinds import noise_of, rows_of
-from dpdesk.engine.method import Method, MethodInput, RowsMethod
+from dpdesk.engine.method import Method, MethodInput, RowsMethod, with_claim
 from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.registry import Registry
 from dpdesk.io.csvgrammar import UnreadableTableError
@@ -64,7 +64,7 @@ from dpdesk.io.release_folder import (
 from dpdesk.io.safewrite import hash_file
 
 if TYPE_CHECKING:
-    from dpdesk.core.recoding import Recoding
+    from dpdesk.core.recoding import AnyRecoding
     from dpdesk.io.pseudonyms import Replacement
     from dpdesk.io.store import DataStore
     from dpdesk.io.workspace import Workspace
@@ -405,6 +405,7 @@ class _Checker:
                 given, data = self._given(method, source, workspace)
                 stack.callback(data.close)
                 difference = row_difference(method, manifest, published, given, data, self._token)
+                given = self._with_claim(method, manifest, given)
                 checks = method.verify_with_source(
                     manifest, published, given, difference, self._token
                 )
@@ -416,8 +417,8 @@ class _Checker:
                     method, manifest, published, given, data, checks
                 )
                 self._compare_evidence(method, manifest, given)
-                recoding = None
-                if not method.draws:
+                recoding: AnyRecoding | None = given.claimed
+                if not method.draws and recoding is None:
                     recoding = method.claimed_recoding(manifest, given, self._token)
                 self._compare_labels(manifest, published, recoding, data)
                 if recoding is None:
@@ -429,6 +430,20 @@ class _Checker:
             self._unread(source, error)
             checks = method.verify(manifest, published, self._token)
             return (*checks, *beyond(method, manifest, checks))
+
+    def _with_claim(
+        self, method: RowsMethod, manifest: Manifest, given: MethodInput
+    ) -> MethodInput:
+        """With what the plan gives on the source now, where tuples have values of their own.
+
+        Verifiers follow it from the source to the table; without one they say so.
+        """
+        if method.draws or "node" in manifest.result:
+            return given
+        try:
+            return with_claim(given, method.claimed_recoding(manifest, given, self._token))
+        except RefusedError:
+            return given
 
     def _figures_again(
         self,
@@ -474,7 +489,7 @@ class _Checker:
         self,
         manifest: Manifest,
         published: PublishedCsv,
-        recoding: Recoding | None,
+        recoding: AnyRecoding | None,
         data: DataStore,
     ) -> None:
         """The published labels against those of the source, where these could be read."""
@@ -492,7 +507,9 @@ class _Checker:
         if fault:
             self._fail(VARIABLES, fault)
 
-    def _made_again(self, recoding: Recoding, data: DataStore, workspace: Workspace) -> ClaimCheck:
+    def _made_again(
+        self, recoding: AnyRecoding, data: DataStore, workspace: Workspace
+    ) -> ClaimCheck:
         """The table once more from the source, in the private folder, against the published one."""
         claim, again = MADE_AGAIN, workspace.folder / "made-again.csv"
         replaced = self._replaced(data, workspace.home)

@@ -71,6 +71,18 @@ class Manifest(Shape):
         return replace(self, messages=table_of(_sentences(self.guarantee)))
 
 
+def celled_columns(manifest: Manifest) -> tuple[str, ...]:
+    """The quasi-identifiers of a k-anonymous release that has no level for each of them.
+
+    Each of their cells shows what its own class needed.
+    """
+    stated = manifest.guarantee.parameters
+    names = stated.get("quasi_identifiers")
+    if "k" not in stated or "node" in manifest.result or not isinstance(names, list | tuple):
+        return ()
+    return tuple(map(str, names))
+
+
 def _sentences(stated: Guarantee) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     return stated.claim, stated.assumes, stated.does_not_cover
 

@@ -100,10 +100,10 @@ class PublishedTable(Protocol):
         """Rows per distinct text of one column."""
         ...
 
-    def combinations(self, columns: Sequence[str], token: CancelToken) -> CountedRows:
-        """The rows by the exact texts of ``columns``."""
-        ...
-
     def fewest_values(self, columns: Sequence[str], counted: str, token: CancelToken) -> int:
         """Group the rows by ``columns``; the fewest different texts of ``counted`` in a group."""
+        ...
+
+    def combinations(self, columns: Sequence[str], token: CancelToken) -> CountedRows:
+        """The rows by the exact texts of ``columns``."""
         ...

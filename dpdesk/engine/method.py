@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol, overload, runtime_checkable
 
@@ -20,7 +20,7 @@ from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
-from dpdesk.core.recoding import Recoding
+from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
 from dpdesk.core.schema import Role
 
 if TYPE_CHECKING:
@@ -74,13 +74,20 @@ class MethodInput(PlanInput):
 
     ``linkages`` says what the pseudonyms of the columns with that role join. ``made`` are the
     hierarchies that the plan leaves to be made from values: by which builder, or None for the
-    value itself, then ``*``.
+    value itself, then ``*``. ``claimed`` is for verifiers alone: how a release whose tuples have
+    values of their own is said to follow from the source; it is trusted in nothing.
     """
 
     hierarchies: Mapping[str, Hierarchy]
     source: FrequencySource = field(kw_only=True)
     linkages: Mapping[str, Linkage] = field(default_factory=dict, kw_only=True)
     made: Mapping[str, HierarchyBuilder | None] = field(default_factory=dict, kw_only=True)
+    claimed: TupleRecoding | None = field(default=None, kw_only=True, repr=False)
+
+
+def with_claim(given: MethodInput, recoding: AnyRecoding | None) -> MethodInput:
+    """What a verifier is given where tuples are said to be recoded by themselves."""
+    return replace(given, claimed=recoding) if isinstance(recoding, TupleRecoding) else given
 
 
 @dataclass(frozen=True)
@@ -96,7 +103,7 @@ class Outcome:
 
     guarantee: Guarantee
     result: Mapping[str, object]
-    recoding: Recoding | None = None
+    recoding: AnyRecoding | None = None
     drawn: frozenset[str] = frozenset()
     internal: Mapping[str, object] = field(default_factory=dict)
     risk: Mapping[str, object] = field(default_factory=dict)
@@ -106,10 +113,17 @@ class Outcome:
     notes: tuple[Note, ...] = ()
 
     @property
-    def required_recoding(self) -> Recoding:
+    def required_recoding(self) -> AnyRecoding:
         """The recoding, where rows cannot be made without one; TypeError when there is none."""
         if self.recoding is None:
             raise TypeError("the method recodes no rows")
+        return self.recoding
+
+    @property
+    def values_recoding(self) -> Recoding:
+        """The recoding, where it goes value by value; TypeError when there is none."""
+        if not isinstance(self.recoding, Recoding):
+            raise TypeError("the method does not recode values")
         return self.recoding
 
     @property
@@ -351,10 +365,11 @@ class RowsMethod(Method):
 
     def claimed_recoding(
         self, manifest: Manifest, given: MethodInput, token: CancelToken
-    ) -> Recoding | None:
+    ) -> AnyRecoding | None:
         """The recoding that a manifest claims, before draws if there are any; None without one.
 
-        Shares no code with deciding.
+        Shares no code with deciding where it goes value by value. One of tuples is what deciding
+        gives again: verifiers trust it in nothing, and follow it from the source to the table.
         """
         return None
 

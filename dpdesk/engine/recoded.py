@@ -10,20 +10,23 @@ from numpy.typing import NDArray
 
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.recoding import Recoding
+from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
 from dpdesk.engine.telling import grouped
 
 _LARGEST_KEY = 1 << 62
 
 
 def rows_alone(
-    source: FrequencySource, names: Sequence[str], recoding: Recoding | None, token: CancelToken
-) -> int:
+    source: FrequencySource, names: Sequence[str], recoding: AnyRecoding | None, token: CancelToken
+) -> int | None:
     """Rows that are not suppressed and of whose released values in ``names`` there are no others.
 
     ``names`` hold the attributes of ``recoding``. A class is suppressed as a whole, so no
-    suppressed row has the values of one that is kept. Raises Cancelled.
+    suppressed row has the values of one that is kept. None where equal rows become different ones:
+    then it depends on their order. Raises Cancelled.
     """
+    if isinstance(recoding, TupleRecoding):
+        return _tuples_alone(source, names, recoding, token)
     table = source.frequency_table(names, token)
     if recoding is None:
         return int((table.counts == 1).sum())
@@ -33,6 +36,37 @@ def rows_alone(
     domains = [table.domains[place] for place in at]
     codes = label_codes(recoding, domains, table.codes[first][:, at])
     return int((~suppressed_tuples(recoding, codes)).sum())
+
+
+def _tuples_alone(
+    source: FrequencySource, names: Sequence[str], recoding: TupleRecoding, token: CancelToken
+) -> int | None:
+    """As :func:`rows_alone`, where every tuple is recoded by itself."""
+    if len(recoding.source) != len(recoding.codes):
+        return None
+    table = source.frequency_table(names, token)
+    at = [names.index(name) for name in recoding.attributes]
+    sizes = [len(domain) for domain in recoding.domains]
+    index = [{value: code for code, value in enumerate(domain)} for domain in recoding.domains]
+    own = np.stack(
+        [
+            np.array([index[place].get(value, -1) for value in table.domains[column]], np.int32)[
+                table.codes[:, column]
+            ]
+            for place, column in enumerate(at)
+        ],
+        axis=1,
+    )
+    keys = row_keys(np.concatenate([recoding.codes, own]), sizes)
+    known, order = keys[: len(recoding.codes)], np.argsort(keys[: len(recoding.codes)])
+    tuples = order[np.searchsorted(known, keys[len(known) :], sorter=order)]
+    target = recoding.target[tuples]
+    others = [column for column in range(len(names)) if column not in at]
+    codes = np.stack([target + 1, *(table.codes[:, column] for column in others)], axis=1)
+    widths = [len(recoding.targets) + 1, *(len(table.domains[column]) for column in others)]
+    _, groups = np.unique(row_keys(codes, widths), return_inverse=True)
+    rows = np.bincount(groups.reshape(-1), table.counts)
+    return int(((rows[groups.reshape(-1)] == 1) & (target >= 0)).sum())
 
 
 def label_codes(
@@ -50,13 +84,18 @@ def label_codes(
 
 def tuple_keys(recoding: Recoding, codes: NDArray[np.int32]) -> NDArray[np.int64]:
     """One number for each tuple of labels, the same for the same tuple."""
+    return row_keys(codes, [len(labels) for labels in recoding.labels])
+
+
+def row_keys(codes: NDArray[Any], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """One number for each row of codes, the same for the same row; column j is below sizes[j]."""
     keys, factor = np.zeros(len(codes), np.int64), 1
-    for place, labels in enumerate(recoding.labels):
-        if factor * len(labels) >= _LARGEST_KEY:
+    for place, size in enumerate(sizes):
+        if factor * size >= _LARGEST_KEY:
             known, keys = np.unique(keys, return_inverse=True)
             factor = len(known)
-        keys = keys * len(labels) + codes[:, place]
-        factor *= len(labels)
+        keys = keys * size + codes[:, place]
+        factor *= size
     return keys
 
 

@@ -1,4 +1,5 @@
-"""Writing the protected microdata: recode by look-up on codes, drop suppressed tuples, sort, write.
+"""Writing the protected microdata: recode by look-up on codes or tuples, drop what is suppressed,
+sort, write.
 
 The lines are made inside DuckDB and leave it as Arrow arrays whose text buffer is the file's next
 bytes, so no value passes through a Python object.
@@ -19,7 +20,7 @@ from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
-from dpdesk.core.recoding import Recoding
+from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import query
 from dpdesk.io.failures import storage_error
@@ -27,6 +28,7 @@ from dpdesk.io.failures import storage_error
 if TYPE_CHECKING:
     import pyarrow
     from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
 
     from dpdesk.io.pseudonyms import Replacement
 
@@ -81,6 +83,7 @@ class _Statement:
     released: list[_Released] = field(default_factory=list)
     label_codes: dict[str, str] = field(default_factory=dict)
     lists: list[list[int] | list[str]] = field(default_factory=list)
+    origin: str = DATA
 
     def list_of(self, values: list[int] | list[str]) -> str:
         """A parameter that holds a list; its SQL name."""
@@ -92,7 +95,7 @@ def write_recoded(
     con: DuckDBPyConnection,
     columns: Sequence[Column],
     rows: int,
-    recoding: Recoding,
+    recoding: AnyRecoding,
     path: Path,
     token: CancelToken,
     report: Report,
@@ -106,8 +109,12 @@ def write_recoded(
         )
     released = [column for column in columns if column.name not in recoding.dropped_columns]
     statement = _Statement()
+    if isinstance(recoding, TupleRecoding):
+        _join_tuples(statement, columns, recoding)
     for column in columns:
-        if column.name in recoding.attributes:
+        if isinstance(recoding, TupleRecoding) and column.name in recoding.attributes:
+            _recode_together(statement, column, recoding)
+        elif isinstance(recoding, Recoding) and column.name in recoding.attributes:
             _recode(statement, column, recoding, column in released)
         elif column.name in replaced:
             _replace(statement, column, replaced[column.name])
@@ -159,6 +166,79 @@ def _recode(statement: _Statement, column: Column, recoding: Recoding, is_releas
         statement.released.append(_Released(rank, f"list_extract({fields}, {name} + 1)"))
 
 
+_NUMBERED = "numbered"
+_ENTRIES = "entries"
+
+
+def _join_tuples(statement: _Statement, columns: Sequence[Column], recoding: TupleRecoding) -> None:
+    """Find for each row the entry of its tuple, and among several the one for its place.
+
+    Rows of entries that are left out find none.
+    """
+    import pyarrow
+
+    by_name = {column.name: column for column in columns}
+    keys: dict[str, pyarrow.Array] = {}
+    conditions = []
+    for place, name in enumerate(recoding.attributes):
+        column, codes = by_name[name], recoding.codes[:, place]
+        keys[f"t{place}"], value = _key_of(column, recoding.domains[place], codes)
+        conditions.append(f"{_ENTRIES}.t{place} = {value}")
+    bounds = np.concatenate([[0], np.cumsum(recoding.rows)])
+    first = np.searchsorted(recoding.source, recoding.source, side="left")
+    low = bounds[:-1] - bounds[first]
+    kept = recoding.target >= 0
+    table = {key: value.take(pyarrow.array(recoding.source[kept])) for key, value in keys.items()}
+    for place in range(len(recoding.attributes)):
+        ranks = _ranks(recoding.labels[place])[recoding.targets[recoding.target[kept], place]]
+        table[f"o{place}"] = pyarrow.array(ranks, pyarrow.int32())
+    split = len(recoding.source) != len(np.unique(recoding.source))
+    if split:
+        table["low"] = pyarrow.array(low[kept], pyarrow.int64())
+        table["high"] = pyarrow.array((low + recoding.rows)[kept], pyarrow.int64())
+        listed = ", ".join(by_name[name].sql for name in recoding.attributes)
+        statement.origin = (
+            f"(SELECT *, row_number() OVER (PARTITION BY {listed} ORDER BY rowid) - 1 "
+            f"AS {_NUMBERED} FROM {DATA}) AS {DATA}"
+        )
+        conditions += [f"{_NUMBERED} >= {_ENTRIES}.low", f"{_NUMBERED} < {_ENTRIES}.high"]
+    statement.tables[_ENTRIES] = pyarrow.table(table)
+    statement.joins.append(f"JOIN {_ENTRIES} ON {' AND '.join(conditions)}")
+
+
+def _key_of(
+    column: Column, domain: Sequence[str], codes: NDArray[np.int32]
+) -> tuple[pyarrow.Array, str]:
+    """The values of a column of tuples as they are compared, and the same of rows in SQL."""
+    import pyarrow
+
+    if column.domain is None:
+        values = pyarrow.array(list(domain), pyarrow.string())
+        return values.take(pyarrow.array(codes)), f"{DATA}.{column.sql}"
+    index = {value: code for code, value in enumerate(column.domain)}
+    unknown = next((value for value in domain if value not in index), None)
+    if unknown is not None:
+        raise _misfit(f"`{column.name}` does not have the value `{unknown}`")
+    own = np.array([index[value] for value in domain], np.int32)[codes]
+    return pyarrow.array(own, pyarrow.int32()), f"enum_code({DATA}.{column.sql})::INTEGER"
+
+
+def _ranks(labels: Sequence[str]) -> NDArray[np.int32]:
+    """The place of each label among all by code point; equal ones have the same."""
+    places = {label: rank for rank, label in enumerate(sorted(set(labels)))}
+    return np.array([places[label] for label in labels], np.int32)
+
+
+def _recode_together(statement: _Statement, column: Column, recoding: TupleRecoding) -> None:
+    """Add a released column whose text the entry of a row says."""
+    place = recoding.attributes.index(column.name)
+    ordered = sorted(set(recoding.labels[place]))
+    fields = statement.list_of([csv_field(label) for label in ordered])
+    name = f"r{len(statement.released)}"
+    rank = f"{_ENTRIES}.o{place}"
+    statement.released.append(_Released(rank, f"list_extract({fields}, {name} + 1)"))
+
+
 def _joined(
     statement: _Statement,
     column: Column,
@@ -205,21 +285,21 @@ def _keep(statement: _Statement, column: Column) -> None:
     statement.released.append(_Released(rank, text))
 
 
-def _sql(statement: _Statement, recoding: Recoding) -> str:
+def _sql(statement: _Statement, recoding: AnyRecoding) -> str:
     """The statement that gives the lines in their order."""
     names = [f"r{j}" for j in range(len(statement.released))]
     inner = ", ".join(
         f"{item.rank} AS {name}" for name, item in zip(names, statement.released, strict=True)
     )
     where = ""
-    if len(recoding.suppressed):
+    if isinstance(recoding, Recoding) and len(recoding.suppressed):
         where = f"WHERE NOT EXISTS (SELECT 1 FROM suppressed WHERE {_same(statement, recoding)})"
     line = _line_of([item.field for item in statement.released])
     if len(names) == 1:
         line = f"CASE WHEN ({line}) = '' THEN '\"\"' ELSE {line} END"
     order = f"ORDER BY {', '.join(names)}" if names else ""
     return (
-        f"SELECT ({line}) || chr(10) AS line FROM (SELECT {inner} FROM {DATA} "
+        f"SELECT ({line}) || chr(10) AS line FROM (SELECT {inner} FROM {statement.origin} "
         f"{' '.join(statement.joins)} {where} {order})"
     )
 

@@ -18,7 +18,7 @@ from dpdesk.core.labels import NOTHING_MISSING, Variable
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.recoding import Recoding
+from dpdesk.core.recoding import AnyRecoding
 from dpdesk.core.rows import CodedColumn, RewrittenRows
 from dpdesk.core.schema import ColumnProfile, DataProfile, ValueCount
 from dpdesk.core.source_options import queries_rows
@@ -203,7 +203,7 @@ class DataStore:
 
     def write_recoded(
         self,
-        recoding: Recoding,
+        recoding: AnyRecoding,
         path: Path,
         token: CancelToken,
         report: Report,

@@ -15,7 +15,7 @@ from dpdesk.core.cube_parameters import (
 )
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import voice
-from dpdesk.core.manifest import Manifest
+from dpdesk.core.manifest import Manifest, celled_columns
 from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
 from dpdesk.engine.method import Method
 from dpdesk.report.pages import plain_value, render
@@ -90,14 +90,15 @@ def describe_columns(
     result = manifest.result
     node = result.get("node")
     levels = node if isinstance(node, Mapping) else {}
+    celled = celled_columns(manifest)
     counted, replaced = table.top_values(EXAMPLES, token), pseudonyms(manifest)
     return tuple(
         ColumnNote(
             name,
-            pseudonym_words() if name in replaced else _treatment(levels.get(name)),
+            pseudonym_words() if name in replaced else _treatment(levels.get(name), name in celled),
             counted[name].distinct,
             counted[name].top,
-            isinstance(levels.get(name), int),
+            isinstance(levels.get(name), int) or name in celled,
         )
         for name in table.columns
     )
@@ -114,7 +115,9 @@ def pseudonym_words() -> str:
     return voice().text("replaced by a pseudonym")
 
 
-def _treatment(level: object) -> str:
+def _treatment(level: object, celled: bool) -> str:
+    if celled:
+        return voice().text("quasi-identifier, generalised as far as each row needed")
     if not isinstance(level, int):
         return voice().text("as in the source")
     if level == 0:

@@ -67,8 +67,9 @@ def isolated(page: str) -> str:
     """The page, in which no value of the data turns the order of the words around it.
 
     Characters that show nothing, act on programs or turn the direction of what follows them are
-    written as their numbers (as ``U+202E`` is elsewhere); those that join letters stay. Words that are written from right to left stand apart from the
-    numbers and marks beside them, wherever elements may stand; drawings hold each text by itself.
+    written as their numbers (as ``U+202E`` is elsewhere); those that join letters stay. Words that
+    are written from right to left stand apart from the numbers and marks next to them, wherever
+    elements may stand; drawings hold each text by itself.
     """
     page = _UNSEEN.sub(lambda found: rf"\u{ord(found[0]):04x}", page)
     if _RIGHT_TO_LEFT.search(page) is None:

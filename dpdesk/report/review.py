@@ -9,10 +9,10 @@ from dpdesk.core.chart_values import charts_from_json
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
-from dpdesk.core.manifest import Manifest
+from dpdesk.core.manifest import Manifest, celled_columns
 from dpdesk.core.messages import text_of
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.recoding import Recoding
+from dpdesk.core.recoding import AnyRecoding, TupleRecoding
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.kinds import rows_of
@@ -67,9 +67,9 @@ class Mapped:
     """How the values of one attribute were replaced: released value and its raw values."""
 
     attribute: str
-    level: int
+    level: int | None  # None where cells of the column have levels of their own
     height: int
-    groups: tuple[tuple[str, str, int], ...]  # value at the level, raw values, how many these are
+    groups: tuple[tuple[str, str, int], ...]  # released value, raw values, how many these are
     count: int
 
     @property
@@ -80,7 +80,7 @@ class Mapped:
     @property
     def unchanged(self) -> bool:
         """Whether every value stands for itself alone."""
-        return not self.level and all(
+        return self.level == 0 and all(
             raws == visible(released) for released, raws, _ in self.groups
         )
 
@@ -139,7 +139,7 @@ def render_review(content: ReviewContent) -> bytes:
 
 
 def recoded_as_json(
-    recoding: Recoding | None,
+    recoding: AnyRecoding | None,
     quasi: Sequence[str],
     node: object,
     hierarchies: Mapping[str, Hierarchy],
@@ -150,12 +150,12 @@ def recoded_as_json(
     """
     levels = node if isinstance(node, Mapping) else {}
     found: list[dict[str, object]] = []
+    celled = recoding if isinstance(recoding, TupleRecoding) else None
     for name in quasi:
-        pairs = recoding.mapping.get(name) if recoding is not None else None
-        if pairs is None:
+        if recoding is None or name not in recoding.attributes:
             continue
         groups: dict[str, list[str]] = {}
-        for raw, released in pairs.items():
+        for raw, released in recoding.pairs(name):
             groups.setdefault(released, []).append(raw)
         listed = [
             {"released": released, "raw": raws[:_MOST_RAW], "values": len(raws)}
@@ -165,7 +165,7 @@ def recoded_as_json(
         found.append(
             {
                 "attribute": name,
-                "level": int(levels.get(name, 0)),
+                **({"level": int(levels.get(name, 0))} if celled is None else {}),
                 "height": hierarchy.height if hierarchy else 1,
                 "groups": listed,
                 "released_values": len(groups),
@@ -204,6 +204,7 @@ def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
     manifest, method, roles = content.manifest, content.method, as_table(content.evidence["roles"])
     node = manifest.result.get("node")
     levels = node if isinstance(node, Mapping) else {}
+    celled = celled_columns(manifest)
     released = rows_of(method)
     drawn = frozenset() if released is None else released.drawn_columns(manifest)
     lines = []
@@ -215,6 +216,8 @@ def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
             fate = pseudonym_words()
         elif name in drawn:
             fate = voice().text("drawn within hidden groups")
+        elif name in celled:
+            fate = voice().text("generalised as far as each of its rows needed")
         elif name in levels:
             fate = voice().text("released at level {level}", level=levels[name])
         else:
@@ -230,9 +233,8 @@ def _mapped(raw: Mapping[str, object]) -> Mapped:
         shown = ", ".join(visible(value) for value in values)
         shown = f"{shown}, …" if count > len(values) else shown
         groups.append((str(item["released"]), shown, count))
-    level, height, count = (
-        int(as_float(raw[key])) for key in ("level", "height", "released_values")
-    )
+    height, count = (int(as_float(raw[key])) for key in ("height", "released_values"))
+    level = int(as_float(raw["level"])) if "level" in raw else None
     return Mapped(str(raw["attribute"]), level, height, tuple(groups), count)
 
 

@@ -95,18 +95,10 @@ def evidence(sentences: object) -> Markup | str:
 
 
 def _evidence(sentences: object) -> str:
-    from dpdesk.project.review.questions import Basis
+    from dpdesk.project.review.questions import said_evidence
 
     whole, speaker = text_of(sentences), voice()
-    if speaker.language == ENGLISH:
-        return whole
-    for basis in Basis:
-        text, mark, more = whole.partition(f" ({basis.value}).")
-        if mark:
-            said = speaker.say(f"{text}.").removesuffix(".")
-            rest = f" {speaker.say(more.strip())}" if more.strip() else ""
-            return f"{said} ({speaker.say(basis.value)}).{rest}"
-    return speaker.say(whole)
+    return whole if speaker.language == ENGLISH else said_evidence(whole, speaker.say)
 
 
 def day(date: object) -> str:

@@ -374,7 +374,7 @@ class Desk(QObject):
             history = bench.history
             steps = tuple(moment.label for moment in history.path())[-_SHOWN:]
             states = history_steps(history)
-            window.set_history(steps, history.undo_label, history.redo_label, states)
+            window.set_history(steps, bench.undo_label, history.redo_label, states)
             self._show_unsaved()
             if self._open_when_saved and not history.changed and self._waiting is not None:
                 wish, self._waiting, self._open_when_saved = self._waiting, None, False
@@ -460,7 +460,7 @@ class Desk(QObject):
         elif self.projects.name:
             text = self.tr("{name} is part of the project now; Undo goes back to what was before.")
             self.window.show_message("info", text.format(name=path.name))
-        elif self.window.current_id != "data" and self.workbench.history.undo_label is None:
+        elif self.window.current_id != "data" and self.workbench.undo_label is None:
             self.window.show_panel("data")
 
     @Slot(object)

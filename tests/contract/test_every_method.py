@@ -17,6 +17,7 @@ from dpdesk.core.charts import BarChart, ScatterChart
 from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, StepProgress, StepStarted, silent
+from dpdesk.core.list_parameters import FlagParameter
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import (
     ChoiceParameter,
@@ -131,15 +132,8 @@ def samples(parameter: Parameter) -> list[object]:
         return [0, 1, 0.02, "0.3", Decimal("0.125")]
     if isinstance(parameter, LevelsParameter):
         return [{"age": 1, "sex": 0}]
-    if parameter.key == "require":
-        whole = {
-            "model": "l-diversity",
-            "attribute": "pay",
-            "variant": "recursive",
-            "l": 2,
-            "c": 1.5,
-        }
-        return [whole, [whole], ["pay: t-closeness t=0.2"]]
+    if isinstance(parameter, FlagParameter):
+        return [True, False]
     return []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
-from dpdesk.app.types import SetHierarchy, SetMethod, SetParameters, SetRoles
+from dpdesk.app.types import SetHierarchy, SetMethod, SetParameters, SetRoles, SetSource
 from dpdesk.core.charts import BarChart
 from dpdesk.core.schema import Role
 from dpdesk.ui.charts import ChartView
@@ -120,6 +121,50 @@ def test_releasing_a_candidate_restores_its_work_undoably(
     assert bench.work == kept
     bench.undo()
     assert bench.work == before
+
+
+def test_the_data_that_are_open_are_not_exchanged_without_a_question(
+    three: ComparePanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    first = bench.work.source
+    assert first is not None
+    (tmp_path / "next").mkdir()
+    other = tmp_path / "next" / "later.csv"
+    other.write_bytes((bench.work.base / first.path).read_bytes())
+    bench.apply(SetSource(replace(first, path=str(other))))
+    qtbot.waitUntil(lambda: not bench.hub.busy and bench.data is not None)
+    work = bench.work
+    make = next(one for one in three.findChildren(QPushButton) if one.text() == "Release &A…")
+    qtbot.mouseClick(make, Qt.MouseButton.LeftButton)
+    assert bench.work == work
+    assert "which is not open now" in three.band.text
+    three.band.triggered.emit("keep-data")
+    assert bench.work == work
+    qtbot.mouseClick(make, Qt.MouseButton.LeftButton)
+    three.band.triggered.emit("open-data")
+    assert bench.work.source == first
+    bench.undo()
+    assert bench.work == work
+    qtbot.waitUntil(lambda: not bench.hub.busy)
+
+
+def test_undo_takes_back_what_was_done_to_candidates_last(
+    three: ComparePanel, bench: Workbench
+) -> None:
+    kept, work = bench.candidates, bench.work
+    bench.remove_candidate(1)
+    assert bench.undo_label == "Remove candidate 1"
+    bench.undo()
+    assert bench.candidates == kept
+    assert bench.work == work
+    bench.rename_candidate(2, "other")
+    bench.undo()
+    assert bench.candidates == kept
+    bench.remove_candidate(1)
+    bench.apply(SetParameters({"k": 4}))
+    bench.undo()
+    assert bench.work == work
+    assert len(bench.candidates) == 2
 
 
 def test_a_candidate_can_be_renamed(three: ComparePanel, bench: Workbench, qtbot: QtBot) -> None:

@@ -89,7 +89,26 @@ def test_another_scope_is_named() -> None:
     wider = candidate(4, 0, 0, work(2, ("age", "sex", "zip")))
     assert presenter.scope_reason(wider, ONE) == "Other quasi-identifiers: zip in addition"
     moved = candidate(5, 0, 0, work(2, file="b.csv"))
-    assert presenter.scope_reason(moved, ONE) == "Other data: b.csv"
+    assert presenter.scope_reason(moved, ONE) == "Other data than A: b.csv"
+
+
+def test_candidates_of_the_data_that_are_open_come_first_and_others_say_so() -> None:
+    moved = candidate(5, 0, 0, work(2, file="b.csv"))
+    here = moved.scope[0]
+    pins = Pins().settled((ONE, TWO, moved), here)
+    assert pins == Pins(5, 0)
+    first, second, open_now = presenter.entries((ONE, TWO, moved), pins, here)
+    assert open_now.cautions == ()
+    assert first.elsewhere == second.elsewhere == "Made of a.csv, which is not open now"
+    assert first.reason == "Other data than A: a.csv"
+
+
+def test_candidates_without_a_common_figure_say_so_and_are_never_called_equal() -> None:
+    strange = replace(TWO, figures=(replace(TWO.figures[0], key="of_another_kind"),))
+    assert presenter.scope_reason(strange, ONE) == "Not one figure in common with A"
+    a, b = presenter.entries((ONE, strange), Pins(1, 2))
+    assert "no figure in common" in presenter.answer(a, b, ())
+    assert "no figure in common" in presenter.answer(a, b, ONE.figures[1:])
 
 
 def test_only_shared_figures_of_comparable_candidates_count() -> None:

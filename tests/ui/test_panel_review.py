@@ -110,6 +110,48 @@ def test_what_would_be_released_is_shown_before_anything_is_written(
     assert findings(room.panel) == []
 
 
+def test_the_checklist_stands_there_before_anything_is_written(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    wanted: list[str] = []
+    room.panel.wantsPanel.connect(wanted.append)
+    room.open(plan)
+    questions = room.panel.prepare.questions
+    assert questions.isVisible()
+    assert "are for a person to judge" in questions.sentence
+    rows = [questions.list.model.row(n) for n in range(questions.list.model.rowCount())]
+    marks = [mark[0] for mark, _ in rows]
+    assert marks.count("△") > 2
+    assert marks == sorted(marks, key=lambda mark: ["✕", "△"].index(mark) if mark in "✕△" else 2)
+    asked = [question for _, question in rows].index("Does suppression hit some people most?")
+    questions.list.grid.selectRow(asked)
+    assert "→ " in questions.list.evidence
+    questions.list.go.click()
+    assert wanted == ["protect"]
+    # It was made from a release of its own, of which nothing is left.
+    assert not list((tmp_path / "home" / "work").rglob("manifest.json"))
+    assert not (tmp_path / "work" / "town-survey-release").exists()
+
+
+def test_what_was_asked_before_is_asked_of_the_release_and_comes_before_the_export(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    room.open(plan)
+    ahead = room.panel.prepare.questions
+    before = [ahead.list.model.row(n) for n in range(ahead.list.model.rowCount())]
+    room.write(tmp_path / "out")
+    page = room.panel.release
+    assert page.questions.isVisible()
+    after = [page.questions.list.model.row(n) for n in range(page.questions.list.model.rowCount())]
+    from_source = ("△ to be judged", "Was the table made again from its source?")
+    assert [row for row in after if row != from_source] == before
+    assert room.button("Export as CSV").property("look") != "primary"
+    room.button("Go to review and sign-off").click()
+    standing = room.panel.sign.standing
+    assert standing.questions.isVisible()
+    assert standing.questions.sentence == page.questions.sentence
+
+
 def test_a_release_is_written_checked_and_shown(room: Room, plan: Path, tmp_path: Path) -> None:
     room.open(plan)
     room.write(tmp_path / "out")

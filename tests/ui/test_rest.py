@@ -1,4 +1,4 @@
-"""Nothing is laid out or painted again where nothing changes: in each panel and each side window."""
+"""Nothing is laid out or painted again where nothing changes: in each panel and side window."""
 
 from __future__ import annotations
 

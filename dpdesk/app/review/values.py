@@ -6,7 +6,7 @@ from dpdesk.app.review.acting import ActionRequest, Signed
 from dpdesk.app.review.protocols import ProtocolFacts, why_not_lock
 from dpdesk.app.review.review_picture import ReviewPicture
 from dpdesk.project.review.cards import Card
-from dpdesk.project.review.checklist import Difference
+from dpdesk.project.review.checklist import Checklist, Difference
 from dpdesk.project.review.drafts import KeptChoice, KeptDraft, subjects
 from dpdesk.project.review.events import Event, Fault
 from dpdesk.project.review.keys import SHORTEST_PASSPHRASE, Signer, StoredKey
@@ -21,7 +21,7 @@ from dpdesk.project.review.payloads import (
     Withdraw,
 )
 from dpdesk.project.review.permissions import Permission
-from dpdesk.project.review.questions import Item
+from dpdesk.project.review.questions import Item, said_evidence
 from dpdesk.project.review.state import BallotState, ReviewState, Round, Status
 from dpdesk.project.review.texts import fingerprint_text, fold_person
 from dpdesk.project.review.trust import RevokedAs, TrustEntry, TrustList
@@ -42,6 +42,7 @@ __all__ = [
     "BallotState",
     "Card",
     "CheckDecision",
+    "Checklist",
     "ChecklistItem",
     "Decision",
     "Difference",
@@ -76,6 +77,7 @@ __all__ = [
     "fingerprint_text",
     "fold_person",
     "proposed_vote",
+    "said_evidence",
     "subjects",
     "vote_problems",
     "why_not_lock",

@@ -9,9 +9,10 @@ linear programs are solved for the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -26,6 +27,8 @@ TOLERANCE = 1e-6
 _LARGEST = 1e6
 _ROUNDS = 8
 _STILL = 1e-9
+_WORTH_A_THREAD = 20
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,53 @@ class Exposed:
 
 
 @dataclass(frozen=True, eq=False)
+class Problem:
+    """What an attacker works with: equations, and how far each variable can be from its value.
+
+    ``low <= 0 <= high`` in grid units; ``owners`` says who is alone in a variable (:func:`alone`),
+    None: nobody is asked.
+    """
+
+    matrix: csr_array
+    low: Floats
+    high: Floats
+    owners: Ints | None = None
+
+    @classmethod
+    def of(cls, system: System, bounds: Bounds, owners: Ints | None = None) -> Problem:
+        """The problem of a system; variables that everyone knows cannot move."""
+        values = system.cells.values.astype(np.float64)
+        low = np.where(system.known, 0.0, np.minimum(bounds.lower - values, 0.0))
+        high = np.where(system.known, 0.0, np.maximum(bounds.upper - values, 0.0))
+        return cls(csr_array(system.matrix, dtype=np.float64), low, high, owners)
+
+    @property
+    def unit(self) -> float:
+        """How many grid units are one unit of the solver, which likes moderate numbers."""
+        finite = np.abs(np.concatenate([self.low, self.high]))
+        return max(1.0, float(finite[np.isfinite(finite)].max(initial=0.0)) / _LARGEST)
+
+
+@dataclass(frozen=True)
+class Target:
+    """One side of an unsafe variable: it must be able to move by ``need`` grid units."""
+
+    variable: int
+    upper: bool
+    need: float
+
+
+def targets_of(required: Requirement) -> list[Target]:
+    """Both sides of every unsafe variable, where there is something to protect."""
+    return [
+        Target(int(v), up, float(ends[v]))
+        for up, ends in ((False, required.lower), (True, required.upper))
+        for v in np.flatnonzero(required.unsafe)
+        if ends[v] > 0
+    ]
+
+
+@dataclass(frozen=True, eq=False)
 class Moves:
     """The changes of suppressed cells that keep every sum: ``A y = 0``, ``low <= y <= high``.
 
@@ -66,14 +116,11 @@ class Moves:
     unit: float
 
     @classmethod
-    def of_pattern(cls, system: System, suppressed: Flags, bounds: Bounds) -> Moves:
+    def of_pattern(cls, problem: Problem, suppressed: Flags) -> Moves:
         """The moves that are left when everything but ``suppressed`` is published."""
-        values = system.cells.values.astype(np.float64)
-        open_ = np.flatnonzero(suppressed & ~system.known)
-        low, high = bounds.lower[open_] - values[open_], bounds.upper[open_] - values[open_]
-        finite = np.abs(np.concatenate([low, high]))
-        unit = max(1.0, float(finite[np.isfinite(finite)].max(initial=0.0)) / _LARGEST)
-        matrix = csr_array(system.matrix[:, open_], dtype=np.float64)
+        open_ = np.flatnonzero(suppressed & (problem.low < problem.high))
+        low, high, unit = problem.low[open_], problem.high[open_], problem.unit
+        matrix = csr_array(problem.matrix[:, open_])
         column, sign = _merged(matrix)
         kept = np.flatnonzero(column >= 0)
         count = int(column.max(initial=-1)) + 1
@@ -86,7 +133,7 @@ class Moves:
         against = sign[kept] < 0
         np.maximum.at(floor, column[kept], np.where(against, -high[kept], low[kept]) / unit)
         np.minimum.at(ceiling, column[kept], np.where(against, -low[kept], high[kept]) / unit)
-        of, way = np.full((2, len(system)), -1, dtype=np.int64)
+        of, way = np.full((2, len(problem.low)), -1, dtype=np.int64)
         of[open_], way[open_] = column, sign
         return cls(reduced, floor, ceiling, of, way, unit)
 
@@ -148,7 +195,7 @@ def audit(
     Cancelled
         The token asked for it.
     """
-    moves = Moves.of_pattern(system, suppressed, bounds)
+    moves = Moves.of_pattern(Problem.of(system, bounds), suppressed)
     low, high = _ranges(moves, token, threads, progress)
     values = system.cells.values.astype(np.float64)
     lower, upper = values.copy(), values.copy()
@@ -188,10 +235,18 @@ def _ranges(
         done[0] += len(columns)
         progress(done[0], len(low))
 
-    with ThreadPoolExecutor(max(threads, 1)) as pool:
-        for _ in pool.map(one, _parts(moves)):
-            token.check()
+    for _ in _mapped(one, _parts(moves), threads):
+        token.check()
     return low, high
+
+
+def _mapped(work: Callable[[Ints], _T], parts: Sequence[Ints], threads: int) -> Iterator[_T]:
+    """The work on each part, by threads where there are several large ones."""
+    if threads < 2 or sum(len(part) > _WORTH_A_THREAD for part in parts) < 2:
+        yield from map(work, parts)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(work, parts)
 
 
 def _outer(matrix: csr_array, low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -241,10 +296,13 @@ class _Part:
     def ranges(self, token: CancelToken) -> tuple[Floats, Floats]:
         """How far every column can go, at most up to its goals."""
         for upward in (True, False):
-            for _ in range(2):
+            todo = np.flatnonzero(self._undecided(upward))
+            before = 2 * len(todo)
+            # Shared points first, as long as one of them decides about what a program costs.
+            while 2 < len(todo) < 0.95 * before:
+                before = len(todo)
+                self._push(todo, upward, token)
                 todo = np.flatnonzero(self._undecided(upward))
-                if len(todo) > 2:
-                    self._push(todo, upward, token)
             for column in np.flatnonzero(self._undecided(upward)):
                 if self._undecided(upward)[column]:
                     self._push(np.array([column]), upward, token)
@@ -325,57 +383,42 @@ def alone(system: System) -> Ints:
     return number
 
 
-@dataclass(frozen=True, eq=False)
-class Attack:
-    """Who attacks what: the requirements, what everyone knows, and the contributors alone."""
-
-    required: Requirement
-    bounds: Bounds
-    alone: Ints | None = None
-    """Per variable the contributor who knows it (:func:`alone`); None: nobody knows a cell."""
-
-
 def exposed(
-    system: System, suppressed: Flags, attack: Attack, token: CancelToken, threads: int = 2
+    problem: Problem,
+    suppressed: Flags,
+    targets: Sequence[Target],
+    token: CancelToken,
+    threads: int = 2,
 ) -> list[Exposed]:
-    """The unsafe variables that a pattern does not protect, with their attackers.
+    """The targets that a pattern does not protect, with their attackers.
 
     Raises
     ------
     Cancelled
         The token asked for it.
     """
-    moves = Moves.of_pattern(system, suppressed, attack.bounds)
-    goals = _goals(attack.required, moves)
-    found: list[Exposed] = [
-        Exposed(v, up, 0.0, need * moves.unit)
-        for v, up, need in goals
-        if moves.of[v] < 0 and need > 0
-    ]
-    by_column: dict[int, list[tuple[int, bool, float]]] = {}
-    for v, up, need in goals:
-        if moves.of[v] >= 0 and need > 0:
-            by_column.setdefault(int(moves.of[v]), []).append((v, up, need))
+    moves = Moves.of_pattern(problem, suppressed)
+    found: list[Exposed] = []
+    by_column: dict[int, list[Target]] = {}
+    for target in targets:
+        column = int(moves.of[target.variable])
+        if column < 0:
+            found.append(Exposed(target.variable, target.upper, 0.0, target.need))
+        else:
+            by_column.setdefault(column, []).append(target)
     parts = [p for p in _parts(moves) if not by_column.keys().isdisjoint(p.tolist())]
 
     def one(columns: Ints) -> list[Exposed]:
-        targets = [t for c in columns.tolist() for t in by_column.get(c, [])]
-        return _Attacked(moves, columns, targets, attack.alone).exposed(token)
+        inside = [
+            Target(t.variable, t.upper, t.need / moves.unit)
+            for c in columns.tolist()
+            for t in by_column.get(c, [])
+        ]
+        return _Attacked(moves, columns, inside, problem.owners).exposed(token)
 
-    with ThreadPoolExecutor(max(threads, 1)) as pool:
-        for each in pool.map(one, parts):
-            found += each
+    for each in _mapped(one, parts, threads):
+        found += each
     return found
-
-
-def _goals(required: Requirement, moves: Moves) -> list[tuple[int, bool, float]]:
-    """Variable, whether upwards, and how far, for each side of each unsafe variable."""
-    unsafe = np.flatnonzero(required.unsafe)
-    return [
-        (int(v), up, float(ends[v]) / moves.unit)
-        for up, ends in ((False, required.lower), (True, required.upper))
-        for v in unsafe
-    ]
 
 
 class _Attacked:
@@ -385,7 +428,7 @@ class _Attacked:
         self,
         moves: Moves,
         columns: Ints,
-        targets: Sequence[tuple[int, bool, float]],
+        targets: Sequence[Target],
         owners: Ints | None,
     ) -> None:
         self._moves = moves
@@ -394,8 +437,8 @@ class _Attacked:
         place[columns] = np.arange(len(columns))
         self._place = np.where(moves.of >= 0, place[moves.of], -1)
         self._part_low, self._part_high = np.zeros((2, len(columns)))
-        for variable, up, need in targets:
-            goal, column = self._goal(variable, up, need), self._place[variable]
+        for target in targets:
+            goal, column = self._goal(target), self._place[target.variable]
             ends = self._part_high if goal > 0 else self._part_low
             ends[column] = max(ends[column], goal) if goal > 0 else min(ends[column], goal)
         self._part = _Part(moves, columns, self._part_low, self._part_high)
@@ -406,8 +449,9 @@ class _Attacked:
             for owner in np.unique(owners[inside]):
                 self._knows[int(owner)] = np.unique(self._place[inside[owners[inside] == owner]])
 
-    def _goal(self, variable: int, up: bool, need: float) -> float:
-        return float(need if up == (self._moves.sign[variable] > 0) else -need)
+    def _goal(self, target: Target) -> float:
+        along = target.upper == (self._moves.sign[target.variable] > 0)
+        return target.need if along else -target.need
 
     def exposed(self, token: CancelToken) -> list[Exposed]:
         """What this part leaves too narrow."""
@@ -416,30 +460,31 @@ class _Attacked:
         else:
             low, high = self._moves_ends()
         found: list[Exposed] = []
-        for variable, up, need in self._targets:
-            goal, column = self._goal(variable, up, need), self._place[variable]
+        for target in self._targets:
+            goal, column = self._goal(target), self._place[target.variable]
             reach = abs(high[column] if goal > 0 else low[column])
-            if not self._there(reach, need):
-                found.append(self._as_exposed(variable, up, reach, need, -1))
+            if not self._there(reach, target.need):
+                found.append(self._as_exposed(target, reach, -1))
             elif self._knows:
-                found += self._known(variable, up, need, token)
+                found += self._known(target, token)
         return found
 
     def _moves_ends(self) -> tuple[Floats, Floats]:
-        column = self._moves.of[self._targets[0][0]]
+        column = self._moves.of[self._targets[0].variable]
         return self._moves.low[[column]], self._moves.high[[column]]
 
     def _there(self, reach: float, need: float) -> bool:
         return bool(reach >= need - TOLERANCE * max(need, 1.0 / self._moves.unit))
 
-    def _as_exposed(self, variable: int, up: bool, reach: float, need: float, who: int) -> Exposed:
+    def _as_exposed(self, target: Target, reach: float, who: int) -> Exposed:
         unit = self._moves.unit
-        return Exposed(variable, up, float(reach) * unit, need * unit, who)
+        need = target.need * unit
+        return Exposed(target.variable, target.upper, float(reach) * unit, need, who)
 
-    def _known(self, variable: int, up: bool, need: float, token: CancelToken) -> list[Exposed]:
+    def _known(self, target: Target, token: CancelToken) -> list[Exposed]:
         """The contributors from whom a variable is not protected, all of them tried."""
-        goal, column = self._goal(variable, up, need), int(self._place[variable])
-        own = -1 if self._owners is None else int(self._owners[variable])
+        goal, column, need = self._goal(target), int(self._place[target.variable]), target.need
+        own = -1 if self._owners is None else int(self._owners[target.variable])
         left = [who for who in self._knows if who != own]
         for point in self._part.points:
             if left and self._there(point[column] * np.sign(goal), need):
@@ -454,7 +499,7 @@ class _Attacked:
                 if far is not None:
                     self._part.points.append(far)
             elif len(group) == 1:
-                found.append(self._as_exposed(variable, up, abs(reach), need, group[0]))
+                found.append(self._as_exposed(target, abs(reach), group[0]))
             else:
                 groups += [group[: len(group) // 2], group[len(group) // 2 :]]
         return found

@@ -36,6 +36,7 @@ class Solved:
     value: float
     bound: float
     duals: Floats | None = None
+    """Reduced costs of the columns."""
 
 
 class Program:
@@ -48,12 +49,15 @@ class Program:
         columns: tuple[Floats, Floats],
         cost: Floats | None = None,
         integral: Flags | None = None,
-        threads: int = 1,
+        grows: bool = False,
     ) -> None:
+        # Rows that are added leave the duals feasible, other costs the point.
+        self._strategy = 1 if grows else 4
         self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in {
             "output_flag": False,
-            "threads": threads,
+            "threads": 1,
+            "simplex_strategy": self._strategy,
             "primal_feasibility_tolerance": 1e-9,
             "dual_feasibility_tolerance": 1e-9,
             "mip_feasibility_tolerance": 1e-7,
@@ -127,6 +131,12 @@ class Program:
             solver.setOptionValue("objective_target", -np.inf if enough is None else enough)
             self._listen(token, watch)
         solver.run()
+        if solver.getModelStatus() == highspy.HighsModelStatus.kUnknown:
+            # A basis that a warm start cannot use within the tolerances: once more from nothing.
+            solver.clearSolver()
+            solver.setOptionValue("simplex_strategy", 1)
+            solver.run()
+            solver.setOptionValue("simplex_strategy", self._strategy)
         if self._whole:
             solver.clearCallbacks()
         token.check()
@@ -159,5 +169,5 @@ class Program:
         point = np.array(solution.col_value) if feasible or status == known.kModelEmpty else None
         bound = info.mip_dual_bound if self._whole else info.objective_function_value
         answer = Answer.STOPPED if status in stopped else Answer.OPTIMAL
-        duals = None if self._whole else np.array(solution.row_dual)
+        duals = None if self._whole else np.array(solution.col_dual)
         return Solved(answer, point, info.objective_function_value, bound, duals)

@@ -162,6 +162,20 @@ def answered(item_id: str, question: str, answer: Answer) -> Item:
     return Item(item_id, question, answer.status, evidence, answer.basis, advice)
 
 
+def said_evidence(evidence: str, say: Callable[[str], str]) -> str:
+    """The evidence of an item in the words of ``say``, which is given its sentences one by one.
+
+    What it rests on stands in brackets, so that the whole is no sentence that a catalogue knows.
+    """
+    for basis in Basis:
+        text, mark, more = evidence.partition(f" ({basis.value}).")
+        if mark:
+            said = say(f"{text}.").removesuffix(".")
+            rest = f" {say(more.strip())}" if more.strip() else ""
+            return f"{said} ({say(basis.value)}).{rest}"
+    return say(evidence)
+
+
 def _without_table(case: Case) -> Answer:
     if not case.has_microdata:
         text = "The release holds no microdata."

@@ -30,7 +30,6 @@ from dpdesk.core.list_parameters import (
     DecimalParameter,
     FlagParameter,
     NestedParameter,
-    StructuredParameter,
     TextListParameter,
     TextParameter,
 )
@@ -696,8 +695,7 @@ def field_for(parameter: Parameter, *, live: bool) -> Field:
         return LevelsField(parameter)
     if isinstance(parameter, FlagParameter):
         return FlagField(parameter)
-    in_lines = isinstance(parameter, StructuredParameter) and parameter.lines
-    if in_lines or isinstance(parameter, TextListParameter):
+    if isinstance(parameter, TextListParameter):
         return LinesField(parameter)
     if isinstance(parameter, NestedParameter):
         return OutlineField(parameter)

@@ -156,7 +156,7 @@ def _first(values: Mapping[str, object], keys: tuple[str, ...]) -> str:
     return ""
 
 
-DATA, ATTRIBUTES, HIERARCHIES = "data", "attributes", "hierarchies"
+DATA, ATTRIBUTES, HIERARCHIES, PROTECT = "data", "attributes", "hierarchies", "protect"
 COMPARE, REVIEW = "compare", "review"
 
 
@@ -223,6 +223,7 @@ def place_words(panel: str) -> str:
         DATA: translate("Protect", "Go to Data"),
         ATTRIBUTES: translate("Protect", "Go to Attributes"),
         HIERARCHIES: translate("Protect", "Go to Hierarchies"),
+        PROTECT: translate("Protect", "Go to Protect"),
         COMPARE: translate("Protect", "Compare"),
     }
     return words[panel]

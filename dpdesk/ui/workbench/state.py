@@ -20,6 +20,7 @@ from dpdesk.app.types import (
     History,
     Method,
     ReleaseFacts,
+    ShelfSnapshot,
     VerifyReport,
     WorkState,
 )
@@ -61,6 +62,8 @@ class WorkbenchState(QObject):
         self._explored: Explored | None = None
         self._explore_problem: JobFailed | None = None
         self._shelf = CandidateShelf()
+        self._shelf_deed: tuple[str, ShelfSnapshot] | None = None
+        """What was done to the candidates since the last edit, and what they were before it."""
         self._plan_path: Path | None = None
         self._release: tasks.CheckedRelease | None = None
         self.keeps_history = False  # in a project: opening a file is a change like any other
@@ -154,6 +157,11 @@ class WorkbenchState(QObject):
     def candidates(self) -> tuple[Candidate, ...]:
         """The candidates kept for comparison, oldest first."""
         return self._shelf.candidates
+
+    @property
+    def undo_label(self) -> str | None:
+        """What undo would take back: the last edit, or what was done to the candidates since."""
+        return self.history.undo_label if self._shelf_deed is None else self._shelf_deed[0]
 
     @property
     def shelf(self) -> CandidateShelf:

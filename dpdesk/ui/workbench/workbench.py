@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -192,6 +192,7 @@ class Workbench(WorkbenchState):
         self._reload()
 
     def _forget_results(self) -> None:
+        self._shelf_deed = None
         self.hub.latest(tasks.EXPLORE).cancel()
         self._open_problem = None
         self._explored = None
@@ -225,7 +226,12 @@ class Workbench(WorkbenchState):
         self._after_edit(before)
 
     def undo(self) -> None:
-        """Take the last change back."""
+        """Take the last change back, of the work or of the candidates."""
+        if self._shelf_deed is not None:
+            self._shelf = CandidateShelf.restored(self._shelf_deed[1])
+            self._shelf_deed = None
+            self._announce({Aspect.CANDIDATES, Aspect.HISTORY})
+            return
         before = self.work
         self._history.undo()
         self._after_edit(before)
@@ -290,14 +296,29 @@ class Workbench(WorkbenchState):
         )
 
     def remove_candidate(self, candidate_id: int) -> None:
-        """Forget a candidate."""
-        self._shelf.remove(candidate_id)
-        self._announce({Aspect.CANDIDATES})
+        """Forget a candidate, undoably."""
+        self._change_shelf(
+            self.tr("Remove candidate {n}"),
+            candidate_id,
+            lambda: self._shelf.remove(candidate_id),
+        )
 
     def rename_candidate(self, candidate_id: int, name: str) -> None:
-        """Give a candidate another name; an empty one is ignored."""
-        self._shelf.rename(candidate_id, name)
-        self._announce({Aspect.CANDIDATES})
+        """Give a candidate another name, undoably; an empty one is ignored."""
+        known = {one.id: one.name for one in self.candidates}
+        if name.strip() and name.strip() != known.get(candidate_id):
+            self._change_shelf(
+                self.tr("Rename candidate {n}"),
+                candidate_id,
+                lambda: self._shelf.rename(candidate_id, name),
+            )
+
+    def _change_shelf(self, words: str, number: int, change: Callable[[], object]) -> None:
+        """Do something to the candidates that undo takes back, until the work is edited."""
+        before = self._shelf.snapshot()
+        change()
+        self._shelf_deed = (words.format(n=number), before)
+        self._announce({Aspect.CANDIDATES, Aspect.HISTORY})
 
     def write_release(self, out: Path) -> int:
         """Write the release of the present work into ``out``, then check it; the job's number."""
@@ -467,10 +488,12 @@ class Workbench(WorkbenchState):
         try:
             letters = self._shelf.next_letters
             name = candidate.name or self.tr("Candidate {letters}").format(letters=letters)
-            self._shelf.add(replace(candidate, name=name))
+            number = self._shelf.snapshot().next_id
+            kept = replace(candidate, name=name)
+            self._change_shelf(self.tr("Keep candidate {n}"), number, lambda: self._shelf.add(kept))
         except DpdeskError as error:
             self.failed.emit(failure(0, self.tr("Keeping a candidate"), error))
-        self._announce({Aspect.CANDIDATES})
+            self._announce({Aspect.CANDIDATES})
 
     def _on_released(self, made: tasks.CheckedRelease) -> None:
         self._release = made
@@ -495,6 +518,7 @@ class Workbench(WorkbenchState):
     # ---- inside
 
     def _after_edit(self, before: WorkState) -> None:
+        self._shelf_deed = None
         aspects = compare(before, self.work) | {Aspect.HISTORY}
         if aspects & {Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD}:
             self._explore_problem = None

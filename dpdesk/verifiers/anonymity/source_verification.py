@@ -21,9 +21,8 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
+from dpdesk.core.recoding import TupleRecoding
 from dpdesk.core.schema import Role
-from dpdesk.verifiers.anonymity.remaking import held_in, tree_of
-from dpdesk.verifiers.anonymity.requirements import Held, kept_classes, number_rows
 from dpdesk.verifiers.anonymity.verification import (
     MANIFEST,
     RELEASED_ROLES,
@@ -32,9 +31,8 @@ from dpdesk.verifiers.anonymity.verification import (
     Worded,
     claim_of,
     compare,
+    has_levels,
     merged,
-    required_check,
-    required_claim,
     verify_public,
     whole_number,
 )
@@ -50,7 +48,7 @@ Remake = Callable[[Sequence[str], Collection[str]], Hierarchy | None]
 _NONE_MADE: Mapping[str, Remake] = {}
 
 
-class _Told(NamedTuple):
+class Told(NamedTuple):
     """Which leaves of a hierarchy count in a public figure, and how many steps it has."""
 
     leaves: frozenset[str]
@@ -68,7 +66,7 @@ class _Generalised:
     kept: NDArray[np.bool_]  # (tuples,)
     sizes: NDArray[np.int64]  # sizes of the kept classes
     leaves: tuple[frozenset[str], ...]  # of the plan's hierarchies
-    told: tuple[_Told, ...]  # what a release may tell of each
+    told: tuple[Told, ...]  # what a release may tell of each
 
     @property
     def rows(self) -> int:
@@ -88,12 +86,15 @@ def verify_against_source(
     worded: Worded,
     token: CancelToken,
     remade: Mapping[str, Remake] = _NONE_MADE,
+    recoding: TupleRecoding | None = None,
 ) -> tuple[ClaimCheck, ...]:
     """All checks of :func:`~.verification.verify_public`, settled with the source where possible.
 
     The table must be what comes out when the source's values are replaced by their generalisations
     at the claimed levels and the classes below the claimed k are left out. ``remade`` hold, for
     hierarchies that the plan leaves to be made from values, what makes them of the released ones.
+    Where tuples have values of their own, ``recoding`` says how they are said to come about; it is
+    followed from the source to the table, and nothing of it is believed.
     """
     public = verify_public(manifest, published, worded, token)
     claimed = claim_of(manifest, published)
@@ -104,13 +105,18 @@ def verify_against_source(
     checks.append(_unchanged_check(manifest, roles))
     if any(check.status is _FAILED for check in checks):
         return merged(public, checks)
+    if not has_levels(manifest.get("parameters")):
+        from dpdesk.verifiers.anonymity.following import follow
+
+        given = source, hierarchies, remade
+        checks += follow(manifest, result, claimed, published, given, recoding, token)
+        return merged(public, checks)
     try:
         found = _generalise(claimed, result, source, hierarchies, remade, token)
     except InputError as error:
         node = ClaimCheck("node", _FAILED, error.sentence, MANIFEST)
         return merged(public, [*checks, node])
     checks.append(_table_check(found, claimed, published, token))
-    checks += _hierarchy_checks(claimed, published, source, hierarchies, token)
     checks += _number_checks(found, manifest, result)
     checks += _metric_checks(found, result, token)
     return merged(public, checks)
@@ -169,7 +175,7 @@ def _generalise(
     used, levels = [], []
     for position, name in enumerate(table.attributes):
         token.check()
-        hierarchy = _extended(hierarchies, table, position)
+        hierarchy = extended(hierarchies, table, position)
         level = whole_number(node.get(name)) if isinstance(node, Mapping) else None
         if level is None or level > hierarchy.height:
             raise InputError(
@@ -185,24 +191,22 @@ def _generalise(
         used.append(hierarchy)
         levels.append(level)
     kept, sizes = _classes(labels, table.counts, claimed.k)
-    if claimed.required:
-        kept, sizes = _requiring(claimed, table, labels, source, hierarchies, token)
     leaves = tuple(frozenset(hierarchies[name].labels[0]) for name in table.attributes)
     told = tuple(
-        _told(table, place, used[place], leaves[place], kept, remade.get(name))
+        told_of(table, place, used[place], leaves[place], kept, remade.get(name))
         for place, name in enumerate(table.attributes)
     )
     return _Generalised(table, tuple(used), tuple(levels), labels, kept, sizes, leaves, told)
 
 
-def _told(
+def told_of(
     table: FrequencyTable,
     position: int,
     hierarchy: Hierarchy,
     leaves: frozenset[str],
     kept: NDArray[np.bool_],
     remake: Remake | None,
-) -> _Told:
+) -> Told:
     """Without values that only suppressed rows have, where these made the hierarchy.
 
     Where the plan makes none of the released values alone, these count, up to the first level at
@@ -211,22 +215,22 @@ def _told(
     domain = table.domains[position]
     held = {domain[code] for code in np.unique(table.codes[kept, position]).tolist()}
     if remake is None:
-        return _Told(leaves | held, hierarchy.height)
+        return Told(leaves | held, hierarchy.height)
     occurring = {domain[code] for code in np.unique(table.codes[:, position]).tolist()}
     if not held or held == occurring:
-        return _Told(frozenset(hierarchy.labels[0]), hierarchy.height)
+        return Told(frozenset(hierarchy.labels[0]), hierarchy.height)
     missing = {domain[code] for code in table.missing[position]} if table.missing else set()
     shown = [value for value in domain if value in held]
     alone = remake(shown, [value for value in shown if value in missing])
     if alone is not None:
         alone = alone.with_untouched_leaves([value for value in shown if value in missing])
-        return _Told(frozenset(alone.labels[0]), alone.height)
+        return Told(frozenset(alone.labels[0]), alone.height)
     rows = [row for row in hierarchy.rows() if row[0] in held]
     height = next(level for level in range(len(rows[0])) if len({r[level] for r in rows}) == 1)
-    return _Told(frozenset(held), height)
+    return Told(frozenset(held), height)
 
 
-def _extended(
+def extended(
     hierarchies: Mapping[str, Hierarchy], table: FrequencyTable, position: int
 ) -> Hierarchy:
     """The plan's hierarchy, with a leaf of its own for each missing token (interface, plan)."""
@@ -279,36 +283,6 @@ def _classes(
     return kept, sizes[sizes >= k]
 
 
-def _requiring(
-    claimed: Claimed,
-    table: FrequencyTable,
-    labels: NDArray[np.int64],
-    source: FrequencySource,
-    hierarchies: Mapping[str, Hierarchy],
-    token: CancelToken,
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """As :func:`_classes`, where classes must pass what is required besides k."""
-    held = {}
-    for each in claimed.required:
-        try:
-            held[each.attribute] = held_in(
-                each.attribute, table, labels, source, hierarchies, token
-            )
-        except KeyError as error:
-            raise InputError(
-                "verify.leaf",
-                msg(
-                    "`{value}` of `{attributes}` has no leaf in its hierarchy.",
-                    value=error.args[0],
-                    attributes=each.attribute,
-                ),
-            ) from error
-    which = number_rows(labels)
-    sizes = np.bincount(which, table.counts).astype(np.int64)
-    kept = kept_classes(sizes, claimed.k, claimed.required, held)
-    return kept[which], sizes[kept]
-
-
 def _one_key(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Equal rows get equal keys, others different ones: one column where the codes fit into one."""
     spans = [int(column.max()) + 1 for column in labels.T]
@@ -353,49 +327,26 @@ def _value_counts(found: _Generalised, position: int) -> dict[str, int]:
     return {names[code]: int(count) for code, count in enumerate(counts) if count}
 
 
-def _hierarchy_checks(
-    claimed: Claimed,
-    published: PublishedTable,
-    source: FrequencySource,
-    hierarchies: Mapping[str, Hierarchy],
-    token: CancelToken,
-) -> list[ClaimCheck]:
-    """Requirements along a hierarchy, in the released rows; whether one was used at all."""
-    checks = []
-    for each in claimed.required:
-        claim, names = required_claim(each), (*claimed.quasi_identifiers, each.attribute)
-        if each.variant not in ("ordered", "hierarchical"):
-            continue
-        if each.by_hierarchy is (each.attribute not in hierarchies):
-            text = "the guarantee and the plan differ in whether it has a hierarchy"
-            checks.append(ClaimCheck(claim, _FAILED, text, MANIFEST))
-        elif each.by_hierarchy:
-            tree = tree_of(source.frequency_table(names, token), hierarchies)
-            counted = published.combinations(names, token)
-            classes, texts = number_rows(counted.codes[:, :-1]), counted.texts[-1]
-            try:
-                held = Held.of(classes, counted.codes[:, -1], counted.rows, texts, tree)
-            except KeyError as error:
-                text = msg("`{value}` has no leaf in its hierarchy", value=error.args[0])
-                checks.append(ClaimCheck(claim, _FAILED, text, TABLE))
-            else:
-                checks.append(required_check(each, held, claim))
-    return checks
-
-
 def _number_checks(
     found: _Generalised, manifest: Mapping[str, object], result: Mapping[str, object]
 ) -> list[ClaimCheck]:
-    checks = [_settled("rows_suppressed", result.get("rows_suppressed"), found.suppressed)]
+    return suppression_checks(found.suppressed, found.rows, manifest, result)
+
+
+def suppression_checks(
+    suppressed: int, rows: int, manifest: Mapping[str, object], result: Mapping[str, object]
+) -> list[ClaimCheck]:
+    """``rows_suppressed`` and its limit against ``suppressed`` of ``rows`` rows of the source."""
+    checks = [settled("rows_suppressed", result.get("rows_suppressed"), suppressed)]
     parameters = manifest.get("parameters")
     share = parameters.get("max_suppression", 0) if isinstance(parameters, Mapping) else None
     if isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share <= 1:
-        allowed = int(Fraction(repr(share)) * found.rows)
-        status = _CONFIRMED if found.suppressed <= allowed else _FAILED
+        allowed = int(Fraction(repr(share)) * rows)
+        status = _CONFIRMED if suppressed <= allowed else _FAILED
         text = msg(
             "{n:,} of {rows:,} rows of the source, {allowed:,} allowed",
-            n=found.suppressed,
-            rows=found.rows,
+            n=suppressed,
+            rows=rows,
             allowed=allowed,
         )
         checks.append(ClaimCheck("suppression within max_suppression", status, text, TABLE))
@@ -411,34 +362,35 @@ def _metric_checks(
         return []
     token.check()
     discernibility = int((found.sizes * found.sizes).sum()) + found.suppressed * found.rows
-    checks = [_settled("metrics, discernibility", claimed.get("discernibility"), discernibility)]
+    checks = [settled("metrics, discernibility", claimed.get("discernibility"), discernibility)]
     forms = [found, *(replace(found, told=told) for told in _told_earlier(found))]
     for key, measure in (("loss", _loss), ("precision", _precision)):
         claim, value = msg("metrics, {key}", key=key), claimed.get(key)
-        tried = [_settled(claim, value, measure(form)) for form in forms]
+        tried = [settled(claim, value, measure(form)) for form in forms]
         right = [check for check in tried if check.status is not _FAILED]
-        settled = right[0] if right else tried[0]
-        if right and settled is not tried[0]:
-            settled = replace(settled, found=f"{settled.found}, {_EARLIER}")
-        checks.append(settled)
+        best = right[0] if right else tried[0]
+        if right and best is not tried[0]:
+            best = replace(best, found=f"{best.found}, {_EARLIER}")
+        checks.append(best)
     if "entropy" in claimed:
         entropy = math.fsum(_entropy(found, place) for place in range(len(found.levels)))
-        checks.append(_settled("metrics, entropy", claimed["entropy"], entropy))
+        checks.append(settled("metrics, entropy", claimed["entropy"], entropy))
     return checks
 
 
-def _told_earlier(found: _Generalised) -> list[tuple[_Told, ...]]:
+def _told_earlier(found: _Generalised) -> list[tuple[Told, ...]]:
     """What earlier versions told: values of suppressed rows, the earliest missing ones as well."""
     whole, listed = [], []
     for position, hierarchy in enumerate(found.hierarchies):
         domain = found.table.domains[position]
         held = {domain[code] for code in np.unique(found.table.codes[found.kept, position])}
-        listed.append(_Told(found.leaves[position] | held, hierarchy.height))
-        whole.append(_Told(frozenset(hierarchy.labels[0]), hierarchy.height))
+        listed.append(Told(found.leaves[position] | held, hierarchy.height))
+        whole.append(Told(frozenset(hierarchy.labels[0]), hierarchy.height))
     return [tuple(listed), tuple(whole)]
 
 
-def _settled(claim: str, claimed: object, found: float) -> ClaimCheck:
+def settled(claim: str, claimed: object, found: float) -> ClaimCheck:
+    """A number of the manifest against what the source gives."""
     check = compare(claim, claimed, found)
     if check.status is _FAILED:
         return check

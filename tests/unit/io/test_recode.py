@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.recoding import Recoding
+from dpdesk.core.recoding import Recoding, TupleRecoding
 from dpdesk.io import coding
 from dpdesk.io.recode import header_line
 from dpdesk.io.store import DataStore
@@ -111,3 +111,61 @@ def test_a_first_name_that_begins_with_an_unseen_mark_is_refused() -> None:
     with pytest.raises(RefusedError, match=r"first released column, `.ufeffid`, begins") as caught:
         header_line(["\ufeffid", "x"])
     assert caught.value.code == "release.first-name"
+
+
+@pytest.mark.parametrize("coded", [True, False])
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(table=tables(), data=st.data())
+def test_tuples_recoded_by_themselves_are_written_as_their_entries_say(
+    workspace: Workspace,
+    coded: bool,
+    table: tuple[list[str], list[tuple[str, ...]]],
+    data: st.DataObject,
+) -> None:
+    columns, rows = table
+    recoded = columns[: data.draw(st.integers(1, len(columns)))]
+    folder = workspace.folder
+    write_source(folder / "source.csv", columns, rows)
+    with pytest.MonkeyPatch.context() as patch:
+        if not coded:
+            patch.setattr(coding, "MOST_CODED_COLUMNS", 0)
+        spec = SourceSpec("source.csv", empty_rows="keep", header=True, delimiter=",")
+        store = DataStore.open(spec, folder, workspace, CancelToken(), silent)
+    counted = store.frequency_table(recoded, CancelToken())
+    entries: list[tuple[int, int, int]] = []
+    for place, count in enumerate(counted.counts.tolist()):
+        first = data.draw(st.integers(1, count))
+        parts = [first, count - first] if first < count else [count]
+        entries += [(place, data.draw(st.integers(-1, 2)), part) for part in parts]
+    shown = [tuple(data.draw(VALUES) for _ in recoded) for _ in range(3)]
+    labels = tuple(tuple(sorted({one[j] for one in shown})) for j in range(len(recoded)))
+    source, target, taken = (np.array(column, np.int64) for column in zip(*entries, strict=True))
+    recoding = TupleRecoding(
+        tuple(recoded), counted.domains, counted.codes, labels,
+        np.array([[labels[j].index(v) for j, v in enumerate(one)] for one in shown], np.int32),
+        source, target, taken,
+    )  # fmt: skip
+    waiting = {place: [t for p, t, n in entries if p == place for _ in range(n)]
+               for place in range(len(counted.counts))}  # fmt: skip
+    place_of = {
+        tuple(counted.domains[j][c] for j, c in enumerate(codes)): place
+        for place, codes in enumerate(counted.codes.tolist())
+    }
+    expected = []
+    for row in rows:
+        goes = waiting[place_of[row[: len(recoded)]]].pop(0)
+        if goes >= 0:
+            expected.append((*shown[goes], *row[len(recoded) :]))
+    out = folder / "out.csv"
+    out.unlink(missing_ok=True)
+    written = store.write_recoded(recoding, out, CancelToken(), silent)
+    store.close()
+    with out.open(encoding="utf-8", newline="") as stream:
+        header, *there = csv.reader(stream)
+    assert (written, header) == (len(expected), columns)
+    assert [tuple(row) for row in there] == sorted(expected)
+    kept = target >= 0
+    assert set(recoding.pairs(recoded[0])) == {
+        (counted.domains[0][counted.codes[p, 0]], shown[t][0])
+        for p, t in zip(source[kept].tolist(), target[kept].tolist(), strict=True)
+    }

@@ -6,10 +6,12 @@ agree before anything is said about a release.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +29,7 @@ from dpdesk.engine.methods.k_anonymity.utility import (
     GroupSuppression,
     LeafRows,
     attribute_utilities,
-    suppression_by_group,
+    groups_hit,
 )
 
 
@@ -138,17 +140,51 @@ def _lost(
 _NONE_MADE: Mapping[str, Remake] = {}
 
 
-@dataclass(frozen=True, eq=False)
-class Assessment:
-    """What a release at one node would be; ``statistics`` are the search's numbers for it."""
+class RowCounts(Protocol):
+    """What was counted of a release."""
 
-    statistics: NodeStatistics
-    classes: GeneralisedTable = field(repr=False)
+    @property
+    def rows(self) -> int:
+        """Rows of the source."""
+        ...
+
+    @property
+    def kept(self) -> int:
+        """Rows that stay."""
+        ...
+
+    @property
+    def suppressed(self) -> int:
+        """Rows that are left out."""
+        ...
+
+    @property
+    def classes(self) -> int:
+        """Kept classes."""
+        ...
+
+    @property
+    def smallest(self) -> int:
+        """Rows of the smallest kept class."""
+        ...
+
+
+class Judgement(ABC):
+    """What is said of a release whose classes were counted, at one node or cell by cell."""
+
+    statistics: RowCounts
     before: RiskSummary
     after: RiskSummary
     attributes: tuple[AttributeUtility, ...]
     groups: tuple[GroupSuppression, ...]
-    released: ReleasedFigures
+
+    @property
+    @abstractmethod
+    def metrics(self) -> Mapping[str, int | float | None]:
+        """The measures of the release under the names of evidence files.
+
+        Loss and precision are those that a release may tell.
+        """
 
     @property
     def suppressed_share(self) -> float:
@@ -156,15 +192,6 @@ class Assessment:
         return self.statistics.suppressed / self.statistics.rows if self.statistics.rows else 0.0
 
     @cached_property
-    def metrics(self) -> Mapping[str, int | float | None]:
-        """The search's measures of the node under the names of evidence files.
-
-        Loss and precision are those that a release may tell.
-        """
-        told = {"loss": float(self.released.loss), "precision": float(self.released.precision)}
-        return self.statistics.metrics() | told
-
-    @property
     def public_metrics(self) -> Mapping[str, int | float | None]:
         """Those that no value of a suppressed row enters: a manifest may show them."""
         return {key: value for key, value in self.metrics.items() if key != "entropy"}
@@ -317,6 +344,25 @@ class Assessment:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class Assessment(Judgement):
+    """What a release at one node would be; ``statistics`` are the search's numbers for it."""
+
+    statistics: NodeStatistics
+    classes: GeneralisedTable = field(repr=False)
+    before: RiskSummary
+    after: RiskSummary
+    attributes: tuple[AttributeUtility, ...]
+    groups: tuple[GroupSuppression, ...]
+    released: ReleasedFigures
+
+    @cached_property
+    def metrics(self) -> Mapping[str, int | float | None]:
+        """See :attr:`Judgement.metrics`."""
+        told = {"loss": float(self.released.loss), "precision": float(self.released.precision)}
+        return self.statistics.metrics() | told
+
+
 def assess(
     counted: CountedTable,
     statistics: NodeStatistics,
@@ -347,7 +393,7 @@ def assess(
         before=summarise_risk(table.counts, k),
         after=summarise_risk(kept, k),
         attributes=attribute_utilities(classes, before, after),
-        groups=suppression_by_group(classes, before, after),
+        groups=groups_hit(table, before, after),
         released=released_figures(classes, statistics, before, after, remakes),
     )
 

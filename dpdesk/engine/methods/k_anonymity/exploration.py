@@ -19,12 +19,14 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.hierarchies.alignment import AlignedTable
 from dpdesk.engine.hierarchies.remaking import remakes
 from dpdesk.engine.method import Detail, DetailPart, ExplorationView, MethodInput
-from dpdesk.engine.methods.k_anonymity.assessment import Assessment, assess
+from dpdesk.engine.methods.k_anonymity.assessment import Assessment, Judgement, assess
+from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells, quality
 from dpdesk.engine.methods.k_anonymity.charts import (
     NodeChoice,
     NodeCloud,
@@ -37,13 +39,11 @@ from dpdesk.engine.methods.k_anonymity.choosing import (
     Shortfall,
     choose,
     node_by_hand,
-    requirements_not_met,
     table_too_small,
 )
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
 from dpdesk.engine.methods.k_anonymity.known_nodes import (
-    ConstrainedNodes,
     KnownNodes,
     PooledNodes,
     Recent,
@@ -53,7 +53,6 @@ from dpdesk.engine.methods.k_anonymity.known_nodes import (
 from dpdesk.engine.methods.k_anonymity.lattice import Node
 from dpdesk.engine.methods.k_anonymity.metrics import evaluate_node
 from dpdesk.engine.methods.k_anonymity.notes import levels_note, node_notes
-from dpdesk.engine.methods.k_anonymity.required import stated
 from dpdesk.engine.methods.k_anonymity.risk import bin_edges, histogram, summarise_risk
 from dpdesk.engine.methods.k_anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes
@@ -276,7 +275,7 @@ def suppressed_detail(counted: CountedTable, found: Assessment, place: int) -> D
     )
 
 
-_KEPT_VIEWS = 64
+_KEPT_VIEWS, _FEW_VIEWS = 64, 4
 
 
 class KAnonymityExploration:
@@ -291,17 +290,17 @@ class KAnonymityExploration:
     ) -> None:
         self._table = table
         self._told = tuple(told)
-        self._counted = CountedTable(table, nodes.problem.constraints)
+        self._counted = CountedTable(table)
         self._nodes = nodes
         self._roles = dict(given.roles)
         self._linkages = dict(given.linkages)
         self._remakes = remakes(given.made)
         self._source = given.source.name
         self._where = given.where
-        self._hierarchies = given.hierarchies
         self._pool: PooledNodes | None = None
         self._pool_lock = Lock()
         self._clouds: Recent[tuple[int, int, int], NodeCloud] = Recent(_KEPT_VIEWS)
+        self._cells: Recent[str, CellAssessment] = Recent(_FEW_VIEWS)
         self._assessments: Recent[tuple[Node, int], Assessment] = Recent(_KEPT_VIEWS)
 
     def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
@@ -314,6 +313,8 @@ class KAnonymityExploration:
         too_small = table_too_small(settings, self._table.rows, self._source)
         if too_small is not None:
             return self._without_nodes(settings, too_small.sentence)
+        if settings.celled:
+            return self._celled(settings)
         known, nodes, choice = self._chosen(settings)
         found = self._found(settings, nodes, choice)
         if found is None:
@@ -326,6 +327,8 @@ class KAnonymityExploration:
         """See :class:`~dpdesk.engine.method.DetailedExploration`."""
         settings = Settings.from_parameters(parameters)
         found: Assessment | None = None
+        if settings.celled:
+            return None
         if table_too_small(settings, self._table.rows, self._source) is None:
             _, nodes, choice = self._chosen(settings)
             found = self._found(settings, nodes, choice)
@@ -346,9 +349,6 @@ class KAnonymityExploration:
             settings, self._table.attributes, self._table.hierarchies, self._where
         )
         known = self._known(settings.k)
-        if isinstance(known, ConstrainedNodes) and levels is None:
-            chosen_by = settings.algorithm, settings.objective, settings.prefer
-            known.find((*chosen_by, settings.k, settings.allowed(self._table.rows)))
         by_hand = None if levels is None else known.place(levels)
         nodes = known.at(settings.k)
         allowed = settings.allowed(self._table.rows)
@@ -412,8 +412,7 @@ class KAnonymityExploration:
             ),
             figures=found.figures(),
             guarantee=k_guarantee(
-                *(settings.k, counted.smallest, counted.suppressed, self._roles, self._linkages),
-                stated(settings.required, self._hierarchies),
+                settings.k, counted.smallest, counted.suppressed, self._roles, self._linkages
             ),
             notes=(
                 *node_notes(self._table.attributes, self._table.hierarchies, levels),
@@ -422,13 +421,28 @@ class KAnonymityExploration:
             ),
         )
 
+    def _celled(self, settings: Settings) -> ExplorationView:
+        """The view of a release whose tuples have values of their own."""
+        found = self._cells.get(
+            str(settings),
+            lambda: judge_cells(self._table, settings, self._remakes, CancelToken()),
+        )
+        counted = found.statistics
+        untouched = {each.attribute: 0 for each in found.attributes if not each.loss}
+        return ExplorationView(
+            feasible=True,
+            sentence=f"{_kept_sentence(found)} {quality(found)}",
+            charts=(*found.charts(), *telling_chart(hidden_at(self._told, untouched), EVEN)),
+            figures=found.figures(),
+            guarantee=k_guarantee(
+                settings.k, counted.smallest, counted.suppressed, self._roles, self._linkages
+            ),
+            notes=notes_at(self._told, untouched),
+        )
+
     def _infeasible(
         self, settings: Settings, known: KnownNodes, nodes: EvaluatedNodes, choice: NodeChoice
     ) -> ExplorationView:
-        if settings.required:
-            return self._without_nodes(
-                settings, requirements_not_met(settings, self._table.rows).sentence
-            )
         place = nodes.least_suppressed(settings.k) if choice.chosen is None else choice.chosen
         levels = tuple(int(level) for level in nodes.levels[place])
         sizes = generalise(self._counted, levels).sizes
@@ -447,7 +461,7 @@ class KAnonymityExploration:
 
     def _without_nodes(self, settings: Settings, sentence: str) -> ExplorationView:
         rows = self._table.rows
-        possible = rows >= 2 and not settings.required
+        possible = rows >= 2
         return ExplorationView(
             feasible=False,
             sentence=sentence,
@@ -483,9 +497,9 @@ class KAnonymityExploration:
         return (scatter,) if steps is None else (scatter, steps)
 
 
-def _feasible_sentence(found: Assessment, settings: Settings, *, sure: bool) -> str:
+def _kept_sentence(found: Judgement) -> str:
     known = found.statistics
-    text = msg(
+    return msg(
         "{rows} of {all:,} ({share}) are kept in {classes:,} classes of at least "
         "{smallest:,} rows; {loss} of the detail is lost.",
         rows=rows_text(known.kept),
@@ -495,6 +509,10 @@ def _feasible_sentence(found: Assessment, settings: Settings, *, sure: bool) -> 
         smallest=known.smallest,
         loss=share_text(found.loss),
     )
+
+
+def _feasible_sentence(found: Assessment, settings: Settings, *, sure: bool) -> str:
+    text = _kept_sentence(found)
     if settings.levels is not None:
         return f"{text} The levels were chosen by hand."
     if not sure:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.list_parameters import FlagParameter
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
@@ -21,14 +22,12 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.core.planned_choice import PlannedChoiceParameter
 from dpdesk.core.schema import Role
-from dpdesk.engine.methods.k_anonymity.required import (
-    Requirement,
-    RequireParameter,
-    requirements_of,
-)
 
 OPTIMAL = "optimal"
 SAMARATI = "samarati"
+MONDRIAN = "mondrian"
+CELLED = (MONDRIAN,)
+"""Algorithms that give every tuple values of its own; there is no level for each column."""
 OBJECTIVES = ("loss", "discernibility", "average-class-size", "precision", "entropy")
 
 
@@ -47,6 +46,7 @@ _MAX_SUPPRESSION = ShareParameter(
     help="Share of the rows that may be left out so that the others keep more detail.",
     default=Fraction(0),
     suggested=Fraction(2, 100),
+    applies=Condition("algorithm", (OPTIMAL, SAMARATI)),
 )
 _MODEL = PlannedChoiceParameter(
     key="model",
@@ -78,9 +78,16 @@ _ALGORITHM = PlannedChoiceParameter(
             "Samarati: the fewest generalisation steps",
             "Takes the lowest height at which k is reached, then the preference.",
         ),
+        Choice(
+            MONDRIAN,
+            "Mondrian: cut the rows into small groups",
+            "Cuts the rows in two, again and again, while both parts keep k rows. Each group shows "
+            "what its rows share, so a column is coarse only where rows are rare; suits many "
+            "columns and large tables. Fast, and no claim to be the best.",
+        ),
     ),
     default=OPTIMAL,
-    not_yet=("incognito", "k-optimize", "mondrian", "top-down", "genetic"),
+    not_yet=("incognito", "k-optimize", "top-down", "genetic"),
 )
 _OBJECTIVE = ChoiceParameter(
     key="objective",
@@ -133,15 +140,32 @@ _LEVELS = LevelsParameter(
     key="levels",
     label="Levels chosen by hand",
     help="Release exactly these levels, one for each quasi-identifier, instead of searching.",
-    replaces=("algorithm", "objective", "prefer"),
+    replaces=("algorithm", "objective", "prefer", "strict", "values"),
 )
 
-_REQUIRE = RequireParameter(
-    key="require",
-    label="Required of sensitive columns",
-    help="What every released class must show of a sensitive column besides having k rows: "
-    "l-diversity, t-closeness, (alpha,k) or beta-likeness. A class that fails is suppressed whole. "
-    "As text: the column, the model and its numbers, such as income: l-diversity l=3.",
+_STRICT = FlagParameter(
+    key="strict",
+    label="Equal rows stay together",
+    help="Rows that were equal get equal values, and no two groups overlap; without it, rows at a "
+    "cut are divided evenly, which gives smaller groups.",
+    applies=Condition("algorithm", (MONDRIAN,)),
+    default=True,
+)
+_VALUES = ChoiceParameter(
+    key="values",
+    label="Released values",
+    help="How a group shows what its rows share.",
+    applies=Condition("algorithm", (MONDRIAN,)),
+    choices=(
+        Choice("nodes", "Labels of the hierarchy", "The lowest label that covers all its values."),
+        Choice(
+            "ranges",
+            "Ranges",
+            "Numbers as [20, 35], both ends included; texts without a hierarchy as a list in "
+            "braces.",
+        ),
+    ),
+    default="nodes",
 )
 
 PARAMETERS: tuple[Parameter, ...] = (
@@ -151,8 +175,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     _ALGORITHM,
     _OBJECTIVE,
     _PREFER,
+    _STRICT,
+    _VALUES,
     _LEVELS,
-    _REQUIRE,
 )
 
 
@@ -166,7 +191,13 @@ class Settings:
     objective: str
     prefer: str
     levels: Mapping[str, int] | None
-    required: tuple[Requirement, ...] = ()
+    strict: bool = True
+    values: str = "nodes"
+
+    @property
+    def celled(self) -> bool:
+        """Whether tuples get values of their own, so that no column has one level."""
+        return self.levels is None and self.algorithm in CELLED
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, ParameterValue]) -> Settings:
@@ -185,7 +216,8 @@ class Settings:
             objective=str(parameters["objective"]),
             prefer=str(parameters["prefer"]),
             levels=MappingProxyType(dict(levels)) if isinstance(levels, tuple) else None,
-            required=requirements_of(parameters.get("require")),
+            strict=parameters.get("strict") is not False,
+            values=str(parameters.get("values", "nodes")),
         )
 
     def allowed(self, rows: int) -> int:
@@ -201,8 +233,8 @@ def check_settings(
 ) -> None:
     """Check roles and levels against each other, before any data are read.
 
-    Raises InputError ``k-anonymity.no-quasi-identifier``, ``k-anonymity.require`` or
-    ``k-anonymity.levels``; the sentences start with ``where``.
+    Raises InputError ``k-anonymity.no-quasi-identifier`` or ``k-anonymity.levels``; the sentences
+    start with ``where``.
     """
     quasi = [name for name in columns if roles.get(name) is Role.QUASI_IDENTIFIER]
     if not quasi:
@@ -212,9 +244,7 @@ def check_settings(
             hint="Give the role quasi-identifier to what others may know of a person, "
             "such as age, sex and region.",
         )
-    settings = Settings.from_parameters(parameters)
-    _check_required(settings.required, columns, roles, where)
-    levels = settings.levels
+    levels = Settings.from_parameters(parameters).levels
     if levels is None:
         return
     for name in levels:
@@ -242,26 +272,6 @@ def check_settings(
                 ),
                 details={"key": "levels", "attribute": name},
             )
-
-
-def _check_required(
-    required: Sequence[Requirement], columns: Sequence[str], roles: Mapping[str, Role], where: str
-) -> None:
-    for each in required:
-        if each.attribute in columns and roles.get(each.attribute) is Role.SENSITIVE:
-            continue
-        sensitive = [name for name in columns if roles.get(name) is Role.SENSITIVE]
-        raise InputError(
-            "k-anonymity.require",
-            msg(
-                "{where}, require: `{name}` is not a sensitive column, expected one of {listed}.",
-                where=where,
-                name=each.attribute,
-                listed=_listed(sensitive) or "none, as the plan has no sensitive column",
-            ),
-            hint="Give the column the role sensitive.",
-            details={"key": "require", "attribute": each.attribute},
-        )
 
 
 def _listed(names: Sequence[str]) -> str:

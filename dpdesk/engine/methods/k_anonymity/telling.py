@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.recoding import AnyRecoding
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import LaterCharts, MethodInput, Outcome
 from dpdesk.engine.methods.k_anonymity.guarantee import UNCHANGED_ROLES
@@ -66,18 +67,27 @@ def with_telling(
     of quasi-identifiers at their levels, and those that are released unchanged. Pseudonyms are left
     out, for nobody knows one of a person.
     """
-    node = outcome.result["node"]
-    levels = node if isinstance(node, Mapping) else {}
-    found = told_of(given, [name for name in levels if levels[name]], token, report)
+    node = outcome.result.get("node")
+    levels = node if isinstance(node, Mapping) else _unchanged(outcome.required_recoding)
+    quasi = given.with_role(Role.QUASI_IDENTIFIER)
+    found = told_of(given, [name for name in quasi if levels.get(name) != 0], token, report)
     roles = (Role.QUASI_IDENTIFIER, *UNCHANGED_ROLES)
     names = [name for name, role in given.roles.items() if role in roles]
     alone = rows_alone(given.source, names, outcome.required_recoding, token)
-    told = {"telling": [each.as_json() for each in found], "rows_alone": alone}
+    told: dict[str, object] = {"telling": [each.as_json() for each in found]}
+    told |= {} if alone is None else {"rows_alone": alone}
+    rows = outcome.required_recoding.rows_out
     notes = (
         *outcome.notes,
         *notes_at(found, levels),
-        *released_alone_note(len(names), alone, outcome.required_recoding.rows_out),
+        *(() if alone is None else released_alone_note(len(names), alone, rows)),
     )
     more = telling_chart(hidden_at(found, levels), EVEN)
     charts = LaterCharts(lambda: (*outcome.charts, *more))
     return replace(outcome, risk={**outcome.risk, **told}, charts=charts, notes=notes)
+
+
+def _unchanged(recoding: AnyRecoding) -> dict[str, int]:
+    """Level 0 of each quasi-identifier of which every released value is the original one."""
+    same = {name: all(a == b for a, b in recoding.pairs(name)) for name in recoding.attributes}
+    return {name: 0 for name, kept in same.items() if kept}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.engine.hierarchies.alignment import AlignedTable
 from dpdesk.engine.methods.k_anonymity.grouping import GeneralisedTable
 
 SMALLEST_SHARE = 0.01
@@ -116,8 +117,8 @@ def _distance(
     return float(np.abs(before / before.sum() - rebuilt).sum() / 2)
 
 
-def suppression_by_group(
-    classes: GeneralisedTable, before: LeafRows, after: LeafRows
+def groups_hit(
+    table: AlignedTable, before: LeafRows, after: LeafRows
 ) -> tuple[GroupSuppression, ...]:
     """The original values that suppression hit most, hardest hit first.
 
@@ -128,19 +129,18 @@ def suppression_by_group(
         return ()
     found: list[GroupSuppression] = []
     for position, (rows, kept) in enumerate(zip(before, after, strict=True)):
-        found += _groups_of(classes, position, rows, rows - kept)
+        found += _groups_of(table, position, rows, rows - kept)
     # Stable, so ties stay in column order and hierarchy order.
     found.sort(key=lambda group: -group.share)
     return tuple(found[:MOST_GROUPS])
 
 
 def _groups_of(
-    classes: GeneralisedTable,
+    table: AlignedTable,
     position: int,
     rows: NDArray[np.float64],
     lost: NDArray[np.float64],
 ) -> Sequence[GroupSuppression]:
-    table = classes.table
     leaves = table.hierarchies[position].leaves
     common = np.flatnonzero((rows >= SMALLEST_SHARE * rows.sum()) & (lost > 0))
     hardest = common[np.argsort(-lost[common] / rows[common], kind="stable")][:MOST_GROUPS]

@@ -63,7 +63,7 @@ def generalise(
     asked = {"k": k, "max_suppression": plain_number(settings.max_suppression)}
     parameters = parse_parameters(method.parameters, asked, given.where)
     outcome = method.chosen(replace(given, parameters=parameters), token, report)
-    recoding = outcome.required_recoding
+    recoding = outcome.values_recoding
     table = given.source.frequency_table(recoding.attributes, token)
     codes = label_codes(recoding, table.domains, table.codes)
     tuples, sizes = _classes(recoding, codes, table.counts)

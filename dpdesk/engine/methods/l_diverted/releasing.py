@@ -26,7 +26,8 @@ def draw_release(
 ) -> RewrittenRows:
     """See :meth:`~dpdesk.engine.method.RowsMethod.draw`."""
     settings = Settings.from_parameters(given.parameters)
-    recoding, removed = outcome.recoding, outcome.result["rows_removed"]
+    recoding = None if outcome.recoding is None else outcome.values_recoding
+    removed = outcome.result["rows_removed"]
     choose = all_but_the_rest(rows.rows, settings.l)
     if recoding is not None and settings.k is not None:
         choose = choose_rows(recoding, settings.k, int(str(removed)), rows, token)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -24,7 +26,16 @@ from dpdesk.ui.panels.compare.presenter import Entry, Pins
 from dpdesk.ui.panels.compare.table import CandidateCards, CompareGrid, CompareModel, compare_table
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import EmptyState, GuaranteeCard, StepHeader, column, leave_wheel, parts, row
+from dpdesk.ui.widgets import (
+    EmptyState,
+    GuaranteeCard,
+    MessageBand,
+    StepHeader,
+    column,
+    leave_wheel,
+    parts,
+    row,
+)
 from dpdesk.ui.widgets.choices import FoldingStrip
 from dpdesk.ui.widgets.layouts import FlowBox, FrontStack
 from dpdesk.ui.widgets.turning import Side, Sides
@@ -111,6 +122,7 @@ class SideBySide(QScrollArea):
 
 
 POINTS, TABLE, GUARANTEE, CHART = "points", "table", "guarantee", "chart:"
+OPEN_DATA, KEEP_DATA = "open-data", "keep-data"
 LEAST_EMS, LEFT_SHARE = 36, 0.28
 _SHOWN = {Aspect.CANDIDATES, Aspect.METHOD, Aspect.DATA, Aspect.RELEASE}
 
@@ -133,6 +145,7 @@ class ComparePanel(Panel):
         self._pins = Pins()
         self._axes: tuple[str, str] = ("", "")
         self._entries: tuple[Entry, ...] = ()
+        self._asked = 0
         self._build()
         self.follow(workbench.changed)
         theme.changed.connect(self._on_theme)
@@ -163,8 +176,34 @@ class ComparePanel(Panel):
         chosen = presenter.pinned(self._entries, pin)
         if chosen is None:
             return
+        if chosen.elsewhere:
+            self._ask_for_data(chosen)
+            return
+        self._take_over(chosen)
+
+    def _take_over(self, chosen: Entry) -> None:
+        self.band.clear()
         self._bench.apply(OpenWork(chosen.candidate.work, chosen.candidate.name))
         self.wantsPanel.emit("review")
+
+    def _ask_for_data(self, chosen: Entry) -> None:
+        """The data that are open are never exchanged for others without a question."""
+        self._asked = chosen.candidate.id
+        text = self.tr("{name}: {reason}. To release it, its data are opened again.")
+        name = Path(chosen.candidate.scope[0]).name
+        answers = (
+            (OPEN_DATA, self.tr("Open {file} and go on").format(file=name)),
+            (KEEP_DATA, self.tr("Keep the data that are open")),
+        )
+        words = text.format(name=chosen.candidate.name, reason=chosen.elsewhere)
+        self.band.show_message("caution", words, answers, dismissible=False)
+
+    @Slot(str)
+    def _on_answer(self, answer: str) -> None:
+        chosen = next((one for one in self._entries if one.candidate.id == self._asked), None)
+        self.band.clear()
+        if answer == OPEN_DATA and chosen is not None:
+            self._take_over(chosen)
 
     def explanation(self) -> str:
         """What F1 tells."""
@@ -221,6 +260,9 @@ class ComparePanel(Panel):
             button.clicked.connect(self._on_make)
         set_look(self._make["A"], "primary")
         layout.addWidget(self._header)
+        self.band = MessageBand(self._theme)
+        self.band.triggered.connect(self._on_answer)
+        layout.addWidget(self.band)
         self._pages = QStackedWidget()
         self._empty = EmptyState(
             self._theme,
@@ -336,8 +378,10 @@ class ComparePanel(Panel):
 
     def _refresh(self) -> None:
         candidates = self._bench.candidates
-        self._pins = self._pins.settled(candidates)
-        self._entries = presenter.entries(candidates, self._pins)
+        source = self._bench.work.source
+        data = "" if source is None else str(self._bench.work.base / source.path)
+        self._pins = self._pins.settled(candidates, data)
+        self._entries = presenter.entries(candidates, self._pins, data)
         self._pages.setCurrentWidget(self._content if candidates else self._empty)
         self._offer_release()
         known, work = self._bench.context.registry, self._bench.work

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,12 +34,19 @@ translate = QCoreApplication.translate
 @dataclass(frozen=True)
 class Entry:
     """A candidate with its pin (``"A"``, ``"B"`` or empty); ``reason`` says why it cannot be
-    compared with the one that is pinned as A (empty when it can).
+    compared with the one that is pinned as A (empty when it can), ``elsewhere`` that its data are
+    not those that are open.
     """
 
     candidate: Candidate
     pin: str = ""
     reason: str = ""
+    elsewhere: str = ""
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What a card warns of."""
+        return tuple(text for text in (self.reason, self.elsewhere) if text)
 
     @property
     def label(self) -> str:
@@ -53,9 +61,12 @@ class Pins:
     a: int = 0
     b: int = 0
 
-    def settled(self, candidates: Sequence[Candidate]) -> Pins:
-        """These pins, or the best that can be had: the oldest as A, the next comparable as B."""
-        ids = [one.id for one in candidates]
+    def settled(self, candidates: Sequence[Candidate], data: str = "") -> Pins:
+        """These pins, or the best that can be had: the oldest as A, the next comparable as B.
+
+        Those of the ``data`` (a path) that are open come before others.
+        """
+        ids = [one.id for one in sorted(candidates, key=lambda one: one.scope[0] != data)]
         a = self.a if self.a in ids else next(iter(ids), 0)
         first = next((one for one in candidates if one.id == a), None)
         others = [
@@ -75,13 +86,16 @@ class Pins:
         return Pins(self.b if self.a == identifier else self.a, identifier)
 
 
-def entries(candidates: Sequence[Candidate], pins: Pins) -> tuple[Entry, ...]:
-    """All candidates as the panel shows them."""
+def entries(candidates: Sequence[Candidate], pins: Pins, data: str = "") -> tuple[Entry, ...]:
+    """All candidates as the panel shows them; ``data`` is the path of those that are open."""
     first = next((one for one in candidates if one.id == pins.a), None)
     names = {pins.a: "A", pins.b: "B"}
     return tuple(
         Entry(
-            _spoken(one), names.get(one.id, ""), "" if first is None else scope_reason(one, first)
+            _spoken(one),
+            names.get(one.id, ""),
+            "" if first is None else scope_reason(one, first),
+            elsewhere(one, data),
         )
         for one in candidates
     )
@@ -99,11 +113,20 @@ def pinned(shown: Sequence[Entry], pin: str) -> Entry | None:
     return next((entry for entry in shown if entry.pin == pin), None)
 
 
+def elsewhere(candidate: Candidate, data: str) -> str:
+    """That the data of a candidate are not those that are open; empty when they are."""
+    path = candidate.scope[0]
+    if not data or path == data:
+        return ""
+    text = translate("Compare", "Made of {file}, which is not open now")
+    return text.format(file=Path(path).name)
+
+
 def scope_reason(candidate: Candidate, reference: Candidate) -> str:
     """Why two candidates say nothing about each other; empty when they do."""
     (path, quasi), (other_path, other_quasi) = candidate.scope, reference.scope
     if path != other_path:
-        text = translate("Compare", "Other data: {file}")
+        text = translate("Compare", "Other data than A: {file}")
         return text.format(file=Path(path).name)
     if planned(candidate) != planned(reference):
         return translate("Compare", "Tables with planned errors and rows have no figure in common")
@@ -117,6 +140,13 @@ def scope_reason(candidate: Candidate, reference: Candidate) -> str:
     if more:
         text = translate("Compare", "Other quasi-identifiers: {names} in addition")
         return text.format(names=", ".join(more))
+    return _nothing_shared(candidate, reference)
+
+
+def _nothing_shared(candidate: Candidate, reference: Candidate) -> str:
+    known = {figure.key for figure in reference.figures}
+    if known.isdisjoint(figure.key for figure in candidate.figures):
+        return translate("Compare", "Not one figure in common with A")
     return ""
 
 
@@ -136,7 +166,7 @@ def _tables_reason(candidate: Candidate, reference: Candidate) -> str:
         if mine != reference.work.parameters.get(key):
             names = ", ".join(map(str, mine)) if isinstance(mine, list | tuple) else str(mine)
             return text.format(names=names if mine is not None else "–")
-    return ""
+    return _nothing_shared(candidate, reference)
 
 
 # ---- figures
@@ -229,12 +259,20 @@ def answer(a: Entry | None, b: Entry | None, figures: Sequence[Figure]) -> str:
     if a is None or b is None:
         return translate("Compare", "Pin a second candidate to see how they differ.")
     better: dict[str, list[str]] = {"A": [], "B": []}
+    compared = 0
     for figure in figures:
         one, other = value_of(a, figure.key), value_of(b, figure.key)
-        if one is None or other is None or not figure.better or one.value == other.value:
+        if one is None or other is None or math.isnan(one.value) or math.isnan(other.value):
+            continue
+        compared += 1
+        if not figure.better or one.value == other.value:
             continue
         ahead = (one.value < other.value) == (figure.better == "lower")
         better["A" if ahead else "B"].append(inside(figure.label.partition(",")[0]))
+    if not compared:
+        return translate(
+            "Compare", "A and B have no figure in common, so nothing tells which is better."
+        )
     if not better["A"] and not better["B"]:
         return translate("Compare", "A and B do not differ in these figures.")
     if not better["B"] or not better["A"]:

@@ -414,8 +414,8 @@ class CandidateCard(QFrame):
         self._words.setText(said)
         self._words.setVisible(said != one.name)
         self._words.setToolTip(self.tr("Kept at {time}").format(time=f"{one.when:%H:%M}"))
-        self._reason.setText(f"△ {entry.reason}")
-        self._reason.setVisible(bool(entry.reason))
+        self._reason.setText("\n".join(f"△ {text}" for text in entry.cautions))
+        self._reason.setVisible(bool(entry.cautions))
         for pin, button in self._pins.items():
             button.setChecked(entry.pin == pin)
         self._pins["B"].setEnabled(not entry.reason)

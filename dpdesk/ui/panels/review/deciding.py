@@ -22,6 +22,7 @@ from dpdesk.app.review.values import (
     Outcome,
     Submission,
     Vote,
+    said_evidence,
     subjects,
     vote_problems,
 )
@@ -189,7 +190,7 @@ def begin(
             key,
             said(here[key].question if key in here else one.question),
             _mark(one.status),
-            _evidence(said(one.evidence), here.get(key)),
+            _evidence(said_evidence(one.evidence, said), here.get(key)),
         )
         for key, one in checks
     ]
@@ -243,10 +244,12 @@ def _evidence(submitted: str, here: Item | None) -> str:
     if here is None:
         return author + "\n" + translate("Review", "This computer knows no such check.")
     found = translate("Review", "On this computer: {mark}. {text}")
-    lines = [found.format(mark=_mark(here.status), text=said(here.evidence))]
+    lines = [found.format(mark=_mark(here.status), text=said_evidence(here.evidence, said))]
     if here.advice and here.status in (ItemStatus.REVIEW, ItemStatus.FAIL):
         lines.append(said(here.advice))
-    return "\n".join(lines if said(here.evidence) == submitted else [*lines, author])
+    if said_evidence(here.evidence, said) != submitted:
+        lines.append(author)
+    return "\n".join(lines)
 
 
 def _file_evidence(code: str) -> str:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from dpdesk.app.review.values import Status
 from dpdesk.app.scripting import release_script
 from dpdesk.core.capabilities import Protection, Use
 from dpdesk.core.export_formats import DESCRIPTIONS, suffix_of
@@ -20,8 +21,8 @@ from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.review import presenter
 from dpdesk.ui.panels.review.preparing import KEEP, SPEND, PreparePage, Preparing
-from dpdesk.ui.panels.review.presenter import FileLists, list_files
-from dpdesk.ui.panels.review.release_page import SOURCE, VERIFY, ReleasePage
+from dpdesk.ui.panels.review.presenter import SOURCE, FileLists, list_files
+from dpdesk.ui.panels.review.release_page import SIGN_OFF, VERIFY, ReleasePage
 from dpdesk.ui.panels.review.review_status import CheckedReview, signed_words
 from dpdesk.ui.panels.review.scrolling import scrolled
 from dpdesk.ui.panels.review.sign_page import SignPage
@@ -311,6 +312,7 @@ class ReviewPanel(Panel):
         self.tables = Tables(self._bench.hub, self.release.tables, self)
         self.release.openAsked.connect(self._on_open)
         self.standing.lookAsked.connect(self.looker.look)
+        self.standing.questions.list.goAsked.connect(self._on_band)
 
     def _build_empty(self) -> EmptyState:
         empty = EmptyState(
@@ -332,6 +334,11 @@ class ReviewPanel(Panel):
         report = self._bench.verified
         sound = report is not None and report.ok and not self.looker.busy
         return sound and not self.giving.busy
+
+    def _signed_off(self) -> bool:
+        """Whether reviewers released it, so that exporting is what comes next."""
+        picture = self.looker.picture
+        return picture is not None and picture.state.ok and picture.state.status is Status.RELEASED
 
     def _spoiled(self) -> bool:
         """Whether the files hold, but not what was signed about them."""
@@ -383,7 +390,7 @@ class ReviewPanel(Panel):
         elif report is not None and not report.ok:
             note = self.tr("A release that failed its check is not exported.")
         signed = signed_words(self.looker.picture)
-        self.release.set_can_export(can, excel, f"{signed} {note}")
+        self.release.set_can_export(can, excel, f"{signed} {note}", signed_off=self._signed_off())
         whole = facts is not None and facts.internal is not None
         free = not self.giving.busy and not self.looker.busy
         self.release.set_can_save_pack(free, whole=whole)
@@ -423,9 +430,18 @@ class ReviewPanel(Panel):
         title, work = self.tr("Listing files"), partial(list_files, bench.release_path, facts)
         bench.hub.latest(_FILES).query(title, work, then=self._on_files, quiet=True)
 
+    def _show_questions(self) -> None:
+        picture = self.looker.picture
+        if picture is None:
+            self.release.show_questions(None, None)
+            return
+        rows = presenter.checklist_rows(picture.checked.checklist)
+        self.release.show_questions(rows, presenter.checklist_verdict(rows))
+
     def _show_standing(self) -> None:
         facts = self._bench.release
         internal = facts is not None and facts.internal is not None
+        self._show_questions()
         self.standing.show_review(self.looker, internal=internal)
 
     def _on_files(self, found: FileLists) -> None:
@@ -498,6 +514,8 @@ class ReviewPanel(Panel):
             self._verify(None)
         elif identifier == SOURCE:
             self.check_with_source()
+        elif identifier == SIGN_OFF:
+            self._on_page(SIGN)
         elif identifier == AGAIN:
             self._on_page(PREPARE)
         elif identifier == OPEN_RELEASE:

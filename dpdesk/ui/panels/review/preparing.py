@@ -19,6 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from dpdesk.app.exploring import checklist_ahead
+from dpdesk.app.review.values import Checklist
 from dpdesk.app.types import Candidate, SetLanguage, SetTitle, WorkState
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.home import expanded
@@ -41,6 +43,7 @@ from dpdesk.ui.panels.review.presenter import (
     same_release,
     suggested_name,
 )
+from dpdesk.ui.panels.review.release_page import PICTURE, QUESTIONS, Questions, Turning
 from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, row
@@ -57,11 +60,13 @@ from dpdesk.ui.words.settings import (
 )
 from dpdesk.ui.workbench import Workbench, tasks
 
-_CHANNEL = "review.preview"
+_CHANNEL, _AHEAD = "review.preview", "review.checklist"
 
 
 class Preview(QObject):
-    """``changed()`` when :attr:`candidate`, :attr:`problem` or :attr:`current` is new."""
+    """``changed()`` when :attr:`candidate`, :attr:`problem`, :attr:`current` or :attr:`checklist`
+    is new.
+    """
 
     changed = Signal()
 
@@ -71,6 +76,15 @@ class Preview(QObject):
         self._of: WorkState | None = None
         self._candidate: Candidate | None = None
         self._problem: JobFailed | None = None
+        self._checklist: Checklist | None = None
+        self._listed: WorkState | None = None
+        self.unlisted = ""
+        """Why there is no checklist, in one sentence; empty while it is being made."""
+
+    @property
+    def checklist(self) -> Checklist | None:
+        """What a reviewer would be asked of the present settings; None when it is not known."""
+        return self._checklist if same_release(self._listed, self._bench.work) else None
 
     @property
     def candidate(self) -> Candidate | None:
@@ -91,7 +105,9 @@ class Preview(QObject):
     def forget(self) -> None:
         """Other data: nothing that was worked out holds."""
         self._bench.hub.latest(_CHANNEL).cancel()
+        self._bench.hub.latest(_AHEAD).cancel()
         self._of = self._candidate = self._problem = None
+        self._listed = self._checklist = None
 
     def work_out(self) -> None:
         """Run the settings without writing anything, unless that has been done or is under way."""
@@ -103,6 +119,7 @@ class Preview(QObject):
         if kept is not None:
             bench.hub.latest(_CHANNEL).cancel()
             self._candidate = kept
+            self._list_ahead()
             return
         bench.hub.latest(_CHANNEL).query(
             self.tr("Working out what would be released"),
@@ -114,6 +131,31 @@ class Preview(QObject):
 
     def _on_done(self, found: Candidate) -> None:
         self._candidate = found
+        self._list_ahead()
+        self.changed.emit()
+
+    def _list_ahead(self) -> None:
+        """Make the checklist of what would be released, where that spends nothing."""
+        bench = self._bench
+        if bench.data is None or bench.spends or same_release(self._listed, bench.work):
+            return
+        self._listed, self._checklist, self.unlisted = bench.work, None, ""
+        bench.hub.latest(_AHEAD).query(
+            self.tr("Making the checklist of what would be released"),
+            partial(checklist_ahead, bench.context, bench.data, bench.work),
+            then=self._on_listed,
+            failed=self._on_unlisted,
+            cancelled=self._on_unlisted,
+        )
+
+    def _on_listed(self, found: Checklist) -> None:
+        self._checklist = found
+        self.changed.emit()
+
+    def _on_unlisted(self, outcome: JobFailed | JobCancelled) -> None:
+        self._listed = None
+        stopped = self.tr("It was stopped; the release itself gets its checklist when written.")
+        self.unlisted = outcome.sentence if isinstance(outcome, JobFailed) else stopped
         self.changed.emit()
 
     def _on_failed(self, outcome: JobFailed) -> None:
@@ -302,7 +344,8 @@ class PreparePage(Page):
         set_look(self._figures, "answer")
         layout.addWidget(self._figures)
         self._chart = ChartView(theme)
-        parts = (self._chart, self._build_words(theme))
+        self._left = self._build_left(theme)
+        parts = (self._left, self._build_words(theme))
         layout.addWidget(SideBySide(theme, "review-prepare", parts, LEAST_LINES), 1)
         layout.addWidget(self._build_form(hub))
 
@@ -317,14 +360,16 @@ class PreparePage(Page):
         self._fates.set_fates(fates)
         chart = candidate.charts[0] if candidate.charts else None
         self._chart.set_chart(chart)
-        self._chart.setVisible(chart is not None)
+        self._left.strip.setVisible(chart is not None)
+        if chart is None:
+            self._left.turn_to(QUESTIONS)
         self._figures.setText(figures_words(candidate.figures))
         self._figures.show()
 
     def show_waiting(self, text: str) -> None:
         """Say why there is no preview (yet); takes an old one away."""
         self._words.hide()
-        self._chart.setVisible(True)
+        self.questions.show_waiting(text)
         self._chart.set_chart(None)
         self._chart.set_placeholder(text)
         self._figures.hide()
@@ -374,7 +419,33 @@ class PreparePage(Page):
         self._write.setText(text)
         self._write.setAccessibleName(words or self.tr("Write the release"))
 
+    def show_checklist(self, checklist: Checklist | None, why: str, *, noise: bool) -> None:
+        """What a reviewer would be asked, or ``why`` it is not known; with ``noise`` it is known
+        only afterwards.
+        """
+        if checklist is not None:
+            rows = presenter.checklist_rows(checklist, ahead=True)
+            self.questions.show_rows(rows, presenter.checklist_verdict(rows, ahead=True))
+        elif noise:
+            self.questions.show_waiting(
+                self.tr(
+                    "Noise is drawn once, so the checklist is made when the release is written; "
+                    "look through it before you export."
+                )
+            )
+        else:
+            self.questions.show_waiting(why or self.tr("The checklist is being made…"))
+
     # -- building
+
+    def _build_left(self, theme: ThemeManager) -> Turning:
+        self.questions = Questions(theme, "review-ahead")
+        self.questions.list.goAsked.connect(self.bandTriggered)
+        pages = (
+            (QUESTIONS, self.tr("What reviewers ask"), self.questions),
+            (PICTURE, self.tr("How risky"), self._chart),
+        )
+        return Turning(self.tr("What was asked, or a picture of it"), pages)
 
     def _build_words(self, theme: ThemeManager) -> QScrollArea:
         inner = QWidget()
@@ -663,6 +734,7 @@ class Preparing(QObject):
             return text
         found = presenter.fates(bench.data.columns, candidate.work, candidate.result)
         self._page.show_candidate(candidate, found)
+        self._page.show_checklist(self.preview.checklist, self.preview.unlisted, noise=bench.spends)
         self._page.set_stale(not self.preview.current, self.tr("being worked out again"))
         return self.tr("This is what the present settings would release; nothing is written yet.")
 

@@ -11,7 +11,15 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.app.review.values import Mode, ProtocolFacts, ReviewPicture
+from dpdesk.app.review.values import (
+    Checklist,
+    Item,
+    ItemStatus,
+    Mode,
+    ProtocolFacts,
+    ReviewPicture,
+    said_evidence,
+)
 from dpdesk.app.types import Candidate, Failure, ReleaseFacts, VerifyReport, WorkState
 from dpdesk.core.charts import (
     Axis,
@@ -51,7 +59,7 @@ class Treatments:
     """
 
     dropped: tuple[str, ...]
-    generalised: tuple[tuple[str, int], ...]
+    generalised: tuple[tuple[str, int | None], ...]
     kept: tuple[str, ...]
     replaced: tuple[str, ...] = ()
 
@@ -74,7 +82,9 @@ def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object])
         return _fates_of_tables(columns, work)
     node = result.get("node")
     levels = node if isinstance(node, Mapping) else {}
-    dropped, generalised, kept, replaced = [], [], [], []
+    celled = "smallest_class" in result and not isinstance(node, Mapping)
+    dropped, kept, replaced = [], [], []
+    generalised: list[tuple[str, int | None]] = []
     for name in columns:
         level = levels.get(name, 0)
         if work.released_as(name) is Role.PSEUDONYM:
@@ -83,6 +93,8 @@ def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object])
             dropped.append(name)
         elif isinstance(level, int) and level > 0:
             generalised.append((name, level))
+        elif celled and work.role(name) is Role.QUASI_IDENTIFIER:
+            generalised.append((name, None))
         else:
             kept.append(name)
     return Treatments(tuple(dropped), tuple(generalised), tuple(kept), tuple(replaced))
@@ -105,7 +117,9 @@ def _fates_of_tables(columns: Sequence[str], work: WorkState) -> Treatments:
     )
 
 
-def _level_words(name: str, level: int) -> str:
+def _level_words(name: str, level: int | None) -> str:
+    if level is None:
+        return translate("Review", "{column} (row by row)").format(column=name)
     return translate("Review", "{column} (level {level})").format(column=name, level=level)
 
 
@@ -402,7 +416,11 @@ def mode_lines(picture: ReviewPicture) -> tuple[str, ...]:
         )
         lines.append(text.format(id=(current.payload.protocol_sha256 or "")[:16]))
     items = picture.checked.checklist.items
-    lines += [f"{SHAPES[one.status]} {one.evidence}" for one in items if one.id == "mode"]
+    lines += [
+        f"{SHAPES[one.status]} {said_evidence(one.evidence, said)}"
+        for one in items
+        if one.id == "mode"
+    ]
     return tuple(lines)
 
 
@@ -414,6 +432,7 @@ class State(Enum):
 
     FAILED = "✕"
     CONFIRMED = "✓"
+    JUDGE = "△"
     NEEDS_MORE = "○"
     NOT_CHECKABLE = "–"
     NOT_CHECKED = "?"
@@ -423,7 +442,8 @@ class State(Enum):
 class CheckRow:
     """One line of the checklist; ``path`` and ``digest`` are the file that it is about.
 
-    ``key`` is what the manifest calls the claim, where that is not what people read.
+    ``key`` is what the manifest calls the claim, where that is not what people read. ``advice``
+    says what can be done, ``place`` where: a step of the work, or :data:`SOURCE`.
     """
 
     state: State
@@ -434,6 +454,8 @@ class CheckRow:
     digest: str = ""
     short: str = ""
     key: str = ""
+    advice: str = ""
+    place: str = ""
 
     @property
     def mark(self) -> str:
@@ -496,6 +518,77 @@ def verdict(report: VerifyReport, rows: tuple[CheckRow, ...]) -> Verdict:
         text = translate("Review", "Not checked, for this program has other texts: {n}.")
         parts.append(text.format(n=count[State.NOT_CHECKED]))
     return Verdict("ok" if report.sealed else "caution", " ".join(parts))
+
+
+SOURCE = "source"
+_REMEDIES = {
+    SOURCE: ("source",),
+    "attributes": (
+        *("identifiers", "forbidden-columns", "required-columns", "number-of-columns"),
+        *("own-values", "one-column-more", "raw-contents", "weights", "groups", "linkage", "unit"),
+        *("rows-alone", "telling"),
+    ),
+    "hierarchies": ("public-fields", "extremes", "detail", "domain"),
+    "protect": (
+        *("smallest-class", "uniques", "average-risk", "suppression", "suppressed-groups"),
+        *("homogeneous", "diversity", "closeness", "drawn-values", "privacy-loss", "epsilon"),
+        *("error", "left-out", "optimum", "method"),
+    ),
+}
+"""Where the work can be changed so that a question of the checklist is answered better."""
+_PLACES = {item: place for place, items in _REMEDIES.items() for item in items}
+_JUDGED = {
+    ItemStatus.FAIL: State.FAILED,
+    ItemStatus.REVIEW: State.JUDGE,
+    ItemStatus.PASS: State.CONFIRMED,
+    ItemStatus.NOT_APPLICABLE: State.NOT_CHECKABLE,
+}
+
+
+def checklist_rows(checklist: Checklist, *, ahead: bool = False) -> tuple[CheckRow, ...]:
+    """The questions that a reviewer decides: failures first, then what a person judges.
+
+    ``ahead``: before the release is written, when nothing can be checked with the source yet.
+    """
+    items = [one for one in checklist.items if not (ahead and one.id == SOURCE)]
+    return tuple(map(_item_row, sorted(items, key=lambda one: -one.status.severity)))
+
+
+def _item_row(item: Item) -> CheckRow:
+    state = _JUDGED[item.status]
+    texts = {
+        State.FAILED: translate("Review", "fails"),
+        State.JUDGE: translate("Review", "to be judged"),
+        State.CONFIRMED: translate("Review", "in order"),
+        State.NOT_CHECKABLE: translate("Review", "does not arise"),
+    }
+    place = _PLACES.get(item.id, "") if item.status.severity else ""
+    return CheckRow(
+        *(state, texts[state], said(item.question), said_evidence(item.evidence, said)),
+        short=texts[state],
+        advice=said(item.advice),
+        place=place,
+    )
+
+
+def checklist_verdict(rows: Sequence[CheckRow], *, ahead: bool = False) -> Verdict:
+    """What the checklist comes to, in one sentence; ``ahead`` of writing the release."""
+    count = {state: sum(row.state is state for row in rows) for state in State}
+    failed, judged = count[State.FAILED], count[State.JUDGE]
+    if failed:
+        text = translate(
+            "Review", "Checklist: {failed} of {all} questions fail, {n} are for a person to judge."
+        )
+    elif judged:
+        text = translate(
+            "Review", "Checklist: of {all} questions {n} are for a person to judge, none fails."
+        )
+    else:
+        text = translate("Review", "Checklist: all {all} questions are in order.")
+    words = text.format(all=len(rows), n=judged, failed=failed)
+    if ahead and (failed or judged):
+        words += " " + translate("Review", "Look through them before you write the release.")
+    return Verdict("fail" if failed else "caution" if judged else "ok", words)
 
 
 def needs_source(rows: tuple[CheckRow, ...]) -> bool:

@@ -27,6 +27,7 @@ from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.models.table import guarded
 from dpdesk.ui.panels.review.presenter import (
+    SOURCE,
     CheckRow,
     FileLine,
     FileLists,
@@ -40,10 +41,12 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, GuaranteeCard, MessageBand, column, row, splitter
 from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.choices import ChoiceStrip
-from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.layouts import FlowBox, PageStack
 from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.settings import place_words
 
 Index = QModelIndex | QPersistentModelIndex
+LEAST_ROWS = 4
 
 
 class CheckModel(ListModel):
@@ -82,14 +85,21 @@ class CheckModel(ListModel):
 
 
 class CheckList(QWidget):
-    """The checklist above, the evidence of the chosen line below."""
+    """Lines above, the evidence of the chosen one below, with what can be done about it.
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+    ``goAsked(str)`` leads to where that is done: a step of the work, or ``"source"``.
+    """
+
+    goAsked = Signal(str)
+
+    def __init__(
+        self, theme: ThemeManager, name: str, name_split: str, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self.model = CheckModel(theme, self)
-        self.grid = DataGrid(theme, self.tr("Checks of this release"))
-        self.grid.setToolTip(self.tr("Arrow keys choose a check; its evidence stands below"))
+        self.grid = DataGrid(theme, name)
+        self.grid.setToolTip(self.tr("Arrow keys choose a line; its evidence stands below"))
         self.grid.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.grid.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.grid.setModel(self.model)
@@ -99,10 +109,11 @@ class CheckList(QWidget):
         self.grid.selectionModel().selectionChanged.connect(self._on_selected)
         layout = column(self, gap=0)
         self._split = splitter(
-            "review-checks", (self.grid, self._build_evidence()), (2, 1), Qt.Orientation.Vertical
+            name_split, (self.grid, self._build_evidence()), (2, 1), Qt.Orientation.Vertical
         )
         layout.addWidget(self._split)
         theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
 
     def show_checks(self, rows: Sequence[CheckRow]) -> None:
         """Show these checks, the first one chosen (a failed one stands first)."""
@@ -115,7 +126,7 @@ class CheckList(QWidget):
     @property
     def evidence(self) -> str:
         """The evidence on show, as text."""
-        labels = (self._claim, self._state, self._found, self._file)
+        labels = (self._claim, self._state, self._found, self._advice, self._file)
         return "\n".join(label.text() for label in labels if label.text())
 
     def _build_evidence(self) -> QScrollArea:
@@ -123,17 +134,25 @@ class CheckList(QWidget):
         set_look(frame, "card")
         layout = column(frame, margin=SPACE.m, gap=SPACE.xs)
         self._claim, self._state = QLabel(), QLabel()
-        self._found, self._file = QLabel(), QLabel()
+        self._found, self._advice, self._file = QLabel(), QLabel(), QLabel()
         set_look(self._claim, "strong")
         set_look(self._state, "note")
         set_look(self._file, "note")
-        for label in (self._claim, self._state, self._found, self._file):
+        self.go = QPushButton()
+        self.go.clicked.connect(self._on_go)
+        self.go.hide()
+        head = row(gap=SPACE.m)
+        head.addWidget(self._claim, 1)
+        head.addWidget(self.go, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(head)
+        for label in (self._claim, self._state, self._found, self._advice, self._file):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            layout.addWidget(label)
+            if label is not self._claim:
+                layout.addWidget(label)
         layout.addStretch(1)
-        return scrolled(frame, self.tr("Evidence of the chosen check"))
+        return scrolled(frame, self.tr("Evidence of the chosen line"))
 
     def _set_widths(self) -> None:
         header = self.grid.horizontalHeader()
@@ -151,9 +170,12 @@ class CheckList(QWidget):
     def _show(self, check: CheckRow) -> None:
         self._claim.setText(check.claim)
         self._state.setText(f"{check.state.value} {check.word}")
-        looks = {State.FAILED: "fail", State.CONFIRMED: "ok"}
+        looks = {State.FAILED: "fail", State.CONFIRMED: "ok", State.JUDGE: "caution"}
         set_look(self._state, looks.get(check.state, "note"))
         self._found.setText(check.found)
+        self._advice.setText(f"→ {check.advice}" if check.advice else "")
+        self._advice.setVisible(bool(check.advice))
+        self._offer(check)
         place = check.path
         if check.digest:
             parts = [check.digest[n : n + 8] for n in range(0, len(check.digest), 8)]
@@ -163,9 +185,85 @@ class CheckList(QWidget):
             place = text.format(place=place, key=check.key)
         self._file.setText(place)
 
+    def _offer(self, check: CheckRow) -> None:
+        """The button that leads to where something can be done about a line."""
+        self._place = check.place
+        words = self.tr("Choose the source…") if check.place == SOURCE else ""
+        words = words or (place_words(check.place) if check.place else "")
+        self.go.setText(words)
+        self.go.setAccessibleName(msg("{file}: {note}", file=words, note=check.claim))
+        self.go.setToolTip(check.advice)
+        self.go.setVisible(bool(words))
+
+    @Slot()
+    def _on_go(self) -> None:
+        self.goAsked.emit(self._place)
+
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
         self._set_widths()
+        self.grid.setMinimumHeight(LEAST_ROWS * theme.row)
+
+
+class Questions(QWidget):
+    """What a reviewer decides of a release, above it what it comes to in one sentence."""
+
+    def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = column(self, gap=SPACE.s)
+        self._verdict = QLabel()
+        self._verdict.setWordWrap(True)
+        layout.addWidget(self._verdict)
+        self.list = CheckList(theme, self.tr("Questions of the checklist"), name)
+        layout.addWidget(self.list, 1)
+        layout.addStretch(0)
+
+    @property
+    def sentence(self) -> str:
+        """What the list comes to."""
+        return self._verdict.text()
+
+    def show_rows(self, rows: Sequence[CheckRow], verdict: Verdict) -> None:
+        """Show the questions and what they come to."""
+        marks = {"fail": "✕", "caution": "△", "ok": "✓"}
+        self._verdict.setText(f"{marks[verdict.kind]} {verdict.sentence}")
+        set_look(self._verdict, verdict.kind)
+        self.list.show_checks(rows)
+        self.list.show()
+
+    def show_waiting(self, text: str) -> None:
+        """Say why there is no list (yet)."""
+        self._verdict.setText(text)
+        set_look(self._verdict, "note")
+        self.list.show_checks(())
+        self.list.hide()
+
+
+class Turning(QWidget):
+    """Pages, of which one is seen, and the choices above them: (id, words, page)."""
+
+    def __init__(
+        self,
+        name: str,
+        pages: Sequence[tuple[str, str, QWidget]],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        layout = column(self, gap=SPACE.s)
+        self.strip, self._stack = ChoiceStrip(name), PageStack()
+        self._by_name = {key: page for key, _, page in pages}
+        for page in self._by_name.values():
+            self._stack.addWidget(page)
+        self.strip.set_choices([(key, words) for key, words, _ in pages])
+        self.strip.chosen.connect(self.turn_to)
+        layout.addWidget(self.strip)
+        layout.addWidget(self._stack, 1)
+
+    @Slot(str)
+    def turn_to(self, key: str) -> None:
+        """Show one of the pages; KeyError when there is none."""
+        self.strip.choose(key)
+        self._stack.setCurrentWidget(self._by_name[key])
 
 
 class ExportsPage(QWidget):
@@ -345,10 +443,10 @@ class FileCards(QWidget):
         self._absent.setVisible(lists.internal is None)
 
 
-PROMISE, FILES, PICTURE, TABLES = "promise", "files", "picture", "tables"
-EXPORTS = "exports"
-VERIFY, SOURCE = "verify", "source"
-LEAST_LINES = (9, 9)
+QUESTIONS, CHECKS, PROMISE, FILES = "questions", "checks", "promise", "files"
+PICTURE, TABLES, EXPORTS = "picture", "tables", "exports"
+VERIFY, SIGN_OFF = "verify", "sign-off"
+LEAST_LINES = (10, 10)
 
 
 class ReleasePage(Page):
@@ -371,9 +469,16 @@ class ReleasePage(Page):
         self.job_line = JobLine(hub)
         layout.addWidget(self.stale_band)
         layout.addWidget(self.band)
-        self.checks = CheckList(theme)
+        self.checks = CheckList(theme, self.tr("Checks of this release"), "review-checks")
+        self.questions = Questions(theme, "review-questions")
+        self.questions.list.goAsked.connect(self.bandTriggered)
+        lists = (
+            (QUESTIONS, self.tr("What reviewers ask"), self.questions),
+            (CHECKS, self.tr("What the files show"), self.checks),
+        )
+        self.left = Turning(self.tr("What was asked, or what was checked"), lists)
         self.again = self._build_again()
-        parts = (self.checks, self._build_right(theme))
+        parts = (self.left, self._build_right(theme))
         self._sides = SideBySide(theme, "review-release", parts, LEAST_LINES)
         layout.addWidget(self._sides, 1)
         self._chart.leastChanged.connect(self._hold_picture)
@@ -396,6 +501,18 @@ class ReleasePage(Page):
     def show_checks(self, rows: Sequence[CheckRow]) -> None:
         """The checklist."""
         self.checks.show_checks(rows)
+
+    def show_questions(self, rows: Sequence[CheckRow] | None, verdict: Verdict | None) -> None:
+        """The checklist that reviewers get; None where there is none (yet)."""
+        if rows is None or verdict is None:
+            self.questions.show_waiting(
+                self.tr(
+                    "The checklist is made from the whole release folder: the internal part is "
+                    "not here, or it is still being read."
+                )
+            )
+        else:
+            self.questions.show_rows(rows, verdict)
 
     def show_guarantee(self, guarantee: Guarantee | None, *, compared: bool) -> None:
         """Claim, assumptions and limits as the manifest has them; ``compared`` with this program's.
@@ -441,9 +558,14 @@ class ReleasePage(Page):
         """The files of both parts."""
         self.files.show_lists(lists)
 
-    def set_can_export(self, can: bool, excel: bool, note: str) -> None:
-        """Enable the formats; ``note`` says who signed, and what limits there are."""
+    def set_can_export(self, can: bool, excel: bool, note: str, *, signed_off: bool) -> None:
+        """Enable the formats; ``note`` says who signed, and what limits there are.
+
+        Until a release is signed off the next step is the review, not the export.
+        """
         self._csv.setEnabled(can)
+        set_look(self._csv, "primary" if signed_off else "")
+        self._sign.setVisible(not signed_off)
         self.exports.set_enabled(can, excel)
         self._note.setText(note)
 
@@ -500,7 +622,7 @@ class ReleasePage(Page):
         self.tables = TablesPage(theme)
         self.exports = ExportsPage()
         self.exports.exportAsked.connect(self.exportAsked)
-        self._by_name = {
+        self._by_name: dict[str, QWidget] = {
             PROMISE: scrolled(promise, self.tr("What is promised")),
             FILES: scrolled(self.files, self.tr("Which files")),
             PICTURE: self._chart,
@@ -549,7 +671,12 @@ class ReleasePage(Page):
             line.add(button)
             buttons.append(button)
         self._csv, self._formats, self._pack = buttons
-        set_look(self._csv, "primary")
+        self._sign = QPushButton(self.tr("Revie&w and sign-off"))
+        self._sign.setAccessibleName(self.tr("Go to review and sign-off"))
+        self._sign.setToolTip(self.tr("Who signed what, what is to be decided, and the next step"))
+        self._sign.clicked.connect(self._on_sign)
+        set_look(self._sign, "primary")
+        line.add(self._sign)
 
     def _add_opens(self, line: FlowBox) -> None:
         texts = {
@@ -615,6 +742,10 @@ class ReleasePage(Page):
         shown = self._pages.currentWidget() is self._chart
         least = self._chart.least_height(self._chart.width()) + above
         self._sides.set_least(1, least if shown else 0)
+
+    @Slot()
+    def _on_sign(self) -> None:
+        self.bandTriggered.emit(SIGN_OFF)
 
     @Slot()
     def _on_csv(self) -> None:

@@ -26,7 +26,13 @@ from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
 from dpdesk.ui.panels.review.decide_page import DecidePage
 from dpdesk.ui.panels.review.deciding import Choice, Draft
-from dpdesk.ui.panels.review.presenter import lacks_protocol, mode_lines
+from dpdesk.ui.panels.review.presenter import (
+    checklist_rows,
+    checklist_verdict,
+    lacks_protocol,
+    mode_lines,
+)
+from dpdesk.ui.panels.review.release_page import Questions
 from dpdesk.ui.panels.review.review_status import (
     ORDER,
     STEPS,
@@ -57,6 +63,8 @@ from dpdesk.ui.widgets.layouts import FlowBox, PageStack
 from dpdesk.ui.workbench import Workbench
 
 translate = QCoreApplication.translate
+LEAST_HEIGHT = 220
+"""Pixels that the checklist keeps below what is signed."""
 
 
 class Relation(StrEnum):
@@ -154,7 +162,9 @@ class StatusPage(QWidget):
         for card in self._cards:
             card.hide()
             layout.addWidget(card)
-        layout.addStretch(1)
+        self.questions = Questions(theme, "review-standing")
+        self.questions.setMinimumHeight(LEAST_HEIGHT)
+        layout.addWidget(self.questions, 1)
 
     def _add_links(self) -> None:
         self._take = QPushButton(self.tr("Take up the &protocol…"))
@@ -205,6 +215,7 @@ class StatusPage(QWidget):
                 card.show_lines(())
             for button in (self._take, *self.links.values()):
                 button.hide()
+            self.questions.show_waiting("")
             return
         found = standing_of(looker.picture)
         self.band.show_message(found.kind, found.sentence, dismissible=False)
@@ -213,6 +224,8 @@ class StatusPage(QWidget):
         self.notes.show_lines(found.notes)
         self.events.show_lines(found.events)
         self.mode.show_lines(mode_lines(looker.picture))
+        rows = checklist_rows(looker.picture.checked.checklist)
+        self.questions.show_rows(rows, checklist_verdict(rows))
         self._take.setVisible(lacks_protocol(looker.picture))
         self._show_others(looker.picture, {**self._noted, **looker.places})
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.tables.audit import Attack, alone, audit, exposed
+from dpdesk.engine.tables.audit import Problem, alone, audit, exposed, targets_of
 from dpdesk.engine.tables.model import Bounds, Cells, Dimension, Requirement, System, Table, exact
 from tests.helpers.tables import drawn_system, filled, required
 from tests.reference import tables as reference
@@ -41,7 +41,7 @@ def test_intervals_are_those_of_all_tables_of_whole_numbers(seed: int) -> None:
 
 
 @given(st.integers(0, 10**6), st.sampled_from([None, 1.5]), st.sampled_from([None, 0.0, 0.5]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_intervals_are_those_of_plain_linear_programs(
     seed: int, upper: float | None, lower: float | None
 ) -> None:
@@ -63,7 +63,7 @@ def test_intervals_are_those_of_plain_linear_programs(
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(seed: int) -> None:
     rng = np.random.default_rng(seed)
     system = drawn_system(rng)
@@ -72,7 +72,9 @@ def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(seed: i
     bounds = Bounds.of(system.cells.values)
     owners = alone(system)
 
-    found = exposed(system, suppressed, Attack(needed, bounds, owners), CancelToken(), 1)
+    found = exposed(
+        Problem.of(system, bounds, owners), suppressed, targets_of(needed), CancelToken(), 1
+    )
 
     values, matrix = system.cells.values.astype(float), system.matrix.toarray()
     expected = set()
@@ -104,7 +106,7 @@ def test_a_singleton_gives_its_neighbour_away_and_a_third_cell_protects_it() -> 
     two, three = unsafe, np.array([True, True, True, False])
 
     def attacked(pattern: np.ndarray, who: np.ndarray | None) -> set[tuple[int, int]]:
-        found = exposed(system, pattern, Attack(needed, bounds, who), CancelToken())
+        found = exposed(Problem.of(system, bounds, who), pattern, targets_of(needed), CancelToken())
         return {(e.variable, e.attacker) for e in found}
 
     assert attacked(two, None) == set()
@@ -125,9 +127,10 @@ def test_a_contributor_known_by_name_is_one_attacker_in_several_cells() -> None:
     system = System.of([Table("t", (Dimension.flat("a", list("pqr")),), cells)])
     unsafe = np.array([False, False, True, False])
     needed = Requirement(unsafe, exact([0, 0, 1, 0]), exact([0, 0, 1, 0]))
-    attack = Attack(needed, Bounds.of(system.cells.values), alone(system))
+    problem = Problem.of(system, Bounds.of(system.cells.values), alone(system))
+    pattern = np.array([True, True, True, False])
 
-    found = exposed(system, np.array([True, True, True, False]), attack, CancelToken())
+    found = exposed(problem, pattern, targets_of(needed), CancelToken())
 
     assert {(e.variable, e.attacker) for e in found} == {(2, int(alone(system)[0]))}
 

@@ -10,7 +10,7 @@ from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, Generalised
 from dpdesk.engine.methods.k_anonymity.utility import (
     LeafRows,
     attribute_utilities,
-    suppression_by_group,
+    groups_hit,
 )
 from tests.helpers.small_tables import SmallTable, tables_with_levels
 from tests.reference import risk as reference
@@ -60,7 +60,8 @@ def test_groups_are_listed_by_their_suppressed_share(
     case: tuple[SmallTable, tuple[int, ...]], k: int
 ) -> None:
     table, levels = case
-    groups = suppression_by_group(*leaf_rows(table, levels, k))
+    found, before, after = leaf_rows(table, levels, k)
+    groups = groups_hit(found.table, before, after)
     recoded = reference.generalised(table.rows, table.paths, levels)
     sizes = reference.classes(recoded)
     gone = [row for row, new in zip(table.rows, recoded, strict=True) if sizes[new] < k]

@@ -1,0 +1,213 @@
+"""Decide a release whose tuples have cells of their own, and say how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.frequency import FrequencyTable
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.messages import msg
+from dpdesk.core.schema import Role
+from dpdesk.engine.hierarchies.alignment import AlignedTable, align
+from dpdesk.engine.hierarchies.remaking import Remake, remakes
+from dpdesk.engine.method import LaterCharts, MethodInput, Outcome
+from dpdesk.engine.methods.k_anonymity.assessment import Judgement
+from dpdesk.engine.methods.k_anonymity.cells import CellRelease, part_cells
+from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
+from dpdesk.engine.methods.k_anonymity.mondrian import mondrian
+from dpdesk.engine.methods.k_anonymity.risk import RiskSummary, summarise_risk
+from dpdesk.engine.methods.k_anonymity.scales import scale_of
+from dpdesk.engine.methods.k_anonymity.settings import Settings
+from dpdesk.engine.methods.k_anonymity.utility import AttributeUtility, GroupSuppression
+
+SEARCH = "Divide the rows into classes"
+DESCRIBE = "Check the classes and describe the release"
+PROVEN, HEURISTIC = "proven optimal", "heuristic"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A release and how good it is: proven optimal, optimal up to a share, or heuristic."""
+
+    release: CellRelease
+    optimality: str = HEURISTIC
+    internal: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CellCounts:
+    """What was counted of a release without one node."""
+
+    rows: int
+    suppressed: int
+    classes: int
+    smallest: int
+
+    @property
+    def kept(self) -> int:
+        """Rows that stay."""
+        return self.rows - self.suppressed
+
+
+@dataclass(frozen=True, eq=False)
+class CellAssessment(Judgement):
+    """What a release without one node would be."""
+
+    k: int
+    found: Found = field(repr=False)
+    remakes: Mapping[str, Remake] = field(repr=False)
+
+    @property
+    def release(self) -> CellRelease:
+        """Entries and cells."""
+        return self.found.release
+
+    @cached_property
+    def statistics(self) -> CellCounts:  # type: ignore[override]
+        """Rows and classes."""
+        sizes = self.release.sizes
+        smallest = int(sizes.min()) if len(sizes) else 0
+        rows = self.release.table.rows
+        return CellCounts(rows, self.release.suppressed, len(sizes), smallest)
+
+    @cached_property
+    def before(self) -> RiskSummary:  # type: ignore[override]
+        """Risk of the source."""
+        return summarise_risk(self.release.table.counts, self.k)
+
+    @cached_property
+    def after(self) -> RiskSummary:  # type: ignore[override]
+        """Risk of the release."""
+        return summarise_risk(self.release.sizes, self.k)
+
+    @cached_property
+    def attributes(self) -> tuple[AttributeUtility, ...]:  # type: ignore[override]
+        """What each attribute lost."""
+        return self.release.utilities()
+
+    @cached_property
+    def groups(self) -> tuple[GroupSuppression, ...]:  # type: ignore[override]
+        """Whom suppression hit most."""
+        return self.release.groups()
+
+    @cached_property
+    def metrics(self) -> Mapping[str, int | float | None]:
+        """See :attr:`Judgement.metrics`."""
+        sizes, known = self.release.sizes, self.statistics
+        loss, precision = self.release.told(self.remakes)
+        average = known.kept / known.classes / self.k if known.classes else None
+        return {
+            "discernibility": int((sizes * sizes).sum()) + known.suppressed * known.rows,
+            "average_class_size": average,
+            "loss": float(loss),
+            "precision": float(precision),
+            "entropy": self.release.entropy(),
+        }
+
+
+def decide_cells(
+    given: MethodInput, settings: Settings, steps: int, token: CancelToken, report: Report
+) -> Outcome:
+    """Decide the release; the first step, counting, has been announced.
+
+    Raises InputError for a value without a leaf, RefusedError ``k-anonymity.self-check`` where a
+    class has fewer than k rows after all, Cancelled.
+    """
+    quasi = given.with_role(Role.QUASI_IDENTIFIER)
+    counted = given.source.frequency_table(quasi, token)
+    table = align(counted, given.hierarchies, given.source.name)
+    token.check()
+    report(StepStarted(SEARCH, 2, steps))
+    judged = judge_cells(table, settings, remakes(given.made), token)
+    token.check()
+    report(StepStarted(DESCRIBE, 3, steps))
+    return _outcome(given, counted, settings, judged)
+
+
+def judge_cells(
+    table: AlignedTable, settings: Settings, remade: Mapping[str, Remake], token: CancelToken
+) -> CellAssessment:
+    """The release that the settings choose. Raises as :func:`decide_cells`."""
+    found = _mondrian(table, settings, token)
+    token.check()
+    _check_rows(found.release, settings.k)
+    return CellAssessment(settings.k, found, remade)
+
+
+def quality(judged: CellAssessment) -> str:
+    """How good a release is, in a sentence."""
+    if judged.found.optimality == PROVEN:
+        return "No other release of this kind is better: that is proven."
+    if judged.found.optimality == HEURISTIC:
+        return "It was found by a heuristic: other classes may lose less."
+    return msg("It is {optimality}.", optimality=judged.found.optimality)
+
+
+def _mondrian(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
+    ranges = settings.values == "ranges"
+    scales = tuple(
+        scale_of(hierarchy, table.missing[place], by_size=ranges)
+        for place, hierarchy in enumerate(table.hierarchies)
+    )
+    how = {"strict": settings.strict, "along": not ranges}
+    parts = mondrian(scales, table.codes, table.counts, settings.k, token, **how)
+    cells = tuple(
+        part_cells(scale, parts, column, ranges=ranges) for column, scale in enumerate(scales)
+    )
+    kept = np.ones(len(parts.rows), np.bool_)
+    return Found(CellRelease(table, cells, parts.tuples, parts.rows, kept))
+
+
+def _check_rows(release: CellRelease, k: int) -> None:
+    """Every row is accounted for, and every class has k rows, by a count of the cells alone."""
+    rows = np.bincount(release.tuples, release.rows, len(release.table.counts))
+    smallest = int(release.sizes.min(initial=k))
+    if smallest >= k and (rows == release.table.counts).all() and len(release.sizes):
+        return
+    raise RefusedError(
+        "k-anonymity.self-check",
+        msg(
+            "An independent count of the classes finds one of {smallest:,} rows, or rows that are "
+            "not accounted for; the release was stopped.",
+            smallest=smallest,
+        ),
+        hint="Please report this: it is a fault of the program.",
+    )
+
+
+def _outcome(
+    given: MethodInput,
+    counted: FrequencyTable,
+    settings: Settings,
+    judged: CellAssessment,
+) -> Outcome:
+    known, release, found = judged.statistics, judged.release, judged.found
+    return Outcome(
+        recoding=release.recoding(counted.domains, counted.codes, given.with_role(Role.IDENTIFIER)),
+        guarantee=k_guarantee(
+            settings.k, known.smallest, known.suppressed, given.roles, given.linkages
+        ),
+        result={
+            "rows_out": known.kept,
+            "rows_suppressed": known.suppressed,
+            "classes": known.classes,
+            "smallest_class": known.smallest,
+            "metrics": dict(judged.public_metrics),
+            "proven_optimal": found.optimality == PROVEN,
+        },
+        internal={
+            "optimality": found.optimality,
+            "rows_suppressed_allowed": settings.allowed(known.rows),
+            "entropy": judged.metrics["entropy"],
+            **found.internal,
+        },
+        risk=judged.risk_json(release.table.attributes),
+        utility=judged.utility_json(),
+        charts=LaterCharts(judged.charts),
+        figures=judged.figures(),
+    )

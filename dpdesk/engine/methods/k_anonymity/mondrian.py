@@ -1,0 +1,262 @@
+"""Mondrian: cut the rows in two, attribute by attribute, as long as both parts keep k rows.
+
+LeFevre, DeWitt and Ramakrishnan's multidimensional partition, over the distinct tuples. Values are
+places on their scales. A part is cut at the attribute whose values spread over the largest share of
+its scale and that has a cut at all; it stays whole only where no attribute has one. Strict: equal
+tuples stay together, and no two parts overlap. Relaxed: rows that are equal at the median are
+divided between the parts, so that a class has fewer than 2k rows unless all its rows are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from os import cpu_count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.compiled import kernel
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.methods.k_anonymity.scales import Scale
+
+Array = NDArray[Any]
+_Fixed = tuple[int, Array, Array, Array, Array, bool, bool]
+_SPLIT, _LEAST_PART = 32, 100_000
+_SPARSE = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Parts of a table: entry ``e`` are ``rows[e]`` of the rows of tuple ``tuples[e]``.
+
+    ``places[e]`` are its values as places on the scales; entries of part ``p`` stand from
+    ``starts[p]`` to ``starts[p + 1]``.
+    """
+
+    tuples: Array = field(repr=False)
+    rows: Array = field(repr=False)
+    places: NDArray[np.int32] = field(repr=False)
+    starts: Array = field(repr=False)
+
+
+def mondrian(
+    scales: Sequence[Scale],
+    codes: NDArray[np.int32],
+    counts: Array,
+    k: int,
+    token: CancelToken,
+    *,
+    strict: bool = True,
+    along: bool = True,
+) -> Parts:
+    """Parts of at least ``k`` rows that no further cut leaves with k rows on both sides.
+
+    ``codes`` are leaf codes (tuples, attributes) and ``counts`` their rows, k of them at least in
+    all. Of the cuts of an attribute the one highest in its hierarchy is taken with ``along``, else
+    and among several the most even one. Raises Cancelled.
+    """
+    places = np.empty(codes.shape, np.int32)
+    for place, scale in enumerate(scales):
+        places[:, place] = scale.places[codes[:, place]]
+    token.check()
+    tuples, rows = np.arange(len(counts)), np.array(counts, np.int64)
+    if not strict:
+        tuples = np.repeat(tuples, counts)
+        places, rows = places[tuples], np.ones(len(tuples), np.int64)
+    sizes = [scale.leaves for scale in scales]
+    heights = np.array([len(scale.nodes) - 1 for scale in scales], np.int64)
+    bounds = np.cumsum([0, *(scale.nodes.size for scale in scales)])
+    nodes = np.concatenate([scale.nodes.reshape(-1) for scale in scales])
+    fixed = (k, np.array(sizes, np.int64), heights, bounds, nodes, strict, along)
+    whole = places, rows, tuples
+    stop = np.zeros(1, np.uint8)
+
+    def stopping() -> None:
+        stop[0] = 1
+
+    with token.on_cancel(stopping):
+        starts = _cut(whole, fixed, max(len(rows) // _SPLIT, _LEAST_PART), stop)
+        token.check()
+        starts = _cut_each(whole, starts, fixed, stop)
+    token.check()
+    return Parts(tuples, rows, places, starts)
+
+
+def _cut_each(whole: tuple[Array, ...], starts: Array, fixed: _Fixed, stop: Array) -> Array:
+    """Cut each part to its end, by as many threads as there are cores; in the order of places."""
+
+    def work(part: int) -> Array:
+        low, high = int(starts[part]), int(starts[part + 1])
+        inside = tuple(array[low:high] for array in whole)
+        return _cut(inside, fixed, 0, stop)[:-1] + low
+
+    with ThreadPoolExecutor(cpu_count() or 1) as pool:
+        found = list(pool.map(work, range(len(starts) - 1)))
+    return np.concatenate([*found, starts[-1:]])
+
+
+def _cut(whole: tuple[Array, ...], fixed: _Fixed, until: int, stop: Array) -> Array:
+    starts = np.empty(len(whole[1]) + 1, np.int64)
+    places, rows, tuples = whole
+    found = _cut_up(places, rows, tuples, *fixed, until, starts, stop)
+    starts[found] = len(whole[1])
+    return starts[: found + 1].copy()
+
+
+@kernel
+def _cut_up(
+    places: Array, rows: Array, tuples: Array, k: int, sizes: Array, heights: Array, bounds: Array,
+    nodes: Array, strict: bool, along: bool, until: int, starts: Array, stop: Array,
+) -> int:  # fmt: skip
+    """Cut parts of more than ``until`` entries, in place; how many parts there are, 0 if stopped.
+
+    ``starts`` gets where each begins.
+    """
+    d = places.shape[1]
+    low_of, high_of = np.empty(len(rows) + 1, np.int64), np.empty(len(rows) + 1, np.int64)
+    low_of[0], high_of[0] = 0, len(rows)
+    waiting, found = 1, 0
+    tally = np.zeros(min(int(sizes.max()), _SPARSE * len(rows)) + 1, np.int64)
+    least, most, order = np.empty(d, np.int32), np.empty(d, np.int32), np.empty(d, np.int64)
+    while waiting:
+        if stop[0] != 0:
+            return 0
+        waiting -= 1
+        low, high = low_of[waiting], high_of[waiting]
+        middle = -1
+        total = rows[low:high].sum()
+        if high - low > until and total >= 2 * k:
+            _spread(places, low, high, sizes, least, most, order)
+            for j in order:
+                if least[j] == most[j]:
+                    break
+                cut, left = _cut_at(
+                    places, rows, low, high, j, total, k, least[j], most[j], tally,
+                    sizes, heights, bounds, nodes, strict, along,
+                )  # fmt: skip
+                if cut >= 0:
+                    middle = _divide(places, rows, tuples, low, high, j, cut, left)
+                    break
+        if middle < 0:
+            starts[found] = low
+            found += 1
+        else:
+            low_of[waiting], high_of[waiting] = middle, high
+            low_of[waiting + 1], high_of[waiting + 1] = low, middle
+            waiting += 2
+    return found
+
+
+@kernel
+def _spread(
+    places: Array, low: int, high: int, sizes: Array, least: Array, most: Array, order: Array
+) -> None:
+    """The least and the greatest place of each attribute, and attributes by their spread."""
+    d = places.shape[1]
+    for j in range(d):
+        least[j] = most[j] = places[low, j]
+    for row in range(low + 1, high):
+        for j in range(d):
+            value = places[row, j]
+            if value < least[j]:
+                least[j] = value
+            elif value > most[j]:
+                most[j] = value
+    for j in range(d):
+        share = (most[j] - least[j]) / max(sizes[j] - 1, 1)
+        at = j
+        while at > 0:
+            other = order[at - 1]
+            if (most[other] - least[other]) / max(sizes[other] - 1, 1) >= share:
+                break
+            order[at] = other
+            at -= 1
+        order[at] = j
+
+
+@kernel
+def _cut_at(
+    places: Array, rows: Array, low: int, high: int, j: Any, total: int, k: int, least: int,
+    most: int, tally: Array, sizes: Array, heights: Array, bounds: Array, nodes: Array,
+    strict: bool, along: bool,
+) -> tuple[int, int]:  # fmt: skip
+    """The last place on the left side, −1 if there is none, and the rows there (relaxed).
+
+    A relaxed cut leaves half of the rows on the left; of those at the last place as many as fit.
+    """
+    width, size = most - least + 1, high - low
+    if width <= _SPARSE * size and width < len(tally):
+        tally[:width] = 0
+        for row in range(low, high):
+            tally[places[row, j] - least] += rows[row]
+        values = np.flatnonzero(tally[:width])
+        weights = tally[values]
+        values = values + least
+    else:
+        order = np.argsort(places[low:high, j])
+        values, weights = np.empty(size, np.int64), np.empty(size, np.int64)
+        count = 0
+        for at in order:
+            value = places[low + at, j]
+            if count == 0 or values[count - 1] != value:
+                values[count], weights[count] = value, 0
+                count += 1
+            weights[count - 1] += rows[low + at]
+        values, weights = values[:count], weights[:count]
+    best, best_join, best_even, before = -1, -1, -1, 0
+    for at in range(len(values) - 1):
+        before += weights[at]
+        if not strict:
+            if 2 * before >= total:
+                return values[at], total // 2
+            continue
+        even = min(before, total - before)
+        if even < k:
+            continue
+        join = 0
+        if along and heights[j] > 1:
+            join, first = 1, bounds[j]
+            while (
+                nodes[first + join * sizes[j] + values[at]]
+                != nodes[first + join * sizes[j] + values[at + 1]]
+            ):
+                join += 1
+        if join > best_join or (join == best_join and even > best_even):
+            best, best_join, best_even = values[at], join, even
+    if not strict:
+        return values[-1], total // 2
+    return best, 0
+
+
+@kernel
+def _divide(
+    places: Array, rows: Array, tuples: Array, low: int, high: int, j: Any, cut: int, left: int
+) -> int:
+    """Bring the left side to the front; where the right one begins. ``left`` rows, 0: all."""
+    if left > 0:  # those below the place come first, then as many of the others as fit
+        low_end = _move(places, rows, tuples, low, high, j, cut - 1)
+        _move(places, rows, tuples, low_end, high, j, cut)
+        return low + left
+    return _move(places, rows, tuples, low, high, j, cut)
+
+
+@kernel
+def _move(places: Array, rows: Array, tuples: Array, low: int, high: int, j: int, cut: int) -> int:
+    """Entries up to place ``cut`` first; where the others begin."""
+    first, last = low, high - 1
+    while True:
+        while first <= last and places[first, j] <= cut:
+            first += 1
+        while first <= last and places[last, j] > cut:
+            last -= 1
+        if first > last:
+            return first
+        for column in range(places.shape[1]):
+            held = places[first, column]
+            places[first, column] = places[last, column]
+            places[last, column] = held
+        rows[first], rows[last] = rows[last], rows[first]
+        tuples[first], tuples[last] = tuples[last], tuples[first]

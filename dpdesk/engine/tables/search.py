@@ -1,0 +1,438 @@
+"""Which further cells to suppress: a pattern of least cost that protects every target.
+
+The master program chooses cells (0 or 1). A pattern protects a target when the cells of the
+pattern can move so far that the target moves by what it needs; the dual of that linear program is a
+sum over cells that every protecting pattern must reach: a cut. Cuts are first added to the linear
+relaxation, then to the integer program, which is solved again (HiGHS takes no cuts while it
+searches), until the audit finds nothing exposed. Patterns on the way come from cheapest moves
+target by target, cleared of cells that are not needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array, hstack, vstack
+
+from dpdesk.core.errors import Cancelled
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.tables.audit import Exposed, Problem, Target, exposed
+from dpdesk.engine.tables.model import Flags, Floats, Ints
+from dpdesk.engine.tables.solving import Answer, Program
+
+_MOVED = 1e-9
+_TILT = 1e-3
+_VIOLATED = 1e-5
+_PRICELESS = 1e-7
+_LEAST_SHARE = 1e-6
+Watch = Callable[[float, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """What is to be protected, and what suppressing each variable costs."""
+
+    problem: Problem
+    targets: Sequence[Target]
+    weight: Floats
+    must: Flags
+    """Suppressed in any case."""
+    may: Flags
+    """May be suppressed (``must`` among them)."""
+
+    def cost(self, pattern: Flags) -> float:
+        """What the pattern costs, without what must be suppressed anyway."""
+        return float(self.weight[pattern & ~self.must].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A protecting pattern and the proven least cost of any."""
+
+    pattern: Flags
+    bound: float
+    proven: bool
+
+
+@dataclass(frozen=True)
+class _Attack:
+    """A target, attacked by everyone (owner -1) or by one contributor."""
+
+    target: Target
+    owner: int = -1
+
+
+def _attack(found: Exposed, instance: Instance) -> _Attack:
+    return _Attack(Target(found.variable, found.upper, found.required), found.attacker)
+
+
+class _Attacker:
+    """Moves of one attack at a time, over all variables: a program kept between attacks."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance, problem = instance, instance.problem
+        self._unit = problem.unit
+        none = np.zeros(problem.matrix.shape[0])
+        self._count = problem.matrix.shape[1]
+        self._all = np.arange(self._count)
+        self._up, self._down = problem.high / self._unit, -problem.low / self._unit
+        self._flow = Program(
+            problem.matrix, (none, none), (np.zeros(self._count), np.zeros(self._count))
+        )
+        both = csr_array(hstack([problem.matrix, -problem.matrix]))
+        nothing = np.zeros(2 * self._count)
+        self._paths = Program(both, (none, none), (nothing, nothing))
+
+    def _known(self, attack: _Attack) -> Flags:
+        owners = self._instance.problem.owners
+        if attack.owner < 0 or owners is None:
+            return np.zeros(self._count, dtype=bool)
+        return np.asarray(owners == attack.owner)
+
+    def cut(self, attack: _Attack, chosen: Floats, whole: bool, token: CancelToken) -> _Cut | None:
+        """A cut that ``chosen`` violates; None where the target moves far enough.
+
+        With ``whole`` the choice is a pattern, and its cells are bounded by what everyone knows
+        alone; else by what the target needs, which can only make more cuts.
+        """
+        target, may = attack.target, self._instance.may
+        need = target.need / self._unit
+        share = np.where(may, chosen + _TILT * (1.0 - chosen), 0.0)
+        up, down = np.minimum(self._up, need) * share, np.minimum(self._down, need) * share
+        if whole:
+            open_ = chosen > 0.5
+            up, down = np.where(open_, self._up, up), np.where(open_, self._down, down)
+        still = self._known(attack)
+        up[still] = down[still] = 0.0
+        way = 1.0 if target.upper else -1.0
+        where = np.array([target.variable])
+        up[where], down[where] = (np.inf, 0.0) if target.upper else (0.0, np.inf)
+        self._flow.bound(self._all, -down, up)
+        self._flow.cost(where, np.array([-way]))
+        solved = self._flow.solve(token)
+        self._flow.cost(where, np.zeros(1))
+        if solved.answer is not Answer.OPTIMAL or solved.duals is None:
+            return None
+        return self._dual_cut(solved.duals, still, target.variable, need, chosen)
+
+    def _dual_cut(
+        self, duals: Floats, still: Flags, variable: int, need: float, chosen: Floats
+    ) -> _Cut | None:
+        raised, lowered = np.maximum(-duals, 0.0), np.maximum(duals, 0.0)
+        raised[raised < _MOVED] = 0.0
+        lowered[lowered < _MOVED] = 0.0
+        with np.errstate(invalid="ignore"):
+            reach = np.where(raised > 0, raised * self._up, 0.0)
+            reach += np.where(lowered > 0, lowered * self._down, 0.0)
+        reach[still] = 0.0
+        reach[variable] = 0.0
+        must = self._instance.must
+        left = need - float(reach[must].sum())
+        if not left > _VIOLATED * need:
+            return None
+        usable = np.flatnonzero(self._instance.may & ~must & (reach > 0))
+        shares = np.clip(reach[usable] / left, _LEAST_SHARE, 1.0)
+        if float(shares @ chosen[usable]) > 1.0 - _VIOLATED:
+            return None
+        return _Cut(usable, shares)
+
+    def path(
+        self, attack: _Attack, allowed: Flags, price: Floats, token: CancelToken
+    ) -> Flags | None:
+        """The cells of the cheapest move (per unit moved) that the target needs; None: no move."""
+        need = attack.target.need / self._unit
+        still = self._known(attack) | ~allowed
+        up, down = np.where(still, 0.0, self._up), np.where(still, 0.0, self._down)
+        where, here, there = attack.target.variable, need, 0.0
+        if not attack.target.upper:
+            here, there = 0.0, need
+        if here > up[where] * (1 + _VIOLATED) or there > down[where] * (1 + _VIOLATED):
+            return None
+        up[where], down[where] = here, there
+        lower = np.zeros(2 * self._count)
+        lower[where], lower[self._count + where] = here, there
+        twice = np.arange(2 * self._count)
+        self._paths.bound(twice, lower, np.concatenate([up, down]))
+        least = np.maximum(np.minimum(np.concatenate([up, down]), need), _LEAST_SHARE * need)
+        self._paths.cost(twice, np.concatenate([price, price]) / least)
+        solved = self._paths.solve(token)
+        if solved.point is None or solved.answer is not Answer.OPTIMAL:
+            return None
+        moved = solved.point[: self._count] - solved.point[self._count :]
+        return np.asarray(abs(moved) > _MOVED * max(1.0, need))
+
+
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    """``shares · x[columns] >= 1``."""
+
+    columns: Ints
+    shares: Floats
+
+
+class NoPattern(Exception):  # noqa: N818 - a fact about the table, told by the caller
+    """Not even all cells that may be suppressed protect a target."""
+
+    def __init__(self, found: Exposed) -> None:
+        super().__init__(found.variable)
+        self.found = found
+
+
+def greedy(
+    instance: Instance,
+    token: CancelToken,
+    start: Flags | None = None,
+    hint: Floats | None = None,
+    watch: Watch = lambda value, bound: None,
+) -> Flags:
+    """A protecting pattern by cheapest moves, target by target, the neediest first.
+
+    ``hint`` in [0, 1] makes cells cheaper that a relaxation would choose.
+
+    Raises
+    ------
+    NoPattern
+        A target cannot be protected.
+    """
+    attacker = _Attacker(instance)
+    pattern = instance.must.copy() if start is None else start | instance.must
+    worth = instance.weight * (1.0 if hint is None else 1.0 - 0.99 * hint)
+    attacks: list[_Attack] = []
+    while True:
+        found = exposed(instance.problem, pattern, instance.targets, token)
+        if not found:
+            break
+        for each in sorted(found, key=lambda e: (-e.required, e.variable, e.upper, e.attacker)):
+            attack = _attack(each, instance)
+            price = np.where(pattern, _PRICELESS * (1 + instance.weight), worth + _PRICELESS)
+            used = attacker.path(attack, instance.may, price, token)
+            if used is None:
+                raise NoPattern(each)
+            pattern |= used
+            attacks.append(attack)
+        watch(instance.cost(pattern), 0.0)
+    return _cleared(instance, attacker, pattern, attacks, token)
+
+
+def _cleared(
+    instance: Instance,
+    attacker: _Attacker,
+    pattern: Flags,
+    attacks: Sequence[_Attack],
+    token: CancelToken,
+) -> Flags:
+    """The pattern without cells that are not needed, the most expensive first."""
+    every = {*attacks, *(_Attack(target) for target in instance.targets)}
+    even = np.ones(len(pattern))
+    witness: dict[_Attack, Flags] = {}
+    for attack in sorted(every, key=lambda a: (a.target.variable, a.target.upper, a.owner)):
+        used = attacker.path(attack, pattern, even, token)
+        if used is not None:
+            witness[attack] = used
+    smaller = pattern.copy()
+    extra = np.flatnonzero(pattern & ~instance.must)
+    for cell in extra[np.argsort(-instance.weight[extra], kind="stable")]:
+        smaller[cell] = False
+        found: dict[_Attack, Flags] = {}
+        for attack, used in witness.items():
+            if used[cell]:
+                other = attacker.path(attack, smaller, even, token)
+                if other is None:
+                    smaller[cell] = True
+                    break
+                found[attack] = other
+        else:
+            witness.update(found)
+    if exposed(instance.problem, smaller, instance.targets, token):
+        # A contributor alone who was no danger before; the larger pattern stands up to all.
+        return pattern
+    return smaller
+
+
+class Master:
+    """The choice of cells under the cuts found so far, relaxed or whole."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.columns = np.flatnonzero(instance.may & ~instance.must)
+        self._place = np.full(len(instance.must), -1, dtype=np.int64)
+        self._place[self.columns] = np.arange(len(self.columns))
+        count = len(self.columns)
+        empty = csr_array((0, count))
+        none, ones = np.zeros(0), np.ones(count)
+        weight = instance.weight[self.columns]
+        box = (np.zeros(count), ones)
+        self.relaxed = Program(empty, (none, none), box, weight, grows=True)
+        self.whole = Program(empty, (none, none), box, weight, np.ones(count, dtype=bool))
+
+    def add(self, cuts: Sequence[_Cut]) -> None:
+        """Add cuts to both programs."""
+        if not cuts:
+            return
+        ends = np.cumsum([0, *(len(cut.columns) for cut in cuts)])
+        columns = self._place[np.concatenate([cut.columns for cut in cuts])]
+        shares = np.concatenate([cut.shares for cut in cuts])
+        rows = csr_array((shares, columns, ends), shape=(len(cuts), len(self.columns)))
+        for program in (self.relaxed, self.whole):
+            program.add(rows, np.ones(len(cuts)))
+
+    def link(self) -> None:
+        """No cell is suppressed alone in an equation: it could be computed, so it need not be."""
+        problem, instance = self.instance.problem, self.instance
+        matrix = problem.matrix
+        rows: list[csr_array] = []
+        for row in range(matrix.shape[0]):
+            inside = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
+            inside = inside[instance.may[inside]]
+            if instance.must[inside].any() or not len(inside):
+                continue
+            size = len(inside)
+            block = np.ones((size, size))
+            np.fill_diagonal(block, -1.0)
+            columns = np.tile(self._place[inside], size)
+            ends = np.arange(0, size * size + 1, size)
+            shape = (size, len(self.columns))
+            rows.append(csr_array((block.ravel(), columns, ends), shape=shape))
+        if rows:
+            stacked = csr_array(vstack(rows))
+            for program in (self.relaxed, self.whole):
+                program.add(stacked, np.zeros(stacked.shape[0]))
+
+    def spread(self, point: Floats) -> Floats:
+        """A point of the master over all variables."""
+        chosen = self.instance.must.astype(np.float64)
+        chosen[self.columns] = np.clip(point, 0.0, 1.0)
+        return chosen
+
+
+def row_cuts(instance: Instance) -> list[_Cut]:
+    """What single equations say: a target moves only as far as the others in them can."""
+    problem = instance.problem
+    columns = csr_array(problem.matrix.T)
+    cuts: list[_Cut] = []
+    for target in instance.targets:
+        span = slice(columns.indptr[target.variable], columns.indptr[target.variable + 1])
+        way = 1.0 if target.upper else -1.0
+        for row, own in zip(columns.indices[span], columns.data[span], strict=True):
+            entries = slice(problem.matrix.indptr[row], problem.matrix.indptr[row + 1])
+            inside, factor = problem.matrix.indices[entries], problem.matrix.data[entries]
+            other = instance.may[inside] & (inside != target.variable)
+            inside, factor = inside[other], factor[other]
+            upwards = -own * factor * way > 0
+            reach = np.where(upwards, problem.high[inside], -problem.low[inside])
+            left = target.need - float(reach[instance.must[inside]].sum())
+            free = ~instance.must[inside] & (reach > 0)
+            if left > _VIOLATED * target.need:
+                shares = np.clip(reach[free] / left, _LEAST_SHARE, 1.0)
+                cuts.append(_Cut(inside[free].astype(np.int64), shares))
+    return cuts
+
+
+def optimal(
+    instance: Instance,
+    token: CancelToken,
+    stop: CancelToken,
+    watch: Watch = lambda value, bound: None,
+) -> Found:
+    """The pattern of least weight, or the best so far and its bound when ``stop`` is cancelled.
+
+    Raises
+    ------
+    NoPattern
+        A target cannot be protected.
+    Cancelled
+        ``token`` asked for it.
+    """
+    best = greedy(instance, token, watch=watch)
+    search = _Search(instance, best, watch)
+    with token.on_cancel(stop.cancel):
+        try:
+            search.relax(stop)
+            search.round(stop)
+        except Cancelled:
+            token.check()
+    return Found(search.best, search.bound, search.proven)
+
+
+class _Search:
+    """Cuts, bound and best pattern of one search."""
+
+    def __init__(self, instance: Instance, best: Flags, watch: Watch) -> None:
+        self.best, self.bound, self.proven = best, 0.0, False
+        self._instance, self._watch = instance, watch
+        self._attacker = _Attacker(instance)
+        self._attacks = [_Attack(target) for target in instance.targets]
+        self.master = Master(instance)
+        self.master.add(row_cuts(instance))
+        self.master.link()
+
+    def _raise(self, bound: float) -> None:
+        self.bound = max(self.bound, bound)
+        self._watch(self._instance.cost(self.best), self.bound)
+
+    def _better(self, pattern: Flags) -> None:
+        if self._instance.cost(pattern) < self._instance.cost(self.best):
+            self.best = pattern
+            self._watch(self._instance.cost(self.best), self.bound)
+
+    def relax(self, stop: CancelToken) -> None:
+        """Cuts for the linear relaxation, until it protects or hardly moves."""
+        stalled, chosen = 0, None
+        while stalled < 4:
+            solved = self.master.relaxed.solve(stop)
+            if solved.point is None:
+                return
+            before = self.bound
+            self._raise(solved.value)
+            chosen = self.master.spread(solved.point)
+            stalled = stalled + 1 if self.bound - before <= 1e-3 * self.bound else 0
+            cuts = [self._attacker.cut(each, chosen, False, stop) for each in self._attacks]
+            found = [cut for cut in cuts if cut is not None]
+            if not found:
+                break
+            self.master.add(found)
+        if chosen is not None:
+            self._better(greedy(self._instance, stop, hint=chosen))
+
+    def round(self, stop: CancelToken) -> None:
+        """The integer program and its cuts, until its solution protects every target."""
+        while True:
+            if self._instance.cost(self.best) <= self.bound + _VIOLATED:
+                self.proven = True
+                return
+            self.master.whole.start(self.best[self.master.columns].astype(np.float64))
+            solved = self.master.whole.solve(stop, watch=self._live)
+            self._raise(solved.bound)
+            if solved.point is None:
+                return
+            chosen = np.round(self.master.spread(solved.point))
+            pattern = chosen > 0.5
+            found = exposed(self._instance.problem, pattern, self._instance.targets, stop)
+            if not found:
+                self._better(pattern)
+                self.proven = True
+                return
+            if not self._cut_off(found, chosen, stop):
+                # The audit and the cuts differ within the tolerance of the solver: not proven.
+                return
+            self._better(greedy(self._instance, stop, start=pattern))
+
+    def _live(self, _: float, bound: float) -> None:
+        if math.isfinite(bound):
+            self._watch(self._instance.cost(self.best), max(self.bound, bound))
+
+    def _cut_off(self, found: Sequence[Exposed], chosen: Floats, stop: CancelToken) -> bool:
+        cuts = []
+        for each in found:
+            attack = _attack(each, self._instance)
+            cut = self._attacker.cut(attack, chosen, True, stop)
+            if cut is None:
+                continue
+            cuts.append(cut)
+            if attack.owner >= 0 and attack not in self._attacks:
+                self._attacks.append(attack)
+        self.master.add(cuts)
+        return bool(cuts)

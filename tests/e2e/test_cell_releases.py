@@ -1,0 +1,167 @@
+"""Releases whose tuples have values of their own, from plan to verification, and forged ones."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.running import run_plan
+from dpdesk.app.verifying import verify_release
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import VerifyReport
+from tests.helpers.forging import manifest_of, seal_again
+
+MARITAL = """divorced;divorced or widow;*
+widow;divorced or widow;*
+married;married;*
+single;single;*
+"""
+COURSE = """marital,zip,disease
+divorced,94142,flu
+divorced,94141,cold
+married,94139,cold
+married,94139,flu
+married,94139,cold
+single,94138,flu
+single,94139,flu
+single,94139,cold
+widow,94141,flu
+"""
+NUMBERS = """age,town,disease
+,Ulm,flu
+20,Ulm,cold
+23,Ulm,cold
+31,Bonn,flu
+31,Bonn,cold
+35,Jena,cold
+35,Bonn,flu
+,Bonn,flu
+"""
+
+Made = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
+    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def made(context: AppContext, tmp_path: Path) -> Made:
+    def make(table: str, attributes: str, **protection: object) -> Path:
+        (tmp_path / "people.csv").write_text(table, "utf-8")
+        (tmp_path / "marital.csv").write_text(MARITAL, "utf-8")
+        settings = "\n".join(f"{key} = {json.dumps(value)}" for key, value in protection.items())
+        plan = tmp_path / "plan.toml"
+        plan.write_text(
+            'version = 1\n[source]\npath = "people.csv"\n[attributes]\n'
+            f'{attributes}\n[protection]\nmethod = "k-anonymity"\n{settings}\n',
+            "utf-8",
+        )
+        run_plan(context, plan, tmp_path / "release", CancelToken(), silent)
+        return tmp_path / "release"
+
+    return make
+
+
+@pytest.fixture
+def verify(context: AppContext) -> Callable[[Path], VerifyReport]:
+    def run(release: Path) -> VerifyReport:
+        source = release.parent / "people.csv"
+        place = context.registry, CancelToken(), silent, source, context.workspace
+        return verify_release(release, *place)
+
+    return run
+
+
+def rows_of(release: Path) -> list[tuple[str, ...]]:
+    with (release / "public/microdata.csv").open(encoding="utf-8", newline="") as stream:
+        return [tuple(row) for row in csv.reader(stream)][1:]
+
+
+MARITAL_ZIP = """marital = { role = "quasi-identifier", hierarchy = "marital.csv" }
+zip = { role = "quasi-identifier", hierarchy = { kind = "mask" } }"""
+AGE_TOWN = """age = { role = "quasi-identifier" }
+town = { role = "quasi-identifier" }"""
+
+
+def test_the_example_of_the_course_has_three_classes_of_three(
+    made: Made, verify: Callable[[Path], VerifyReport]
+) -> None:
+    release = made(COURSE, MARITAL_ZIP, k=3, algorithm="mondrian")
+    assert [row[:2] for row in rows_of(release)] == [
+        *[("divorced or widow", "9414*")] * 3,
+        *[("married", "94139")] * 3,
+        *[("single", "9413*")] * 3,
+    ]
+    result = manifest_of(release)["result"]
+    assert "node" not in result
+    assert (result["classes"], result["smallest_class"], result["rows_out"]) == (3, 3, 9)
+    report = verify(release)
+    assert report.ok
+    assert not [c for c in report.claims if c.status is CheckStatus.NOT_CHECKED]
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_ranges_show_numbers_texts_and_missing_values(
+    made: Made, verify: Callable[[Path], VerifyReport], strict: bool
+) -> None:
+    release = made(NUMBERS, AGE_TOWN, k=2, algorithm="mondrian", values="ranges", strict=strict)
+    assert verify(release).ok
+    shown = [row[:2] for row in rows_of(release)]
+    assert min(map(shown.count, shown)) >= 2
+    if strict:
+        assert sorted(set(shown)) == [
+            ("", "{Bonn, Ulm}"),
+            ("31", "Bonn"),
+            ("35", "{Bonn, Jena}"),
+            ("[20, 23]", "Ulm"),
+        ]
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda text: text.replace("single,9413*", "single,9414*"),
+        lambda text: text.replace("married,94139", "married,94138"),
+        lambda text: text.replace("divorced or widow", "married"),
+    ],
+)
+def test_a_table_that_does_not_follow_from_the_source_fails(
+    made: Made, verify: Callable[[Path], VerifyReport], forge: Callable[[str], str]
+) -> None:
+    release = made(COURSE, MARITAL_ZIP, k=3, algorithm="mondrian")
+    forged = release.parent / "forged"
+    shutil.copytree(release, forged)
+    table = forged / "public/microdata.csv"
+    text = table.read_text("utf-8")
+    assert forge(text) != text
+    table.write_text(forge(text), "utf-8")
+    seal_again(forged, manifest_of(forged))
+    found = verify(forged)
+    assert not found.ok
+    assert any("generalises" in failure.reason for failure in found.failures)
+
+
+def test_a_forged_node_and_a_forged_loss_fail(
+    made: Made, verify: Callable[[Path], VerifyReport]
+) -> None:
+    release = made(COURSE, MARITAL_ZIP, k=3, algorithm="mondrian")
+    for change in ({"node": {"marital": 0, "zip": 0}}, {"metrics": {"loss": 0.0}}):
+        forged = release.parent / "forged"
+        shutil.copytree(release, forged)
+        manifest = manifest_of(forged)
+        result = dict(manifest["result"])
+        key, value = next(iter(change.items()))
+        result[key] = {**result.get(key, {}), **value}
+        seal_again(forged, {**manifest, "result": result})
+        assert not verify(forged).ok
+        shutil.rmtree(forged)

@@ -1,0 +1,169 @@
+"""Patterns of least cost against the enumeration of all patterns; refusals; published cases."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dpdesk.core.errors import Cancelled, RefusedError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.tables.audit import Problem, alone, exposed, targets_of
+from dpdesk.engine.tables.model import Bounds, Dimension, Flags, Requirement, System, exact
+from dpdesk.engine.tables.rules import Judgement
+from dpdesk.engine.tables.suppression import How, Pattern, suppress
+from tests.helpers.tables import drawn_system, filled, required
+
+TOKEN = CancelToken()
+
+
+def judged(needed: Requirement, published: Flags | None = None) -> Judgement:
+    nothing = np.zeros(len(needed.unsafe), dtype=bool)
+    return Judgement(needed, (), nothing, nothing if published is None else published)
+
+
+def enumerated(
+    system: System, needed: Requirement, published: Flags, cost: list[int], singletons: bool
+) -> tuple[int, int] | None:
+    """Least cost and fewest cells, by trying every pattern; None: nothing protects."""
+    bounds = Bounds.of(system.cells.values)
+    problem = Problem.of(system, bounds, alone(system) if singletons else None)
+    choice = np.flatnonzero(~system.known & ~needed.unsafe & ~published)
+    tried = sorted(
+        (sum(c for c, b in zip([cost[i] for i in choice], bits, strict=True) if b), sum(bits), bits)
+        for bits in product((0, 1), repeat=len(choice))
+    )
+    for paid, cells, bits in tried:
+        pattern = needed.unsafe.copy()
+        pattern[choice[np.array(bits, dtype=bool)]] = True
+        if not exposed(problem, pattern, targets_of(needed), TOKEN, 1):
+            return paid, cells
+    return None
+
+
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0, 1, 9]))
+@settings(max_examples=20, deadline=None)
+def test_the_optimum_is_the_cheapest_of_all_patterns(
+    seed: int, singletons: bool, largest: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    system = drawn_system(rng, 9)
+    unsafe = ~system.known & (rng.random(len(system)) < 0.25)
+    published = ~unsafe & (rng.random(len(system)) < 0.1)
+    choice = int((~system.known & ~unsafe & ~published).sum())
+    assume(unsafe.any() and choice <= 7)
+    needed = required(system, unsafe, rng)
+    cost = [int(c) for c in rng.integers(0, largest + 1, len(system))]
+    expected = enumerated(system, needed, published, cost, singletons)
+
+    def found(how: How) -> Pattern:
+        bounds = Bounds.of(system.cells.values)
+        told = judged(needed, published)
+        return suppress(system, told, bounds, exact(cost), TOKEN, how, singletons)
+
+    if expected is None:
+        for how in ("optimal", "heuristic"):
+            with pytest.raises(RefusedError, match="known too closely"):
+                found(how)  # type: ignore[arg-type]
+        return
+    best = found("optimal")
+    extra = best.suppressed & ~unsafe
+    paid = sum(c for c, there in zip(cost, extra, strict=True) if there)
+    assert (paid, int(extra.sum())) == expected
+    assert best.proven
+    assert best.bound == expected[0]
+    fast = found("heuristic")
+    assert not exposed(
+        Problem.of(system, Bounds.of(system.cells.values), alone(system) if singletons else None),
+        fast.suppressed,
+        targets_of(needed),
+        TOKEN,
+    )
+    assert fast.bound <= expected[0]
+
+
+def case(
+    rows: int, columns: int, values: list[int], unsafe: list[tuple[int, int]]
+) -> tuple[System, Judgement]:
+    """A table of counts with unsafe inner cells that need a tenth of their value, at least 1."""
+    dimensions = [
+        Dimension.flat("row", [str(i) for i in range(rows)]),
+        Dimension.flat("column", [str(i) for i in range(columns)]),
+    ]
+    system = System.of([filled(dimensions, np.array(values))])
+    chosen = np.zeros((rows + 1, columns + 1), dtype=bool)
+    for place in unsafe:
+        chosen[place] = True
+    flags = chosen.ravel()
+    wide = exact([max(Fraction(v) / 10, Fraction(1)) for v in system.cells.values.tolist()])
+    wide[~flags] = 0
+    return system, judged(Requirement(flags, wide, wide))
+
+
+def suppressed_places(system: System, told: Judgement) -> tuple[set[tuple[int, int]], Pattern]:
+    pattern = suppress(system, told, Bounds.of(system.cells.values), system.cells.values, TOKEN)
+    shape = system.tables[0].shape
+    extra = pattern.suppressed & ~told.required.unsafe
+    places = np.argwhere(extra[system.variables[0]].reshape(shape))
+    return {(int(a), int(b)) for a, b in places}, pattern
+
+
+def test_one_unsafe_cell_takes_the_cheapest_rectangle() -> None:
+    values = [18, 2, 14, 19, 12, 10, 11, 14]
+    extra, pattern = suppressed_places(*case(4, 2, values, [(0, 1)]))
+
+    assert extra == {(0, 0), (2, 0), (2, 1)}
+    assert (pattern.bound, pattern.proven) == (40, True)
+
+
+def test_two_unsafe_cells_across_share_their_rectangle() -> None:
+    extra, pattern = suppressed_places(*case(3, 2, [100, 50, 30, 20, 60, 40], [(1, 0), (2, 1)]))
+
+    assert extra == {(1, 1), (2, 0)}
+    assert (pattern.bound, pattern.proven) == (80, True)
+
+
+def test_a_stop_keeps_the_best_pattern_and_a_cancel_raises() -> None:
+    rng = np.random.default_rng(5)
+    values = rng.integers(1, 60, 64).tolist()
+    places = [(int(a), int(b)) for a, b in rng.integers(0, 8, (9, 2))]
+    system, told = case(8, 8, values, places)
+    bounds, stop, token = Bounds.of(system.cells.values), CancelToken(), CancelToken()
+    heard: list[tuple[float, float]] = []
+    stop.cancel()
+
+    kept = suppress(
+        system, told, bounds, system.cells.values, TOKEN, stop=stop,
+        watch=lambda value, bound: heard.append((value, bound)),
+    )  # fmt: skip
+
+    assert not kept.proven
+    assert heard
+    assert not exposed(
+        Problem.of(system, bounds, alone(system)), kept.suppressed, targets_of(told.required), TOKEN
+    )
+    token.cancel()
+    with pytest.raises(Cancelled):
+        suppress(system, told, bounds, system.cells.values, token)
+
+
+def test_the_bound_of_a_search_that_was_stopped_stays_below_the_optimum() -> None:
+    rng = np.random.default_rng(11)
+    values = rng.integers(1, 60, 36).tolist()
+    system, told = case(6, 6, values, [(0, 0), (1, 2), (3, 3), (5, 1)])
+    bounds = Bounds.of(system.cells.values)
+    bounds_heard: list[float] = []
+
+    best = suppress(
+        system, told, bounds, system.cells.values, TOKEN,
+        watch=lambda value, bound: bounds_heard.append(bound),
+    )  # fmt: skip
+
+    assert best.proven
+    assert max(bounds_heard) <= best.bound
+    extra = best.suppressed & ~told.required.unsafe
+    assert sum(system.cells.values[extra].tolist()) == best.bound
