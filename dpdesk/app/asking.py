@@ -47,6 +47,9 @@ def released_column(
     from dpdesk.engine.methods.l_diverted.querying import MICRODATA
 
     report(StepStarted("Read the values", 1, 1))
+    if known := release.about.askable.column(name).categories:
+        numeric = 2 * sum(span_of(text) is not None for text in known) > len(known)
+        return ReleasedColumn(name, known, numeric)
     with told(release.about.folder):
         counted = release.content.counted(MICRODATA, (name,), token)
         texts = counted.texts[0]
@@ -56,8 +59,9 @@ def released_column(
 
 
 def drawn_columns(release: OpenRelease) -> tuple[str, ...]:
-    """The columns whose published values were drawn."""
-    named = release.content.manifest.guarantee.parameters.get("diverted")
+    """The columns whose values were drawn, or stand apart from the rows."""
+    given = release.content.manifest.guarantee.parameters
+    named = given.get("diverted", given.get("separated"))
     return tuple(map(str, named)) if isinstance(named, list) else ()
 
 

@@ -10,6 +10,7 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+import dpdesk.verifiers.anatomy.verification
 import dpdesk.verifiers.anonymity.source_verification
 import dpdesk.verifiers.cubes.verification
 import dpdesk.verifiers.diverted.source_verification

@@ -67,9 +67,11 @@ def public_page(
     from dpdesk.report.about import AboutContent, describe_columns, render_about
 
     with speaking(language, spoken_names(manifest)):
-        content = AboutContent(manifest, method, describe_columns(published, manifest, token))
+        content = AboutContent(
+            manifest, method, describe_columns(published, manifest, method, token)
+        )
         rows = rows_of(method)
-        drawn = rows is not None and rows.draws
+        drawn = rows is not None and rows.draws and not rows.advice
         return diverted.render_about(content) if drawn else render_about(content)
 
 

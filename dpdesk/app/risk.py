@@ -128,9 +128,9 @@ def _protection(context: AppContext, method: str, where: str) -> Protection:
 
 
 def _stated(facts: ReleaseFacts) -> dict[str, object]:
-    """What the guarantee of drawn values says of the risk; empty for all other releases."""
+    """What the guarantee of drawn values, or of values that stand apart, says of the risk; empty for all other releases."""
     given = facts.manifest.guarantee.parameters
-    size, names = given.get("l"), given.get("diverted")
+    size, names = given.get("l"), given.get("diverted", given.get("separated"))
     if not isinstance(size, int) or size < 2 or not isinstance(names, list):
         return {}
     return {"beliefs": {str(name): {"belief_after": 1 / size} for name in names}}
@@ -185,8 +185,8 @@ def _quasi_identifiers(facts: ReleaseFacts) -> list[str]:
     names = parameters.get("quasi_identifiers")
     if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
         return names
-    if names is None and "diverted" in parameters:
-        return []  # all columns are released unchanged, but for the drawn ones
+    if names is None and ("diverted" in parameters or "separated" in parameters):
+        return []  # all columns are released unchanged, but for these
     raise InputError(
         "release.unreadable",
         msg(

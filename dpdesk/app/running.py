@@ -450,6 +450,8 @@ class _Rows(_Release):
         rows = prepared.method.draw(given, self._outcome, data, randomness, self.token, report)
         self.clock.lap("draw")
         try:
+            if {*rows.tables} != {*prepared.method.capabilities.tables}:
+                raise failed("the method made other tables than it says")
             return data.write_rewritten(rows, path, self.token, report), rows.rows_out
         finally:
             rows.wipe()
@@ -464,7 +466,8 @@ class _Rows(_Release):
         quasi = prepared.given.with_role(Role.QUASI_IDENTIFIER)
         released = [name for name in quasi if name in published.columns]
         published.survey(released, EXAMPLES, self.token, self.work.report, self.steps[2])
-        complete = not outcome.drawn and outcome.required_recoding.rows_suppressed == 0
+        suppressed = outcome.recoding is not None and outcome.recoding.rows_suppressed > 0
+        complete = not outcome.drawn and not suppressed
         replaced = frozenset(prepared.plan.pseudonyms)
         book = Codebook(
             released_variables(
@@ -496,9 +499,11 @@ class _Rows(_Release):
             found = f"{strange:,} rows of the table are not rows of the source at these levels"
             raise failed(found)
         sorts = method.capabilities.order is RowOrder.SORTED
-        unsorted = published.first_unsorted_row(token) if sorts else None
-        if unsorted is not None:
-            raise failed(f"row {unsorted:,} of the table is out of order")
+        further = [published.beside(name, token) for name in method.capabilities.tables]
+        for table in (published, *further) if sorts else ():
+            unsorted = table.first_unsorted_row(token)
+            if unsorted is not None:
+                raise failed(f"row {unsorted:,} of the table is out of order")
         return checks
 
     def found(self) -> Mapping[str, object]:
@@ -538,6 +543,7 @@ def _counted_for_checks(manifest: Manifest) -> Iterator[tuple[str, ...]]:
     if "k" in given and quasi:
         yield tuple(map(str, quasi))
     yield from ((str(name),) for name in as_list(given.get("diverted", [])))
+    yield from ((str(name),) for name in as_list(given.get("separated", [])))
 
 
 class _Tables(_Release):

@@ -339,13 +339,7 @@ class _Checker:
         try:
             published = PublishedCsv(path, self._token)
             self._survey(published)
-            order = method.capabilities.order
-            if order is None:
-                self._fail(MICRODATA, "the method does not say in which order its rows stand")
-            if order is RowOrder.SORTED:
-                row = published.first_unsorted_row(self._token)
-                if row is not None:
-                    self._fail(MICRODATA, f"row {row:,} is out of order, expected sorted rows")
+            self._check_order(method, MICRODATA, published)
         except UnreadableTableError as error:
             self._fail(MICRODATA, error.sentence)
         except OSError as error:
@@ -354,8 +348,38 @@ class _Checker:
                 msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
             )
         else:
-            return published
+            names = method.capabilities.tables
+            further = [self._further(method, name, published) for name in names]
+            return published if all(further) else None
         return None
+
+    def _check_order(self, method: RowsMethod, name: str, table: PublishedCsv) -> None:
+        """The rows of a table must stand in the order that the method says."""
+        order = method.capabilities.order
+        if order is None:
+            self._fail(name, "the method does not say in which order its rows stand")
+        if order is RowOrder.SORTED:
+            row = table.first_unsorted_row(self._token)
+            if row is not None:
+                self._fail(name, f"row {row:,} is out of order, expected sorted rows")
+
+    def _further(self, method: RowsMethod, name: str, published: PublishedCsv) -> bool:
+        """Whether a public table next to the rows can be read."""
+        path = self._found.public / name
+        if path.is_symlink() or not path.is_file() or path in self._found.unread:
+            return False
+        try:
+            self._check_order(method, name, published.beside(name, self._token))
+        except UnreadableTableError as error:
+            self._fail(name, error.sentence)
+        except OSError as error:
+            self._fail(
+                name,
+                msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
+            )
+        else:
+            return True
+        return False
 
     def _survey(self, published: PublishedCsv) -> None:
         """Read the table once for all that the checks will ask, as far as the claim can be read."""

@@ -49,7 +49,7 @@ MODULES = (
     "dpdesk.io.release_content",
     "dpdesk.engine.methods.l_diverted.exploration",
     "dpdesk.engine.methods.l_diverted.releasing",
-    "dpdesk.engine.methods.l_diverted.kernels",
+    "dpdesk.engine.decoys.kernels",
     "dpdesk.io.rewrite",
     "dpdesk.io.line_kernels",
     "dpdesk.engine.disclosure",

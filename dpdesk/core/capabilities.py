@@ -41,7 +41,12 @@ class Protection(Enum):
 
     CLASSES = "classes of rows that are alike"
     DRAWN = "values that are drawn"
+    GROUPS = "groups of rows, their values apart"
     NOISE = "noise"
+
+
+ESTIMATED = (Protection.DRAWN, Protection.GROUPS)
+"""What makes counts of the rows estimates."""
 
 
 class Use(Enum):
@@ -57,7 +62,8 @@ class Use(Enum):
 class Capabilities:
     """What a method does, as data; None where it does not say.
 
-    ``order`` is of rows alone, ``folder`` (the folder of the public part that its tables lie in) of
+    ``order`` is of rows alone, as are ``tables``: the names of the public tables that stand next to
+    them, each in every release; ``folder`` (the folder of the public part that its tables lie in) of
     all that releases no rows. ``exports`` are the formats that its releases fit, ``uses`` what else
     can be done with them: empty where nothing can, which is not the same as not said.
     """
@@ -67,6 +73,7 @@ class Capabilities:
     spending: Spending | None = None
     order: RowOrder | None = None
     folder: str | None = None
+    tables: tuple[str, ...] = ()
     exports: frozenset[str] | None = None
     uses: frozenset[Use] | None = None
 

@@ -100,6 +100,10 @@ class PublishedTable(Protocol):
         """Rows per distinct text of one column."""
         ...
 
+    def beside(self, file: str, token: CancelToken) -> PublishedTable:
+        """A further public table of the release."""
+        ...
+
     def fewest_values(self, columns: Sequence[str], counted: str, token: CancelToken) -> int:
         """Group the rows by ``columns``; the fewest different texts of ``counted`` in a group."""
         ...

@@ -52,13 +52,17 @@ class RewrittenRows:
     ``order`` holds, for each released row, its place in the source; ``drawn`` the columns whose
     values are new, in that order; ``mapping`` gives for columns that are recoded value by value
     the released text of every raw text. Columns in ``dropped_columns`` are not released, all others
-    as they are. Both arrays tell what a release hides: :meth:`wipe` when the table is written.
+    as they are. ``added`` are columns that the source does not have, in that order, released after
+    its own. ``tables`` are further public tables, by the name of their file: their columns. All
+    arrays but those of ``tables`` tell what a release hides: :meth:`wipe` when it is written.
     """
 
     order: NDArray[Any] = field(repr=False)
     drawn: Mapping[str, NewValues] = field(repr=False)
     dropped_columns: tuple[str, ...]
     mapping: Mapping[str, Mapping[str, str]] = field(repr=False, default_factory=dict)
+    added: Mapping[str, NewValues] = field(repr=False, default_factory=dict)
+    tables: Mapping[str, Mapping[str, NewValues]] = field(repr=False, default_factory=dict)
 
     @property
     def rows_out(self) -> int:
@@ -68,5 +72,5 @@ class RewrittenRows:
     def wipe(self) -> None:
         """Overwrite the arrays with zeros."""
         self.order.fill(0)
-        for values in self.drawn.values():
+        for values in (*self.drawn.values(), *self.added.values()):
             values.codes.fill(0)

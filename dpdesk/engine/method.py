@@ -302,10 +302,13 @@ class RowsMethod(Method):
     Deciding looks at the data and settles everything but the draws: it may be repeated, and its
     outcome can be shown inside the agency. ``draws`` says whether values are drawn then: that
     takes fresh randomness and is done once for each release, of which nothing is kept but the rows
-    that are released. Rows of which none is drawn can be made again from the source.
+    that are released. Rows of which none is drawn can be made again from the source. ``advice``
+    tells users of the rows how to use them, sentence by sentence, where pages have no words of
+    their own for the method.
     """
 
     draws: ClassVar[bool] = False
+    advice: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
@@ -362,6 +365,10 @@ class RowsMethod(Method):
     def drawn_columns(self, manifest: Manifest) -> frozenset[str]:
         """The columns whose values a manifest says were drawn, as far as it can be read."""
         return frozenset()
+
+    def column_words(self, manifest: Manifest) -> Mapping[str, str]:
+        """What became of columns, for pages, as far as levels and roles do not say it."""
+        return {}
 
     def claimed_recoding(
         self, manifest: Manifest, given: MethodInput, token: CancelToken

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpdesk.core.capabilities import UNKNOWN, Capabilities, Content, Protection, Spending, Use
+from dpdesk.core.capabilities import (
+    ESTIMATED,
+    UNKNOWN,
+    Capabilities,
+    Content,
+    Protection,
+    Spending,
+    Use,
+)
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
@@ -96,7 +104,7 @@ class Registry:
         return method
 
 
-_PROTECTS = {True: Protection.DRAWN, False: Protection.CLASSES}
+_PROTECTS = {True: ESTIMATED, False: (Protection.CLASSES,)}
 """By what rows are protected, by whether their values are drawn."""
 
 
@@ -110,7 +118,7 @@ def _contradiction(method: Method) -> str:
             return "draws noise and says that it protects otherwise"
         if said.spending is Spending.NOTHING:
             return "draws noise from a budget and says that it spends nothing"
-    elif isinstance(method, RowsMethod) and said.protection not in (None, _PROTECTS[method.draws]):
+    elif isinstance(method, RowsMethod) and said.protection not in (None, *_PROTECTS[method.draws]):
         return "releases rows and says that it protects otherwise than such rows do"
     elif said.content not in rows or said.spending not in (None, Spending.NOTHING):
         return "releases rows without a budget and says something else"

@@ -176,6 +176,10 @@ class PublishedCsv:
         values, counts = table.column(0).to_pylist(), table.column("rows").to_pylist()
         return dict(zip(values, counts, strict=True))
 
+    def beside(self, file: str, token: CancelToken) -> PublishedCsv:
+        """The table in the same folder under another name; raises what opening it raises."""
+        return PublishedCsv(self._path.with_name(file), token)
+
     def fewest_values(self, columns: Sequence[str], counted: str, token: CancelToken) -> int:
         """The fewest different texts of ``counted`` in a group of equal texts of ``columns``.
 

@@ -55,7 +55,8 @@ SEALED_INTERNAL = frozenset({EVIDENCE, REPORT})
 
 def fixed_files(about: Capabilities) -> frozenset[str]:
     """Names of the files that the public part of every release by such a method has."""
-    return frozenset({MICRODATA, ABOUT} if about.content is Content.ROWS else {ABOUT})
+    rows = about.content is Content.ROWS
+    return frozenset({MICRODATA, ABOUT, *about.tables} if rows else {ABOUT})
 
 
 def optional_files(about: Capabilities) -> frozenset[str]:

@@ -6,7 +6,7 @@ which row of the source. Columns are fetched as codes, and compiled steps put th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.messages import msg
-from dpdesk.core.rows import RewrittenRows
+from dpdesk.core.rows import NewValues, RewrittenRows
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.counting import coded_texts
 from dpdesk.io.database import query
@@ -57,22 +57,47 @@ def write_rewritten(
 ) -> int:
     """See :meth:`dpdesk.io.store.DataStore.write_rewritten`."""
     released = [column for column in columns if column.name not in rewritten.dropped_columns]
-    _check(rewritten, rows)
-    alone = len(released) == 1
+    _check(rewritten, rows, {column.name for column in columns})
+    alone = len(released) + len(rewritten.added) == 1
     parts = [_fields(con, column, rewritten, alone, path, token) for column in released]
-    header = header_line([column.name for column in released])
+    parts += _new_fields(rewritten.added)
+    names = [*(column.name for column in released), *rewritten.added]
     report(StepStarted(WRITE, 1, 1))
+    _write_table(path, names, parts, rewritten.order, token, report)
+    for name, columns_of in rewritten.tables.items():
+        rows_of = np.arange(len(next(iter(columns_of.values())).codes))
+        further = path.with_name(name)
+        _write_table(further, list(columns_of), _new_fields(columns_of), rows_of, token, report)
+    return rewritten.rows_out
+
+
+def _write_table(
+    path: Path,
+    names: Sequence[str],
+    parts: Sequence[_Fields],
+    order: NDArray[Any],
+    token: CancelToken,
+    report: Report,
+) -> None:
+    """One CSV, whole or not at all."""
     try:
         with path.open("xb") as out:
-            out.write(header.encode())
-            _write_lines(out, parts, rewritten.order, token, report)
+            out.write(header_line(names).encode())
+            _write_lines(out, parts, order, token, report)
     except OSError as problem:
         path.unlink(missing_ok=True)
         raise storage_error(problem, path, "write") from problem
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    return rewritten.rows_out
+
+
+def _new_fields(columns: Mapping[str, NewValues]) -> list[_Fields]:
+    """The fields of columns that the source does not have."""
+    return [
+        _Fields(*_packed(values.domain, len(columns) == 1), values.codes, in_order=True)
+        for values in columns.values()
+    ]
 
 
 def column_codes(
@@ -88,11 +113,14 @@ def column_codes(
         return column.domain, found.column(0).to_numpy()
 
 
-def _check(rewritten: RewrittenRows, rows: int) -> None:
+def _check(rewritten: RewrittenRows, rows: int, names: Collection[str]) -> None:
     order = rewritten.order
     if len(order) and not 0 <= int(order.min()) <= int(order.max()) < rows:
         raise _misfit("its order names a row that there is not")
-    for name, values in rewritten.drawn.items():
+    for name in rewritten.added:
+        if name in names:
+            raise _misfit(f"`{name}` is a column of the source")
+    for name, values in (*rewritten.drawn.items(), *rewritten.added.items()):
         if len(values.codes) != len(order):
             raise _misfit(f"`{name}` has {len(values.codes):,} values for {len(order):,} rows")
 

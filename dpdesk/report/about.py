@@ -17,7 +17,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import voice
 from dpdesk.core.manifest import Manifest, celled_columns
 from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
-from dpdesk.engine.method import Method
+from dpdesk.engine.method import Method, RowsMethod
 from dpdesk.report.pages import plain_value, render
 from dpdesk.report.words import metric_lines, result_lines, unit_of
 
@@ -84,9 +84,10 @@ class Setting:
 
 
 def describe_columns(
-    table: CountedTable, manifest: Manifest, token: CancelToken
+    table: CountedTable, manifest: Manifest, method: Method, token: CancelToken
 ) -> tuple[ColumnNote, ...]:
     """A code book of the published table, counted from the table itself."""
+    said = method.column_words(manifest) if isinstance(method, RowsMethod) else {}
     result = manifest.result
     node = result.get("node")
     levels = node if isinstance(node, Mapping) else {}
@@ -95,7 +96,11 @@ def describe_columns(
     return tuple(
         ColumnNote(
             name,
-            pseudonym_words() if name in replaced else _treatment(levels.get(name), name in celled),
+            voice().say(said[name])
+            if name in said
+            else pseudonym_words()
+            if name in replaced
+            else _treatment(levels.get(name), name in celled),
             counted[name].distinct,
             counted[name].top,
             isinstance(levels.get(name), int) or name in celled,
@@ -197,5 +202,6 @@ def render_about(content: AboutContent) -> bytes:
         "suppressed": result.get("rows_suppressed", 0),
         "columns": content.columns,
         "generalised": any(column.generalised for column in content.columns),
+        "advice": content.method.advice if isinstance(content.method, RowsMethod) else (),
     }
     return render("about.html", values)

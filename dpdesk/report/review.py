@@ -133,7 +133,7 @@ def render_review(content: ReviewContent) -> bytes:
         "timings": plain_lines(as_table(evidence["timings"])),
     }
     rows = rows_of(method)
-    drawn = rows is not None and rows.draws
+    drawn = rows is not None and rows.draws and not rows.advice
     page = "report_diverted.html" if drawn else "report.html"
     return render(page, values)
 
@@ -207,6 +207,7 @@ def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
     celled = celled_columns(manifest)
     released = rows_of(method)
     drawn = frozenset() if released is None else released.drawn_columns(manifest)
+    said = {} if released is None else released.column_words(manifest)
     lines = []
     for name in map(str, as_list(as_table(content.evidence["source"])["columns"])):
         role = Role(roles[name])
@@ -214,6 +215,8 @@ def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
             fate = voice().text("not released")
         elif role is Role.PSEUDONYM:
             fate = pseudonym_words()
+        elif name in said:
+            fate = voice().say(said[name])
         elif name in drawn:
             fate = voice().text("drawn within hidden groups")
         elif name in celled:

@@ -39,6 +39,12 @@ _RESULT = {
         "count",
         m("So that the number of rows is a multiple of ℓ′; which rows, no value decided."),
     ),
+    "groups": Meaning(
+        m("Groups"), "count", m("Groups of rows with different values, numbered in the file.")
+    ),
+    "smallest_group": Meaning(
+        m("Smallest group"), "count", m("Rows in the group with the fewest.")
+    ),
     "classes": Meaning(
         m("Classes"), "count", m("Different combinations of the generalised columns in the file.")
     ),

@@ -13,6 +13,8 @@ _WORDS = {
     "suppression within max_suppression": "No more rows left out than allowed",
     "rows_removed": "Rows removed at random",
     "classes": "Number of classes",
+    "groups": "Number of groups",
+    "smallest_group": "Rows in the smallest group",
     "smallest_class": "Rows in the smallest class",
     "node": "Level of each quasi-identifier",
     "metrics, loss": "Detail lost",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from inspect import signature
 
 import numpy as np
@@ -17,7 +17,7 @@ from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.published import CheckStatus, RowDifference
-from dpdesk.core.rows import CodedColumn, RewrittenRows
+from dpdesk.core.rows import CodedColumn, NewValues, RewrittenRows
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput, Outcome, RowsMethod
 from dpdesk.engine.methods.registered import default_registry
@@ -41,11 +41,12 @@ HIERARCHIES = {
     "region": Hierarchy.from_rows("region", [(f"r{place}", "*") for place in range(5)]),
 }
 PLANS = {
+    "anatomy": [{"l": 3, "sensitive": "illness"}, {"l": 5, "sensitive": "job"}],
     "l-diverted": [
         {"l": 3},
         {"l": 2, "sensitive": ["job"], "partition": "largest-first"},
         {"l": 4, "k": 5, "max_suppression": 0.1},
-    ]
+    ],
 }
 CASES = [(method, raw) for method in METHODS for raw in PLANS[method.id]]
 TOKEN = CancelToken()
@@ -108,10 +109,16 @@ def published(rows: RewrittenRows) -> MemoryPublished:
         cells = dict(zip(source.columns, source.data[row], strict=True))
         for name, pairs in rows.mapping.items():
             cells[name] = pairs[cells[name]]
-        for name, values in rows.drawn.items():
+        for name, values in (rows.drawn | rows.added).items():
             cells[name] = values.domain[values.codes[place]]
-        found.append(tuple(cells[name] for name in names))
-    return MemoryPublished(tuple(names), tuple(found))
+        found.append(tuple(cells[name] for name in (*names, *rows.added)))
+    further = {file: new_table(columns) for file, columns in rows.tables.items()}
+    return MemoryPublished((*names, *rows.added), tuple(found), further)
+
+
+def new_table(columns: Mapping[str, NewValues]) -> MemoryPublished:
+    cells = [[each.domain[code] for code in each.codes] for each in columns.values()]
+    return MemoryPublished(tuple(columns), tuple(zip(*cells, strict=True)))
 
 
 def manifest_of(case: Case, judged: Outcome) -> Manifest:
@@ -130,7 +137,8 @@ def manifest_of(case: Case, judged: Outcome) -> Manifest:
 
 def difference(case: Case, judged: Outcome, table: MemoryPublished) -> RowDifference:
     """Rows compared as multisets, on the columns that were not drawn."""
-    names = [name for name in table.columns if name not in judged.drawn]
+    there_are = people().columns
+    names = [name for name in table.columns if name not in judged.drawn and name in there_are]
     recoding = case[0].claimed_recoding(manifest_of(case, judged), given_for(case), TOKEN)
     mapping = recoding.mapping if recoding is not None else {}
     source, columns = people(), [people().column(name) for name in names]
@@ -158,7 +166,7 @@ def test_judging_draws_nothing_and_says_the_same_twice(case: Case) -> None:
 
 def test_drawing_is_a_function_of_its_bits_and_differs_with_others(case: Case) -> None:
     judged = judged_of(case)
-    first, again, other = (published(drawn(case, judged, seed)).data for seed in (1, 1, 2))
+    first, again, other = (published(drawn(case, judged, seed)) for seed in (1, 1, 2))
     assert first == again
     assert first != other
 
@@ -206,9 +214,9 @@ def test_verify_refutes_a_broken_table(case: Case, break_it: str) -> None:
     judged = judged_of(case)
     table = published(drawn(case, judged))
     broken = {
-        "change a value": table.with_cell(3, sorted(judged.drawn)[0], "plague"),
-        "drop a row": MemoryPublished(table.columns, table.data[1:]),
-        "repeat a row": MemoryPublished(table.columns, (*table.data, table.data[0])),
+        "change a value": table.with_cell(3, min(judged.drawn, default="group"), "plague"),
+        "drop a row": replace(table, data=table.data[1:]),
+        "repeat a row": replace(table, data=(*table.data, table.data[0])),
         "swap rows": table.with_cell(0, "region", "elsewhere"),
     }[break_it]
     manifest, found = manifest_of(case, judged), difference(case, judged, broken)

@@ -98,10 +98,15 @@ class MemoryPublished:
 
     columns: tuple[str, ...]
     data: tuple[Row, ...] = field(repr=False)
+    further: Mapping[str, MemoryPublished] = field(default_factory=dict, repr=False)
 
     @property
     def rows(self) -> int:
         return len(self.data)
+
+    def beside(self, file: str, token: CancelToken) -> MemoryPublished:
+        token.check()
+        return self.further[file]
 
     def _counts(self, columns: Sequence[str]) -> Counter[Row]:
         places = [self.columns.index(name) for name in columns]
@@ -118,12 +123,17 @@ class MemoryPublished:
         token.check()
         return {values[0]: rows for values, rows in self._counts([column]).items()}
 
+    def fewest_values(self, columns: Sequence[str], counted: str, token: CancelToken) -> int:
+        token.check()
+        groups = Counter(key[:-1] for key in self._counts([*columns, counted]))
+        return min(groups.values(), default=0)
+
     def with_cell(self, row: int, column: str, value: str) -> MemoryPublished:
         """The same table with one cell changed."""
         place = self.columns.index(column)
         data = list(self.data)
         data[row] = (*data[row][:place], value, *data[row][place + 1 :])
-        return MemoryPublished(self.columns, tuple(data))
+        return MemoryPublished(self.columns, tuple(data), self.further)
 
 
 def publish(source: MemorySource, recoding: Recoding) -> MemoryPublished:

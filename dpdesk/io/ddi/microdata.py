@@ -47,6 +47,8 @@ def _treatment(name: str, manifest: Manifest) -> str:
             "Values were drawn at random. For someone who knows only how often each occurs, each "
             f"is true with a chance of 1 in {stated['l']}; other columns may tell more."
         )
+    if name == "group" and "separated" in stated:
+        return "Number of a group, drawn at random; the values of each group stand apart."
     if name not in as_list(stated.get("quasi_identifiers", [])):
         return ""
     levels = manifest.result.get("node")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpdesk.core.capabilities import Content, Protection
+from dpdesk.core.capabilities import ESTIMATED, Content, Protection
 from dpdesk.core.charts import format_figure
 from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.messages import counted, joined, msg
@@ -103,6 +103,26 @@ def _rarest(case: Case, name: str) -> str:
     return f" Before, the rarest value of {named([name])} had {format_figure(share, 'share')}."
 
 
+def _apart(case: Case) -> Answer:
+    size, names = _size(case, "l"), _names(case, "separated")
+    if size is None or not names:
+        text = "The guarantee names no l or no column."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
+    text = msg(
+        "For someone to whom the other columns tell nothing of it, each value of {columns} in a "
+        "person's group is the true one with a chance of at most {p}; all values that are not in "
+        "the group are ruled out.",
+        columns=named(names),
+        p=share_of(1, size),
+    )
+    minimum = case.policy.whole("minimum_l")
+    if minimum is not None and size < minimum:
+        text += f" The policy asks for ℓ of {minimum:,} or more."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, msg("Set l to {n:,} or more.", n=minimum))
+    advice = "Judge whether so few values are harmless to be narrowed down to."
+    return Answer(Status.REVIEW, text, Basis.MANIFEST, advice)
+
+
 def _known_others(case: Case) -> Answer:
     text = (
         "Whoever knows most of the other people's values may learn a person's with certainty; the "
@@ -110,6 +130,30 @@ def _known_others(case: Case) -> Answer:
     )
     advice = "Ask who could know them: an employer, a clinic, a village."
     return Answer(Status.REVIEW, text, Basis.PERSON, advice)
+
+
+def _only_groups(case: Case) -> Answer:
+    text = (
+        "A person's groups in two releases often have only the true value in common; no file "
+        "shows what else was released."
+    )
+    advice = "Ask whether these people's values have been released before, in any form."
+    return Answer(Status.REVIEW, text, Basis.PERSON, advice)
+
+
+def _found_rows(case: Case, table: TableFacts) -> Answer:
+    """All rows are released, and everything but the values that stand apart."""
+    quasi = [each.name for each in table.with_role(Role.QUASI_IDENTIFIER)]
+    text = "All rows of the source are released, and all columns but the one that stands apart "
+    text += "unchanged: whoever knows them of a person sees that the person is in the data."
+    if quasi:
+        text += msg(
+            " By {quasi}, {uniques} can be told from all others.",
+            quasi=named(quasi),
+            uniques=part(table.uniques, table.rows),
+        )
+    advice = "Where that is a threat, use a method that hides who is in the data."
+    return Answer(Status.REVIEW, text, Basis.TABLE, advice)
 
 
 def _only_release(case: Case) -> Answer:
@@ -231,6 +275,17 @@ DIVERTED_ITEMS: tuple[Question | TableQuestion, ...] = (
 )
 """Questions that only drawn values raise, in reading order."""
 
+
+GROUPED_ITEMS: tuple[Question | TableQuestion, ...] = (
+    Question("group-values", "How sure can somebody be of a value in a group?", _apart),
+    TELLING_ITEM,
+    Question("known-others", "Could somebody know most of the others' values?", _known_others),
+    Question("only-release", "Is it the only release of these people's values?", _only_groups),
+    TableQuestion("linkage", "Can somebody find a person's row?", _found_rows),
+    *(each for each in TABLE_ITEMS if each.id in _ABOUT_TABLES),
+    *(each for each in COLUMN_ITEMS if each.id != "one-column-more"),
+)
+"""Questions about rows whose sensitive values stand apart by groups, in reading order."""
 
 _TABLE = "table"
 ASK_ABOUT = "Ask who made the method what a release tells of people, and say why it may pass."
@@ -430,7 +485,7 @@ def _optimum(case: Case) -> Answer | None:
     if not case.policy.require_proven_optimal:
         return None
     result = case.facts.release.manifest.result
-    if case.facts.about.protection is Protection.DRAWN and "node" not in result:
+    if case.facts.about.protection in ESTIMATED and "node" not in result:
         text = "Values are drawn; nothing is searched for."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     value = result.get("proven_optimal")
@@ -644,6 +699,8 @@ def _content(case: Case) -> Sequence[Question | TableQuestion]:
     about = case.facts.about
     if about.protection is Protection.DRAWN:
         return questions_of(case)
+    if about.protection is Protection.GROUPS:
+        return GROUPED_ITEMS
     if about.protection is Protection.NOISE:
         return PRIVATE_ITEMS
     rows = (*TABLE_ITEMS, *COLUMN_ITEMS, ALONE_ITEM, TELLING_ITEM)

@@ -115,7 +115,8 @@ def _hidden(case: Case) -> set[str]:
     Those that are sensitive, where another column is released unchanged next to them.
     """
     release = case.facts.release
-    drawn = release.manifest.guarantee.parameters.get("diverted")
+    given = release.manifest.guarantee.parameters
+    drawn = given.get("diverted", given.get("separated"))
     changed = {str(name) for name in drawn} if isinstance(drawn, list) else set()
     roles = release.evidence.roles
     unchanged = {name for name, role in roles.items() if role in _UNCHANGED} - changed

@@ -20,10 +20,10 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters, plain_number
 from dpdesk.core.recoding import Recoding
+from dpdesk.engine.decoys.drawing import uniform
+from dpdesk.engine.decoys.partition import counted
 from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
-from dpdesk.engine.methods.l_diverted.drawing import uniform
-from dpdesk.engine.methods.l_diverted.partition import counted
 from dpdesk.engine.methods.l_diverted.settings import Settings
 from dpdesk.engine.recoded import label_codes, suppressed_tuples, tuple_keys
 
@@ -132,7 +132,7 @@ def choose_rows(
 
 def numbered(keys: NDArray[np.int64], token: CancelToken) -> NDArray[np.int32]:
     """A number for each key, the same for the same key, from 0 on; without the interpreter."""
-    from dpdesk.engine.methods.l_diverted.kernels import number_runs
+    from dpdesk.engine.decoys.kernels import number_runs
 
     found = np.empty(len(keys), np.int32)
     order = np.argsort(keys, kind="stable")

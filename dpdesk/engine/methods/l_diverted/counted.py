@@ -7,10 +7,10 @@ from threading import Lock
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.messages import msg
 from dpdesk.core.schema import Role, ValueCount
+from dpdesk.engine.decoys.eligibility import Eligibility
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.l_diverted.column_telling import ColumnsTell, columns_tell
 from dpdesk.engine.methods.l_diverted.combined import Generalised, generalise, kept_counts
-from dpdesk.engine.methods.l_diverted.eligibility import Eligibility
 from dpdesk.engine.methods.l_diverted.guarantee import name_list
 from dpdesk.engine.methods.l_diverted.settings import Settings
 from dpdesk.engine.methods.l_diverted.values import labels_of, raw_counts, released_counts

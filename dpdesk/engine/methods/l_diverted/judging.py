@@ -25,12 +25,12 @@ from dpdesk.core.jobs import CancelToken, Event, Note, Report, StepStarted
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import EMPTY
 from dpdesk.core.schema import ValueCount
+from dpdesk.engine.decoys.charts import frequency_chart
+from dpdesk.engine.decoys.eligibility import Eligibility, largest_common_l, refuse
 from dpdesk.engine.method import MethodInput, Outcome
-from dpdesk.engine.methods.l_diverted.charts import frequency_chart
 from dpdesk.engine.methods.l_diverted.column_telling import ColumnsTell
 from dpdesk.engine.methods.l_diverted.combined import Generalised
 from dpdesk.engine.methods.l_diverted.counted import COUNT, CountedValues
-from dpdesk.engine.methods.l_diverted.eligibility import Eligibility, largest_common_l, refuse
 from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
 from dpdesk.engine.methods.l_diverted.settings import Settings
 from dpdesk.engine.telling import TELL

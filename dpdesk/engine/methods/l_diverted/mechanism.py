@@ -19,8 +19,8 @@ import numpy as np
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.rows import CodedColumn, NewValues, RewrittenRows
-from dpdesk.engine.methods.l_diverted.drawing import PIECE, permutation, sample, uniform
-from dpdesk.engine.methods.l_diverted.partition import counted, row_groups, value_groups
+from dpdesk.engine.decoys.drawing import PIECE, permutation, sample, uniform
+from dpdesk.engine.decoys.partition import counted, row_groups, value_groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +35,7 @@ def all_but_the_rest(rows: int, size: int) -> Choose:
     """Choose all rows but ``rows`` mod ``size``, which are removed uniformly at random."""
 
     def choose(source: RandomSource) -> NDArray[np.int64]:
-        from dpdesk.engine.methods.l_diverted.kernels import number_kept
+        from dpdesk.engine.decoys.kernels import number_kept
 
         kept = np.empty(rows - rows % size, np.int64)
         number_kept(sample(rows, rows % size, source), kept)
@@ -91,7 +91,7 @@ def divert(
     ``codes`` are the rows' values below ``values``. Raises ValueError when they cannot be divided
     into groups, Cancelled.
     """
-    from dpdesk.engine.methods.l_diverted.kernels import publish
+    from dpdesk.engine.decoys.kernels import publish
 
     counts = counted(codes, values)
     ids = permutation(len(codes), source, token)

@@ -22,8 +22,7 @@ from dpdesk.core.parameters import (
     nearest,
 )
 from dpdesk.core.schema import Role
-
-MIXED, LARGEST_FIRST = "mixed", "largest-first"
+from dpdesk.engine.decoys import LARGEST_FIRST, MIXED
 
 _L = IntegerParameter(
     key="l",

@@ -8,9 +8,9 @@ def warm_kernels() -> None:
     import numpy as np
 
     from dpdesk.core.jobs import CancelToken
-    from dpdesk.engine.methods.l_diverted.kernels import number_kept
+    from dpdesk.engine.decoys import RULES
+    from dpdesk.engine.decoys.kernels import number_kept
     from dpdesk.engine.methods.l_diverted.mechanism import divert
-    from dpdesk.engine.methods.l_diverted.partition import RULES
     from dpdesk.engine.noise.randomness import SystemRandomness
 
     source, token = SystemRandomness(), CancelToken()

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app.types import COMPARE_AT_MOST, OpenWork
-from dpdesk.core.capabilities import UNKNOWN, Capabilities, Protection, Use
+from dpdesk.core.capabilities import ESTIMATED, UNKNOWN, Capabilities, Use
 from dpdesk.core.charts import Figure
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.forms.spin import NarrowCombo
@@ -539,5 +539,5 @@ class ComparePanel(Panel):
 
 def _looked_through(about: Capabilities) -> bool:
     """Whether releases of a method are browsed as cubes, or asked for what was drawn."""
-    drawn = about.protection is Protection.DRAWN
+    drawn = about.protection in ESTIMATED
     return about.allows(Use.BROWSED) or (drawn and about.allows(Use.ASKED))

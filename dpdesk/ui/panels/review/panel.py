@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from dpdesk.app.review.values import Status
 from dpdesk.app.scripting import release_script
-from dpdesk.core.capabilities import Protection, Use
+from dpdesk.core.capabilities import ESTIMATED, Use
 from dpdesk.core.export_formats import DESCRIPTIONS, suffix_of
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
@@ -423,7 +423,7 @@ class ReviewPanel(Panel):
             presenter.risk_picture(facts, report),
             bench.context.registry.about(facts.method),
         )
-        drawn = about.protection is Protection.DRAWN and about.allows(Use.ASKED)
+        drawn = about.protection in ESTIMATED and about.allows(Use.ASKED)
         self.release.exports.show_fitting(about.exports)
         cube = about.allows(Use.BROWSED)
         self.release.show_picture(picture, tables=tables, cube=cube, drawn=drawn)

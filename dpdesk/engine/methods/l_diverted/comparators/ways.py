@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.decoys import LARGEST_FIRST, MIXED
+from dpdesk.engine.decoys.drawing import permutation, uniform
+from dpdesk.engine.decoys.partition import row_groups, value_groups
 from dpdesk.engine.methods.l_diverted.comparators.pool import Codes, Floats, Sample
-from dpdesk.engine.methods.l_diverted.drawing import permutation, uniform
 from dpdesk.engine.methods.l_diverted.estimation.estimate import iterative_bayes
 from dpdesk.engine.methods.l_diverted.estimation.groups import group_model
 from dpdesk.engine.methods.l_diverted.estimation.solving import nonnegative_counts
 from dpdesk.engine.methods.l_diverted.estimation.transition import FullTransition
 from dpdesk.engine.methods.l_diverted.mechanism import divert
-from dpdesk.engine.methods.l_diverted.partition import row_groups, value_groups
-from dpdesk.engine.methods.l_diverted.settings import LARGEST_FIRST, MIXED
 from dpdesk.engine.noise.laplace import DiscreteLaplace
 
 if TYPE_CHECKING:

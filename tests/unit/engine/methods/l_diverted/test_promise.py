@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.methods.l_diverted.kernels import publish
-from dpdesk.engine.methods.l_diverted.partition import row_groups, value_groups
+from dpdesk.engine.decoys.kernels import publish
+from dpdesk.engine.decoys.partition import row_groups, value_groups
 from dpdesk.engine.methods.l_diverted.settings import LARGEST_FIRST, MIXED
 from tests.helpers.known_bits import ListedBits
 from tests.reference import diverted as reference

@@ -1,11 +1,11 @@
-"""Charts of diverted privacy before anything is drawn."""
+"""Which values of a column are too frequent for groups of different values, as a picture."""
 
 from __future__ import annotations
 
 from dpdesk.core.charts import Axis, BarChart, BarSeries, SeriesStyle, table_from
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import EMPTY, quoted
-from dpdesk.engine.methods.l_diverted.eligibility import Eligibility
+from dpdesk.engine.decoys.eligibility import Eligibility
 
 _MOST_BARS = 12
 
@@ -44,7 +44,7 @@ def _answer(found: Eligibility) -> str:
         return "There are no rows."
     name = quoted(most.value)
     limit = msg(
-        "at most {allowed:,} may have the same value at ℓ′ = {l:,}",
+        "at most {allowed:,} may have the same value in groups of {l:,}",
         allowed=found.allowed,
         l=found.l,
     )

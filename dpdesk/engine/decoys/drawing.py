@@ -27,7 +27,7 @@ def below(bounds: NDArray[np.uint64], source: RandomSource) -> NDArray[np.uint64
     The first words of the stream stand for the bounds in their order; each one that has to be drawn
     again takes a further word. ValueError for a bound of 0.
     """
-    from dpdesk.engine.methods.l_diverted.kernels import reduce_words
+    from dpdesk.engine.decoys.kernels import reduce_words
 
     if len(bounds) and not bounds.all():
         raise ValueError("there is no number below 0")
@@ -55,7 +55,7 @@ def permutation(
 
     Fisher and Yates' shuffle. Raises Cancelled.
     """
-    from dpdesk.engine.methods.l_diverted.kernels import swap_down
+    from dpdesk.engine.decoys.kernels import swap_down
 
     order: NDArray[np.uint32] | NDArray[np.int64] = np.arange(length, dtype=np.int64)
     if length < 1 << 32:

@@ -16,15 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.methods.l_diverted.drawing import PIECE, below
-from dpdesk.engine.methods.l_diverted.settings import LARGEST_FIRST, MIXED
+from dpdesk.engine.decoys import LARGEST_FIRST, MIXED
+from dpdesk.engine.decoys.drawing import PIECE, below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpdesk.engine.noise.randomness import RandomSource
-
-RULES = (MIXED, LARGEST_FIRST)
 
 MOST_DRAWS = 1 << 27
 """Above so many random numbers (and eight for each row) one order of the values serves several
@@ -43,7 +41,7 @@ def value_groups(
 
     ``counts`` must add up to a multiple of ``size``, with none above the number of groups; each
     group then holds ``size`` different values, and every value is in as many groups as it counts.
-    ``rule`` is one of :data:`RULES`; largest-first takes nothing from ``source``.
+    ``rule`` is one of :data:`~dpdesk.engine.decoys.RULES`; largest-first takes nothing from ``source``.
 
     Raises ValueError for counts that cannot be divided so, Cancelled.
     """
@@ -85,7 +83,7 @@ def _mixed(
     token: CancelToken,
     most_draws: int,
 ) -> None:
-    from dpdesk.engine.methods.l_diverted.kernels import mixed_groups
+    from dpdesk.engine.decoys.kernels import mixed_groups
 
     values, groups = len(left), len(found)
     batch = batch_size(values, groups, size, most_draws)
@@ -105,7 +103,7 @@ def _mixed(
 def _largest_first(
     left: NDArray[np.int64], size: int, found: NDArray[np.int32], token: CancelToken
 ) -> None:
-    from dpdesk.engine.methods.l_diverted.kernels import heap_of, largest_first_groups
+    from dpdesk.engine.decoys.kernels import heap_of, largest_first_groups
 
     heap = np.empty(len(left), np.int64)
     heap_of(left, heap)
@@ -118,7 +116,7 @@ def _largest_first(
 
 def counted(codes: NDArray[np.int32], values: int) -> NDArray[np.int64]:
     """Rows of each value below ``values``."""
-    from dpdesk.engine.methods.l_diverted.kernels import count_values
+    from dpdesk.engine.decoys.kernels import count_values
 
     counts = np.zeros(values, np.int64)
     count_values(codes, counts)
@@ -136,7 +134,7 @@ def row_groups(
     ``codes`` are the values of the rows, ``ids[i]`` is the row with id i, ``groups`` the partition
     of the counts of ``codes``. The result has the shape of ``groups``. Raises Cancelled.
     """
-    from dpdesk.engine.methods.l_diverted.kernels import members_of, rows_by_value
+    from dpdesk.engine.decoys.kernels import members_of, rows_by_value
 
     sizes = counted(codes, int(groups.max(initial=-1)) + 1)
     begins = np.zeros(len(sizes), np.int64)

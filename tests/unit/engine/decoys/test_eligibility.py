@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.schema import ValueCount
-from dpdesk.engine.methods.l_diverted.eligibility import Eligibility, largest_common_l, refuse
+from dpdesk.engine.decoys.eligibility import Eligibility, largest_common_l, refuse
 
 counts_of = st.lists(st.integers(1, 7), min_size=1, max_size=4)
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.methods.l_diverted.drawing import permutation
-from dpdesk.engine.methods.l_diverted.partition import RULES, batch_size, row_groups, value_groups
-from dpdesk.engine.methods.l_diverted.settings import LARGEST_FIRST, MIXED
+from dpdesk.engine.decoys import LARGEST_FIRST, MIXED, RULES
+from dpdesk.engine.decoys.drawing import permutation
+from dpdesk.engine.decoys.partition import batch_size, row_groups, value_groups
 from tests.helpers.known_bits import ListedBits, SeededBits
 from tests.reference import diverted as reference
 
@@ -66,7 +66,7 @@ def test_groups_hold_different_values_and_use_up_every_row(
 def test_groups_that_share_an_order_hold_different_values_too(
     case: tuple[list[int], int], seed: int, most: int
 ) -> None:
-    from dpdesk.engine.methods.l_diverted.kernels import mixed_groups
+    from dpdesk.engine.decoys.kernels import mixed_groups
 
     counts, size = case
     groups = sum(counts) // size

@@ -1,4 +1,4 @@
-"""Whether a column can be divided into groups of ℓ′ different values, and what to do if not.
+"""Whether a column can be divided into groups of l different values, and what to do if not.
 
 Source: l-diverted paper, section 4: no value may have more than N/ℓ′ rows. Removing the N mod ℓ′
 rows that are left over never makes an eligible column ineligible: f ≤ N/ℓ′ implies f ≤ ⌊N/ℓ′⌋.
@@ -20,7 +20,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class Eligibility:
-    """One column checked against ℓ′; ``counts`` are its values with their rows, missing ones too.
+    """One column checked against l; ``counts`` are its values with their rows, missing ones too.
 
     ``level`` is that of its hierarchy at which the values stand, 0 for the raw ones.
     """
@@ -53,7 +53,7 @@ class Eligibility:
 
     @cached_property
     def largest_l(self) -> int:
-        """The largest ℓ′ that works: the rows over those of the most frequent value; 0 if none."""
+        """The largest l that works: the rows over those of the most frequent value; 0 if none."""
         most = max((item.rows for item in self.counts), default=0)
         return self.rows // most if most else 0
 
@@ -86,7 +86,7 @@ class Eligibility:
         """What is wrong, in one sentence."""
         if self.allowed == 0:
             return msg(
-                "`{attribute}` has {rows:,} rows in all, fewer than the ℓ′ = {l:,} that one "
+                "`{attribute}` has {rows:,} rows in all, fewer than the {l:,} that one "
                 "group needs.",
                 attribute=self.attribute,
                 rows=self.rows,
@@ -160,5 +160,5 @@ def refuse(found: Sequence[Eligibility], where: str) -> None:
 
 
 def largest_common_l(found: Sequence[Eligibility]) -> int:
-    """The largest ℓ′ that works for all columns; below 2 when none does."""
+    """The largest l that works for all columns; below 2 when none does."""
     return min((each.largest_l for each in found), default=0)

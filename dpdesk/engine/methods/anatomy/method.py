@@ -1,0 +1,200 @@
+"""Anatomy as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
+from dpdesk.core.export_formats import OF_ROWS
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField
+from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
+from dpdesk.core.query import Answer, Askable, Query
+from dpdesk.core.released import ReleasedContent
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome, RowsMethod
+from dpdesk.engine.methods.anatomy.settings import (
+    DRAW,
+    GROUP,
+    PARAMETERS,
+    PUBLIC_FIELDS,
+    TABLE,
+    check_settings,
+    named,
+)
+
+# Whatever needs numpy is imported where it is used.
+if TYPE_CHECKING:
+    from dpdesk.core.rows import RewrittenRows, RowSource
+    from dpdesk.engine.noise.randomness import RandomSource
+
+
+class Anatomy(RowsMethod):
+    """Rows in groups of l or more, the sensitive values of each group in a table of their own.
+
+    Source: the course text, anatomy; what it promises: :mod:`.guarantee`.
+    """
+
+    id: ClassVar[str] = "anatomy"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.ROWS,
+        Protection.GROUPS,
+        Spending.NOTHING,
+        RowOrder.SORTED,
+        tables=(TABLE,),
+        exports=OF_ROWS,
+        uses=frozenset({Use.ASKED}),
+    )
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "Values apart by groups (anatomy)"
+    summary: ClassVar[str] = (
+        "Release all rows unchanged but for one sensitive column, which is replaced by the number "
+        "of a small group drawn at random; the different values of each group stand in a table of "
+        "their own."
+    )
+    promise: ClassVar[str] = (
+        "For someone to whom the other columns tell nothing of it, each value of a person's group "
+        "is the true one with a chance of at most 1 in l; that the person is in the data, and in "
+        "which row, is not hidden."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
+    checked_by: ClassVar[Mapping[str, str]] = {
+        GUARANTEE: "the words of the guarantee",
+        **{key: key for key in ("rows_out", "groups", "smallest_group")},
+    }
+    pseudonyms: ClassVar[str] = (
+        "rows or releases that a pseudonym joins would give one person several groups, which "
+        "often have only the true value in common"
+    )
+    draws: ClassVar[bool] = True
+    live: ClassVar[tuple[str, ...]] = ("l",)
+    advice: ClassVar[tuple[str, ...]] = (
+        "The table sensitive.csv gives the values of each group, without saying which row of the "
+        "group has which.",
+        "To estimate how many rows with some property have a value: for each group that has the "
+        "value, take the share of its rows that have the property, and add the shares up. "
+        "`dpdesk query FOLDER` does it, with the bounds within which the number lies for certain.",
+        "That estimate takes each value of a group to be equally likely for each of its rows. "
+        "Where the property and the value go together, it is too close to no relation.",
+        "Rows are sorted, and groups are numbered at random: neither carries information.",
+    )
+
+    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
+        """See :meth:`QueryableMethod.askable`."""
+        from dpdesk.engine.methods.anatomy.querying import askable
+
+        return askable(content, token)
+
+    def answer(
+        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
+    ) -> Answer:
+        """See :meth:`QueryableMethod.answer`."""
+        from dpdesk.engine.methods.anatomy.querying import answer
+
+        return answer(query, content, token)
+
+    def effective_roles(
+        self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]
+    ) -> Mapping[str, Role]:
+        """See :meth:`Method.effective_roles`: the column that is named is sensitive."""
+        wanted = named(parameters, {})
+        return {
+            name: Role.SENSITIVE if name in wanted and role is Role.INSENSITIVE else role
+            for name, role in roles.items()
+        }
+
+    def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
+        """See :meth:`Method.roles_with_hierarchy`: none is used."""
+        return ()
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`; codes in :func:`~.settings.check_settings`."""
+        check_settings(columns, roles, parameters, where)
+
+    def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
+        """Count the sensitive values; see :meth:`RowsMethod.explore`."""
+        from dpdesk.engine.methods.anatomy.grouping import AnatomyExploration
+
+        found = AnatomyExploration(given)
+        found.view_until(given.parameters, token, report)
+        return found
+
+    def decide(self, given: MethodInput, token: CancelToken, report: Report) -> Outcome:
+        """See :meth:`RowsMethod.decide`; RefusedError ``diverted.not-eligible``."""
+        from dpdesk.engine.methods.anatomy.grouping import decide
+
+        return decide(given, token, report)
+
+    def draw(
+        self,
+        given: MethodInput,
+        outcome: Outcome,
+        rows: RowSource,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> RewrittenRows:
+        """See :meth:`RowsMethod.draw`."""
+        from dpdesk.engine.methods.anatomy.grouping import draw
+
+        token.check()
+        report(StepStarted(DRAW, 1, 1))
+        return draw(given, rows, randomness, token)
+
+    def verify(
+        self, manifest: Manifest, published: PublishedTable, token: CancelToken
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`RowsMethod.verify`."""
+        from dpdesk.engine.methods.anatomy.guarantee import anatomy_guarantee
+        from dpdesk.verifiers.anatomy.verification import verify_public
+
+        return verify_public(manifest.as_json(), published, anatomy_guarantee, token)
+
+    def verify_with_source(
+        self,
+        manifest: Manifest,
+        published: PublishedTable,
+        given: MethodInput,
+        difference: RowDifference | None,
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`RowsMethod.verify_with_source`."""
+        from dpdesk.engine.methods.anatomy.guarantee import anatomy_guarantee
+        from dpdesk.verifiers.anatomy.verification import verify_against_source
+
+        if difference is None:
+            raise TypeError("grouped rows are compared with their source")
+        return verify_against_source(
+            manifest.as_json(), published, given, difference, anatomy_guarantee, token
+        )
+
+    def column_words(self, manifest: Manifest) -> Mapping[str, str]:
+        """See :meth:`RowsMethod.column_words`."""
+        apart = manifest.guarantee.parameters.get("separated")
+        names = apart if isinstance(apart, list) else []
+        return {
+            **{str(name): "values stand in sensitive.csv, by groups" for name in names},
+            GROUP: "number of the group, drawn at random; its values stand in sensitive.csv",
+        }
+
+    def evidence_fault(
+        self,
+        manifest: Manifest,
+        evidence: Mapping[str, object],
+        published: PublishedTable,
+        token: CancelToken,
+    ) -> str | None:
+        """See :meth:`RowsMethod.evidence_fault`."""
+        from dpdesk.verifiers.anatomy.verification import evidence_fault
+
+        return evidence_fault(manifest.as_json(), evidence, published)

@@ -1,0 +1,1 @@
+"""Checks of releases whose sensitive values stand in a table of their own."""
