@@ -128,7 +128,7 @@ def _protection(context: AppContext, method: str, where: str) -> Protection:
 
 
 def _stated(facts: ReleaseFacts) -> dict[str, object]:
-    """What the guarantee of drawn values, or of values that stand apart, says of the risk; empty for all other releases."""
+    """What the guarantee of drawn values, or of those that stand apart, says of the risk."""
     given = facts.manifest.guarantee.parameters
     size, names = given.get("l"), given.get("diverted", given.get("separated"))
     if not isinstance(size, int) or size < 2 or not isinstance(names, list):

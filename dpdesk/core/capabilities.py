@@ -63,9 +63,9 @@ class Capabilities:
     """What a method does, as data; None where it does not say.
 
     ``order`` is of rows alone, as are ``tables``: the names of the public tables that stand next to
-    them, each in every release; ``folder`` (the folder of the public part that its tables lie in) of
-    all that releases no rows. ``exports`` are the formats that its releases fit, ``uses`` what else
-    can be done with them: empty where nothing can, which is not the same as not said.
+    them, each in every release; ``folder`` (the folder of the public part that its tables lie in)
+    of all that releases no rows. ``exports`` are the formats that its releases fit, ``uses`` what
+    else can be done with them: empty where nothing can, which is not the same as not said.
     """
 
     content: Content | None = None

@@ -18,6 +18,7 @@ from dpdesk.core.messages import frame
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.schema import Role
+from dpdesk.engine.methods.anatomy.guarantee import anatomy_guarantee
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
 from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
 from dpdesk.engine.methods.registered import default_registry
@@ -138,6 +139,15 @@ def _row_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
         yield f"drawn {roles} {size}", made, truth
 
 
+def _apart_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
+    for quasi, rest, size in product((0, 1, 2), ({}, {"job": Role.SENSITIVE}), (2, 5)):
+        names = ("sex", "region")[:quasi]
+        roles = dict.fromkeys(names, Role.QUASI_IDENTIFIER) | rest | {"age": Role.INSENSITIVE}
+        columns = _columns(names, rest | {"age": Role.INSENSITIVE}) | {"apart": ("illness",)}
+        truth = Truth("apart", size=size, columns=columns)
+        yield f"apart {roles} {size}", anatomy_guarantee(size, "illness", roles), truth
+
+
 def _columns(quasi: tuple[str, ...], rest: dict[str, Role]) -> dict[str, tuple[str, ...]]:
     by_role = {role.value: tuple(n for n, each in rest.items() if each is role) for role in Role}
     return by_role | {"quasi": quasi}
@@ -159,8 +169,8 @@ def private_cases() -> tuple[tuple[str, Guarantee, Truth], ...]:
 
 @cache
 def row_cases() -> tuple[tuple[str, Guarantee, Truth], ...]:
-    """See :func:`_row_cases`."""
-    return tuple(_row_cases())
+    """See :func:`_row_cases` and :func:`_apart_cases`."""
+    return (*_row_cases(), *_apart_cases())
 
 
 @cache
@@ -184,7 +194,7 @@ def test_every_sentence_is_known_and_true_where_it_stands() -> None:
 
 
 def test_every_method_is_asked() -> None:
-    asked = {*MORE, "k-anonymity", "l-diverted"}
+    asked = {*MORE, "k-anonymity", "anatomy", "l-diverted"}
     assert {method.id for method in default_registry()} == asked
 
 
@@ -243,6 +253,7 @@ ELSEWHERE = frozenset(
 WORDED = (
     "private/guarantee_words", "cubes/guarantee_words", "cubes/guarantee", "cubes/exact/words",
     "methods/dp_graph/words", "methods/l_diverted/guarantee", "methods/k_anonymity/guarantee",
+    "methods/anatomy/guarantee",
     "methods/k_anonymity/pseudonym_words",
 )  # fmt: skip
 """Modules that word guarantees."""

@@ -42,7 +42,9 @@ def write_source(folder: Path, rows: int = 403) -> Path:
     return path
 
 
-def write_plan(folder: Path, protection: str = "", attributes: str = "") -> Path:
+def write_plan(
+    folder: Path, protection: str = "", attributes: str = "", method: str = "l-diverted"
+) -> Path:
     """A plan beside the source; ``protection`` and ``attributes`` are more lines of the tables."""
     plan = folder / "clinic.toml"
     plan.write_text(
@@ -54,7 +56,7 @@ path = "{SOURCE}"
 {IDENTIFIER} = {{ role = "identifier" }}
 {attributes}
 [protection]
-method = "l-diverted"
+method = "{method}"
 {protection or "l = 3" + chr(10) + 'sensitive = ["illness", "job"]'}
 """,
         encoding="utf-8",

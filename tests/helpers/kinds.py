@@ -60,10 +60,10 @@ population = "register"
     return run_plan(context, plan, folder / "release", CancelToken(), silent).out, source
 
 
-def _clinic(protection: str = "", attributes: str = "") -> Maker:
+def _clinic(protection: str = "", attributes: str = "", method: str = "l-diverted") -> Maker:
     def make(folder: Path, context: AppContext) -> Made:
         source = clinic.write_source(folder)
-        plan = clinic.write_plan(folder, protection, attributes)
+        plan = clinic.write_plan(folder, protection, attributes, method)
         return clinic.release(plan, folder / "release", context).out, source
 
     return make
@@ -106,6 +106,7 @@ KINDS: Mapping[str, Maker] = {
     "k-anonymity": _town('objective = "discernibility"'),
     "k-anonymity, samarati": _town('algorithm = "samarati"'),
     "k-anonymity, linked": _linked,
+    "anatomy": _clinic('l = 3\nsensitive = "illness"', method="anatomy"),
     "l-diverted": _clinic(),
     "l-diverted with k": _clinic(
         'l = 3\nk = 2\nmax_suppression = 0.2\nsensitive = ["illness"]',

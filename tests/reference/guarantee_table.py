@@ -25,8 +25,8 @@ _PARTS = {
 class Truth:
     """What is true of a release, from its plan and what was counted.
 
-    ``kind`` is ``cube``, ``graph``, ``k`` or ``drawn``; ``change`` the size of a minimal change, 0
-    where nothing is exact; ``columns`` the released columns by role.
+    ``kind`` is ``cube``, ``graph``, ``k``, ``drawn`` or ``apart``; ``change`` the size of a minimal
+    change, 0 where nothing is exact; ``columns`` the released columns by role.
     """
 
     kind: str
@@ -461,8 +461,39 @@ _alone = _when(lambda t: t.kind == "k" and not any(t.columns.get(each) for each 
 _kept = _when(lambda t: t.kind == "k")
 _drawn = _when(lambda t: t.kind == "drawn")
 _levels = _when(lambda t: t.k > 0)
+_apart = _when(lambda t: t.kind == "apart")
+_hidden = _when(lambda t: t.kind in ("drawn", "apart"))
 
 ROWS: tuple[Entry, ...] = (
+    Entry(CLAIM, "The values of {names} stand apart from the rows, by groups of at least {n} rows "
+          "in which all values are different.", _both(_of("apart"), _counts(1, "size"))),
+    Entry(CLAIM, "For every way to give the values of a group to its rows, this release would "
+          "have come out with exactly the same chance.", _apart),
+    Entry(CLAIM, "So for someone who knows the columns of the rows, and to whom they tell nothing "
+          "of {names}, each value of a person's group is the true one with a chance of at most 1 "
+          "in {n}.", _both(_of("apart"), _counts(1, "size"))),
+    Entry(ASSUMES, "Groups were drawn and numbered by a cryptographic generator; against an "
+          "adversary who breaks it nothing is promised.", _apart),
+    Entry(ASSUMES, "This is the only release about these people: a person's groups in two "
+          "releases often have only the true value in common.", _apart),
+    Entry(LIMITS, "Presence: every row of the source is released, so whoever knows the other "
+          "columns of a person sees whether that person is in the data.", _apart),
+    *(
+        Entry(LIMITS, f"Finding a person's row: {{names}} {are} released unchanged, so whoever "
+              f"knows {them} of a person may find the row, and with it the group.",
+              _of("quasi", *OTHERS))
+        for are, them in (("is", "it"), ("are", "them"))
+    ),
+    Entry(LIMITS, "What the other columns tell of {names}: where values go together, the values "
+          "of a group are not equally likely for its rows.", _of("apart")),
+    Entry(LIMITS, "How they go together can be learned from this release itself, by comparing its "
+          "groups.", _apart),
+    Entry(LIMITS, "Somebody who knows values of other people in the group: each of them leaves "
+          "one fewer, and whoever knows all but one knows the last with certainty.", _apart),
+    Entry(LIMITS, "What a person's value is not: all values that are not in the person's group "
+          "are ruled out with certainty.", _apart),
+    Entry(LIMITS, "{names}: sensitive by role, but not kept apart; the true values stand in the "
+          "rows.", _of("sensitive")),
     *(
         Entry(CLAIM, f"For someone who knows only {{names}} of a person, "
               f"{told}{_MATCH}{each}{_COVERS}",
@@ -595,7 +626,7 @@ ROWS: tuple[Entry, ...] = (
           "be combined, and together they tell the true ones.", _drawn),
     Entry(ASSUMES, "It was published as it was drawn, not chosen among several draws after a "
           "look at "
-          "them.", _drawn),
+          "them.", _hidden),
     Entry(ASSUMES, "The {n} values of a group are different texts; values that mean nearly the "
           "same "
           "hide little from somebody who only asks for that meaning.", _counts(0, "size")),
@@ -614,7 +645,7 @@ ROWS: tuple[Entry, ...] = (
           "where it is published.", _counts(0, "size")),
     Entry(LIMITS, "Large counts and shares of the population: they are meant to be accurate, and "
           "whoever "
-          "is known to belong to a group may be judged by them.", _drawn),
+          "is known to belong to a group may be judged by them.", _hidden),
     Entry(LIMITS, "{names} taken together: each is drawn by itself, and nothing is claimed on "
           "what their "
           "published values tell in combination.", _of("drawn")),

@@ -41,7 +41,8 @@ def value_groups(
 
     ``counts`` must add up to a multiple of ``size``, with none above the number of groups; each
     group then holds ``size`` different values, and every value is in as many groups as it counts.
-    ``rule`` is one of :data:`~dpdesk.engine.decoys.RULES`; largest-first takes nothing from ``source``.
+    ``rule`` is one of :data:`~dpdesk.engine.decoys.RULES`; largest-first takes nothing from
+    ``source``.
 
     Raises ValueError for counts that cannot be divided so, Cancelled.
     """

@@ -1,1 +1,1 @@
-"""Anatomy: rows with the number of a group, and the values of each group in a table of their own."""
+"""Anatomy: rows with the number of a group, the values of each group in a table apart."""

@@ -116,11 +116,8 @@ class _Question:
                 continue
             for label, chosen in self._choices():
                 found = self._estimate(here, chosen)
-                if label == "":
-                    yield _row(labels, *found)
-                    continue
-                place = by.index(self.name)
-                yield _row((*labels[:place], label, *labels[place:]), *found)
+                place = by.index(self.name) if label else 0
+                yield _row((*labels[:place], *label, *labels[place:]), *found)
 
     def _estimate(self, here: Ints, chosen: Bools) -> tuple[float, float, float]:
         values = np.bincount(self.group[chosen], minlength=len(self.sizes))
@@ -128,8 +125,8 @@ class _Question:
         high = np.minimum(here, values)
         return float((here * values / self.sizes).sum()), float(low.sum()), float(high.sum())
 
-    def _choices(self) -> Iterator[tuple[str | None, Bools]]:
-        """The lines with each value that is told apart, margins last; one with all if none is."""
+    def _choices(self) -> Iterator[tuple[Label, Bools]]:
+        """The lines with each value that is told apart, margins last; without labels if none is."""
         wanted = np.array(
             [
                 match is Match.YES
@@ -137,13 +134,13 @@ class _Question:
             ]
         )
         if self.name not in [each.column for each in self.query.by]:
-            yield "", wanted[self.value]
+            yield (), wanted[self.value]
             return
         texts, place = self.table.texts[1], 1
         for code in sorted(np.flatnonzero(wanted).tolist(), key=label_order(self.table, place)):
-            yield texts[code], self.value == code
+            yield (texts[code],), self.value == code
         if self.query.margins:
-            yield None, wanted[self.value]
+            yield (None,), wanted[self.value]
 
     def _rows_of(self, inside: Bools) -> Ints:
         """Rows of each group among the combinations ``inside``."""
