@@ -17,7 +17,8 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import voice
 from dpdesk.core.manifest import Manifest, celled_columns
 from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
-from dpdesk.engine.method import Method, RowsMethod
+from dpdesk.engine.kinds import rows_of
+from dpdesk.engine.method import Method
 from dpdesk.report.pages import plain_value, render
 from dpdesk.report.words import metric_lines, result_lines, unit_of
 
@@ -87,7 +88,8 @@ def describe_columns(
     table: CountedTable, manifest: Manifest, method: Method, token: CancelToken
 ) -> tuple[ColumnNote, ...]:
     """A code book of the published table, counted from the table itself."""
-    said = method.column_words(manifest) if isinstance(method, RowsMethod) else {}
+    rows = rows_of(method)
+    said = {} if rows is None else rows.column_words(manifest)
     result = manifest.result
     node = result.get("node")
     levels = node if isinstance(node, Mapping) else {}
@@ -189,7 +191,7 @@ def _tables_words(text: str) -> str:
 
 def render_about(content: AboutContent) -> bytes:
     """The page; see :func:`~dpdesk.report.pages.render`."""
-    manifest = content.manifest
+    manifest, rows = content.manifest, rows_of(content.method)
     result = manifest.result
     values = {
         "title": manifest.title or voice().text("Protected microdata"),
@@ -202,6 +204,6 @@ def render_about(content: AboutContent) -> bytes:
         "suppressed": result.get("rows_suppressed", 0),
         "columns": content.columns,
         "generalised": any(column.generalised for column in content.columns),
-        "advice": content.method.advice if isinstance(content.method, RowsMethod) else (),
+        "advice": () if rows is None else rows.advice,
     }
     return render("about.html", values)
