@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import (
@@ -229,7 +230,12 @@ class TextListParameter(Parameter):
 
 @dataclass(frozen=True)
 class StructuredParameter(Parameter):
-    """Tables and lists, kept as :class:`~dpdesk.core.parameters.Nested`."""
+    """Tables and lists, kept as :class:`~dpdesk.core.parameters.Nested`.
+
+    ``lines`` says whether :meth:`parse` reads a list of texts too, one for each line of a form.
+    """
+
+    lines: ClassVar[bool] = False
 
     def as_plain(self, value: ParameterValue) -> object:
         """See :meth:`Parameter.as_plain`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
-from dpdesk.core.plain import is_sane, show
+from dpdesk.core.plain import freeze, is_sane, show, thaw
 
 _MOST_COMPARED, _LONGEST_COMPARED = 2_000, 200
 
@@ -40,6 +40,14 @@ class Nested:
     """The value of a parameter with inner structure, as frozen plain values."""
 
     plain: object
+
+    def __reduce__(self) -> tuple[Callable[[object], Nested], tuple[object]]:
+        """Frozen tables cannot be sent to another process as they are."""
+        return _frozen, (thaw(self.plain, exact=True),)
+
+
+def _frozen(plain: object) -> Nested:
+    return Nested(freeze(plain))
 
 
 ParameterValue: TypeAlias = (

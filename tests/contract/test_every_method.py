@@ -134,6 +134,15 @@ def samples(parameter: Parameter) -> list[object]:
         return [{"age": 1, "sex": 0}]
     if isinstance(parameter, FlagParameter):
         return [True, False]
+    if parameter.key == "require":
+        whole = {
+            "model": "l-diversity",
+            "attribute": "pay",
+            "variant": "recursive",
+            "l": 2,
+            "c": 1.5,
+        }
+        return [whole, [whole], ["pay: t-closeness t=0.2"]]
     return []
 
 

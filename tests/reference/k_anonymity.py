@@ -40,10 +40,14 @@ class Release:
     def __init__(self, rows: Rows, paths: Paths, node: Node, k: int) -> None:
         self.rows, self.paths, self.node, self.k = rows, paths, node, k
         self.new = generalise(rows, paths, node)
-        sizes = Counter(self.new)
-        self.keeps = [sizes[row] >= k for row in self.new]
-        self.kept_sizes = [size for size in sizes.values() if size >= k]
+        self.keeps = self.kept()
+        left = Counter(row for row, keep in zip(self.new, self.keeps, strict=True) if keep)
+        self.kept_sizes = list(left.values())
         self.suppressed = self.keeps.count(False)
+
+    def kept(self) -> list[bool]:
+        sizes = Counter(self.new)
+        return [sizes[row] >= self.k for row in self.new]
 
     @property
     def classes(self) -> int:
@@ -124,20 +128,29 @@ class Release:
         return {"loss": self.loss, "discernibility": Fraction(self.discernibility)}[name]
 
 
-def best(rows: Rows, paths: Paths, objective: str, k: int, max_suppressed: int) -> Node | None:
+def best(
+    rows: Rows,
+    paths: Paths,
+    objective: str,
+    k: int,
+    max_suppressed: int,
+    of: type[Release] = Release,
+) -> Node | None:
     """Lowest objective of all feasible nodes; ties as documented."""
     found = []
     for node in nodes(paths):
-        release = Release(rows, paths, node, k)
+        release = of(rows, paths, node, k)
         if release.feasible(max_suppressed):
             ties = (-release.classes, release.suppressed, sum(node), node)
             found.append(((release.objective(objective), *ties), node))
     return min(found)[1] if found else None
 
 
-def minimal(rows: Rows, paths: Paths, k: int, max_suppressed: int) -> list[Node]:
+def minimal(
+    rows: Rows, paths: Paths, k: int, max_suppressed: int, of: type[Release] = Release
+) -> list[Node]:
     """Feasible nodes with no other feasible node anywhere below them."""
-    feasible = [n for n in nodes(paths) if Release(rows, paths, n, k).feasible(max_suppressed)]
+    feasible = [n for n in nodes(paths) if of(rows, paths, n, k).feasible(max_suppressed)]
 
     def below(low: Node, high: Node) -> bool:
         return low != high and all(a <= b for a, b in zip(low, high, strict=True))
@@ -145,15 +158,24 @@ def minimal(rows: Rows, paths: Paths, k: int, max_suppressed: int) -> list[Node]
     return [node for node in feasible if not any(below(other, node) for other in feasible)]
 
 
-def samarati(rows: Rows, paths: Paths, k: int, max_suppressed: int, prefer: str) -> Node | None:
+def samarati(
+    rows: Rows, paths: Paths, k: int, max_suppressed: int, prefer: str, of: type[Release] = Release
+) -> Node | None:
     """The preferred one of the minimal nodes of least height; ties as documented."""
-    minimal_nodes = minimal(rows, paths, k, max_suppressed)
+    minimal_nodes = minimal(rows, paths, k, max_suppressed, of)
     if not minimal_nodes:
         return None
     least = min(sum(node) for node in minimal_nodes)
+    return preferred(rows, paths, [n for n in minimal_nodes if sum(n) == least], k, prefer, of)
+
+
+def preferred(
+    rows: Rows, paths: Paths, of_these: Sequence[Node], k: int, prefer: str, of: type[Release]
+) -> Node:
+    """The best of some nodes by a preference; ties as documented."""
     found = []
-    for node in (node for node in minimal_nodes if sum(node) == least):
-        release = Release(rows, paths, node, k)
+    for node in of_these:
+        release = of(rows, paths, node, k)
         steps = zip(node, heights(paths), strict=True)
         criterion = {
             "minimum-absolute-distance": Fraction(sum(node)),

@@ -30,6 +30,7 @@ from dpdesk.core.list_parameters import (
     DecimalParameter,
     FlagParameter,
     NestedParameter,
+    StructuredParameter,
     TextListParameter,
     TextParameter,
 )
@@ -695,7 +696,8 @@ def field_for(parameter: Parameter, *, live: bool) -> Field:
         return LevelsField(parameter)
     if isinstance(parameter, FlagParameter):
         return FlagField(parameter)
-    if isinstance(parameter, TextListParameter):
+    in_lines = isinstance(parameter, StructuredParameter) and parameter.lines
+    if in_lines or isinstance(parameter, TextListParameter):
         return LinesField(parameter)
     if isinstance(parameter, NestedParameter):
         return OutlineField(parameter)

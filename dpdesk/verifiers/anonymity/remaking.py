@@ -16,17 +16,19 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
+from dpdesk.verifiers.anonymity.requirements import Held, Required, kept_classes, number_rows
 
 
 def claimed_recoding(
     k: int,
+    required: Sequence[Required],
     node: Mapping[str, int],
     source: FrequencySource,
     roles: Mapping[str, Role],
     hierarchies: Mapping[str, Hierarchy],
     token: CancelToken,
 ) -> Recoding:
-    """Values at the levels of ``node``, without the classes of fewer than ``k`` rows.
+    """Values at the levels of ``node``, without the classes below ``k`` or what is ``required``.
 
     KeyError for a value, an attribute or a hierarchy that is not there, IndexError for a level
     above the top.
@@ -43,7 +45,12 @@ def claimed_recoding(
         labels.append(tuple(index))
         codes = [index[found[value]] for value in table.domains[position]]
         columns.append(np.array(codes, np.int32)[table.codes[:, position]])
-    small, gone = _small_classes(columns, table.counts, k)
+    tuples = np.stack(columns, axis=1)
+    held = {
+        each.attribute: held_in(each.attribute, table, tuples, source, hierarchies, token)
+        for each in required
+    }
+    small, gone = _small_classes(tuples, table.counts, k, required, held)
     token.check()
     return Recoding(
         attributes=tuple(node),
@@ -71,11 +78,53 @@ def released_texts(
 
 
 def _small_classes(
-    columns: Sequence[NDArray[np.int32]], counts: NDArray[np.int64], k: int
+    tuples: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    k: int,
+    required: Sequence[Required],
+    held: Mapping[str, Held],
 ) -> tuple[NDArray[np.int32], int]:
-    """The tuples of labels that fewer than ``k`` rows have, and the number of these rows."""
-    tuples = np.stack(columns, axis=1)
+    """The tuples of labels that are left out, and the number of their rows.
+
+    The classes in ``held`` are numbered as the distinct tuples are sorted.
+    """
     classes, which = np.unique(tuples, axis=0, return_inverse=True)
     sizes = np.zeros(len(classes), np.int64)
     np.add.at(sizes, which.reshape(-1), counts)
-    return classes[sizes < k], int(sizes[sizes < k].sum())
+    gone = ~kept_classes(sizes, k, required, held)
+    return classes[gone], int(sizes[gone].sum())
+
+
+def held_in(
+    column: str,
+    table: FrequencyTable,
+    labels: NDArray[np.integer],
+    source: FrequencySource,
+    hierarchies: Mapping[str, Hierarchy],
+    token: CancelToken,
+) -> Held:
+    """Rows of each value of a sensitive column in each class of equal ``labels``.
+
+    ``labels`` has a row for each tuple of ``table``; classes are numbered as they are sorted.
+    KeyError for a value without a leaf.
+    """
+    joint = source.frequency_table((*table.attributes, column), token)
+    places = []
+    for position, domain in enumerate(table.domains):
+        code = {value: at for at, value in enumerate(domain)}
+        again = np.array([code[value] for value in joint.domains[position]], np.int64)
+        places.append(again[joint.codes[:, position]])
+    of_tuple = number_rows(labels)
+    stacked = np.concatenate([table.codes.astype(np.int64), np.stack(places, axis=1)])
+    same = number_rows(stacked)
+    class_of = np.empty(int(same.max(initial=-1)) + 1, np.int64)
+    class_of[same[: len(table.counts)]] = of_tuple
+    classes, tree = class_of[same[len(table.counts) :]], tree_of(joint, hierarchies)
+    return Held.of(classes, joint.codes[:, -1], joint.counts, joint.domains[-1], tree)
+
+
+def tree_of(joint: FrequencyTable, hierarchies: Mapping[str, Hierarchy]) -> Hierarchy | None:
+    """The hierarchy of the last column, with a leaf for each missing value; None without one."""
+    tree, domain = hierarchies.get(joint.attributes[-1]), joint.domains[-1]
+    missing = sorted(joint.missing[-1]) if joint.missing else []
+    return None if tree is None else tree.with_untouched_leaves([domain[at] for at in missing])

@@ -23,6 +23,8 @@ from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.recoding import TupleRecoding
 from dpdesk.core.schema import Role
+from dpdesk.verifiers.anonymity.remaking import held_in, tree_of
+from dpdesk.verifiers.anonymity.requirements import Held, kept_classes, number_rows
 from dpdesk.verifiers.anonymity.verification import (
     MANIFEST,
     RELEASED_ROLES,
@@ -33,6 +35,8 @@ from dpdesk.verifiers.anonymity.verification import (
     compare,
     has_levels,
     merged,
+    required_check,
+    required_claim,
     verify_public,
     whole_number,
 )
@@ -117,6 +121,7 @@ def verify_against_source(
         node = ClaimCheck("node", _FAILED, error.sentence, MANIFEST)
         return merged(public, [*checks, node])
     checks.append(_table_check(found, claimed, published, token))
+    checks += _hierarchy_checks(claimed, published, source, hierarchies, token)
     checks += _number_checks(found, manifest, result)
     checks += _metric_checks(found, result, token)
     return merged(public, checks)
@@ -191,6 +196,8 @@ def _generalise(
         used.append(hierarchy)
         levels.append(level)
     kept, sizes = _classes(labels, table.counts, claimed.k)
+    if claimed.required:
+        kept, sizes = _requiring(claimed, table, labels, source, hierarchies, token)
     leaves = tuple(frozenset(hierarchies[name].labels[0]) for name in table.attributes)
     told = tuple(
         told_of(table, place, used[place], leaves[place], kept, remade.get(name))
@@ -283,6 +290,36 @@ def _classes(
     return kept, sizes[sizes >= k]
 
 
+def _requiring(
+    claimed: Claimed,
+    table: FrequencyTable,
+    labels: NDArray[np.int64],
+    source: FrequencySource,
+    hierarchies: Mapping[str, Hierarchy],
+    token: CancelToken,
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """As :func:`_classes`, where classes must pass what is required besides k."""
+    held = {}
+    for each in claimed.required:
+        try:
+            held[each.attribute] = held_in(
+                each.attribute, table, labels, source, hierarchies, token
+            )
+        except KeyError as error:
+            raise InputError(
+                "verify.leaf",
+                msg(
+                    "`{value}` of `{attributes}` has no leaf in its hierarchy.",
+                    value=error.args[0],
+                    attributes=each.attribute,
+                ),
+            ) from error
+    which = number_rows(labels)
+    sizes = np.bincount(which, table.counts).astype(np.int64)
+    kept = kept_classes(sizes, claimed.k, claimed.required, held)
+    return kept[which], sizes[kept]
+
+
 def _one_key(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Equal rows get equal keys, others different ones: one column where the codes fit into one."""
     spans = [int(column.max()) + 1 for column in labels.T]
@@ -325,6 +362,36 @@ def _value_counts(found: _Generalised, position: int) -> dict[str, int]:
     counts = np.zeros(len(names), dtype=np.int64)
     np.add.at(counts, found.labels[found.kept, position], found.table.counts[found.kept])
     return {names[code]: int(count) for code, count in enumerate(counts) if count}
+
+
+def _hierarchy_checks(
+    claimed: Claimed,
+    published: PublishedTable,
+    source: FrequencySource,
+    hierarchies: Mapping[str, Hierarchy],
+    token: CancelToken,
+) -> list[ClaimCheck]:
+    """Requirements along a hierarchy, in the released rows; whether one was used at all."""
+    checks = []
+    for each in claimed.required:
+        claim, names = required_claim(each), (*claimed.quasi_identifiers, each.attribute)
+        if each.variant not in ("ordered", "hierarchical"):
+            continue
+        if each.by_hierarchy is (each.attribute not in hierarchies):
+            text = "the guarantee and the plan differ in whether it has a hierarchy"
+            checks.append(ClaimCheck(claim, _FAILED, text, MANIFEST))
+        elif each.by_hierarchy:
+            tree = tree_of(source.frequency_table(names, token), hierarchies)
+            counted = published.combinations(names, token)
+            classes, texts = number_rows(counted.codes[:, :-1]), counted.texts[-1]
+            try:
+                held = Held.of(classes, counted.codes[:, -1], counted.rows, texts, tree)
+            except KeyError as error:
+                text = msg("`{value}` has no leaf in its hierarchy", value=error.args[0])
+                checks.append(ClaimCheck(claim, _FAILED, text, TABLE))
+            else:
+                checks.append(required_check(each, held, claim))
+    return checks
 
 
 def _number_checks(

@@ -16,6 +16,14 @@ from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
+from dpdesk.core.shapes import as_list, as_table
+from dpdesk.verifiers.anonymity.requirements import (
+    Held,
+    Required,
+    number_rows,
+    passing,
+    required_of,
+)
 from dpdesk.verifiers.promises import miscounted
 from dpdesk.verifiers.reading import texts
 from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
@@ -30,8 +38,11 @@ RELEASED_ROLES = (
 """Roles of released columns that are no quasi-identifiers."""
 
 Linkages = Mapping[str, Linkage]
-Worded = Callable[[int, int, int, Mapping[str, Role], Linkages], Sentences]
-"""Words a guarantee for k, the smallest class, suppressed rows, roles, and what pseudonyms join."""
+Worded = Callable[
+    [int, int, int, Mapping[str, Role], Linkages, Sequence[Mapping[str, object]]], Sentences
+]
+"""Words a guarantee for k, the smallest class, suppressed rows, roles, what pseudonyms join, and
+what is required of classes besides k."""
 
 _CONFIRMED = CheckStatus.CONFIRMED
 _FAILED = CheckStatus.FAILED
@@ -47,10 +58,15 @@ GENERALISES = "every released row generalises its original"
 
 @dataclass(frozen=True)
 class Claimed:
-    """The claim at the heart of a manifest: k over these columns."""
+    """The claim at the heart of a manifest: k over these columns, and what is ``required``.
+
+    ``stated`` are the requirements as the guarantee writes them.
+    """
 
     k: int
     quasi_identifiers: tuple[str, ...]
+    stated: tuple[Mapping[str, object], ...] = ()
+    required: tuple[Required, ...] = ()
 
 
 def verify_public(
@@ -72,6 +88,7 @@ def verify_public(
     token.check()
     checks = [_k_check(claimed, sizes), _words_check(manifest, claimed, published, sizes, worded)]
     checks += _person_checks(manifest, claimed, published, token)
+    checks += required_checks(claimed, published, token)
     checks += _parameter_checks(manifest, claimed)
     checks.append(_knowledge_check(claimed, published))
     result = manifest.get("result")
@@ -176,7 +193,16 @@ def _claimed(manifest: Mapping[str, object], published: PublishedTable) -> Claim
             )
     if len(set(names)) != len(names):
         return _bad("guarantee, quasi_identifiers", names, "each column once")
-    return Claimed(k, tuple(names))
+    listed = parameters.get("require", ())
+    try:
+        required = required_of(listed)
+        stated = tuple(as_table(each) for each in as_list(listed))
+    except (TypeError, ValueError, KeyError):
+        return _bad("guarantee, require", listed, "a list of requirements")
+    for each in required:
+        if each.attribute not in parameters.get("sensitive", ()):
+            return _bad("guarantee, require", each.attribute, "a sensitive column")
+    return Claimed(k, tuple(names), stated, required)
 
 
 def _k_check(claimed: Claimed, sizes: GroupSizes) -> ClaimCheck:
@@ -233,14 +259,16 @@ def _words_check(
     if linkages is None:
         return ClaimCheck(claim, _FAILED, "they say of pseudonyms what cannot be read", MANIFEST)
     stated = guarantee if isinstance(guarantee, Mapping) else {}
-    wrong = parameter_fault(stated["parameters"], _facts(claimed, roles, linkages))
+    facts = _facts(claimed, roles, linkages) | _asked(manifest, claimed)
+    wrong = parameter_fault(stated["parameters"], facts)
     if wrong:
         found = f"`{wrong}` of its parameters is not what the table and the columns give"
         return ClaimCheck(claim, _FAILED, found, MANIFEST)
     if miscounted(stated.get("claim"), claimed.k, sizes.smallest):
         found = "`claim` has other numbers than the table gives"
         return ClaimCheck(claim, _FAILED, found, MANIFEST)
-    words = worded(claimed.k, sizes.smallest, suppressed or 0, roles, linkages)
+    told = suppressed or 0
+    words = worded(claimed.k, sizes.smallest, told, roles, linkages, claimed.stated)
     differing = first_difference(stated, words.as_json())
     if differing is not None:
         found = msg("`{key}` is not what the counted numbers and the columns give", key=differing)
@@ -288,6 +316,64 @@ def _facts(claimed: Claimed, roles: Mapping[str, Role], linkages: Linkages) -> d
     if groups := [name for name, each in linkages.items() if each.groups]:
         found["pseudonyms_of_groups"] = groups
     return found
+
+
+def _asked(manifest: Mapping[str, object], claimed: Claimed) -> dict[str, object]:
+    """The requirements of the guarantee, from the settings; the order of distances is its own."""
+    given = manifest.get("parameters")
+    listed = given.get("require") if isinstance(given, Mapping) else None
+    if listed is None:
+        return {}
+    try:
+        asked = [dict(as_table(each)) for each in as_list(listed)]
+    except TypeError:
+        return {"require": repr(listed)}
+    for each, stated in zip(asked, claimed.stated, strict=False):
+        if each.get("variant") == "ordered":
+            each["order"] = stated.get("order", "values")
+    return {"require": asked}
+
+
+def required_checks(
+    claimed: Claimed, published: PublishedTable, token: CancelToken
+) -> list[ClaimCheck]:
+    """Each requirement, counted again in the table; along a hierarchy it needs the source."""
+    checks = []
+    for each in claimed.required:
+        token.check()
+        claim = required_claim(each)
+        if each.by_hierarchy:
+            found = "its hierarchy is not public"
+            checks.append(ClaimCheck(claim, _NEEDS_SOURCE, found, TABLE))
+            continue
+        names = (*claimed.quasi_identifiers, each.attribute)
+        counted = published.combinations(names, token)
+        classes = number_rows(counted.codes[:, :-1])
+        held = Held.of(classes, counted.codes[:, -1], counted.rows, counted.texts[-1], None)
+        checks.append(required_check(each, held, claim))
+    return checks
+
+
+def required_claim(each: Required) -> str:
+    """How the check of a requirement is called."""
+    variant = f" ({each.variant})" if each.variant else ""
+    return msg(
+        "{model}{variant} of {column} in every class",
+        model=each.model,
+        variant=variant,
+        column=each.attribute,
+    )
+
+
+def required_check(each: Required, held: Held, claim: str) -> ClaimCheck:
+    """One requirement over all classes in ``held``."""
+    classes = int(held.classes.max(initial=-1)) + 1
+    failing = int((~passing(each, held, classes)).sum())
+    if failing:
+        found = msg("{n:,} of {all:,} classes fail it", n=failing, all=classes)
+        return ClaimCheck(claim, _FAILED, found, TABLE)
+    found = msg("counted again; each of {n:,} classes passes", n=classes)
+    return ClaimCheck(claim, _CONFIRMED, found, TABLE)
 
 
 def _claimed_linkages(guarantee: object, roles: Mapping[str, Role]) -> dict[str, Linkage] | None:

@@ -120,7 +120,7 @@ def claimed_recoding(
         raise TypeError("k or the levels are malformed")
     levels = {name: int(node[name]) for name in names}
     return anonymity.claimed_recoding(
-        k, levels, given.source, given.roles, given.hierarchies, token
+        k, (), levels, given.source, given.roles, given.hierarchies, token
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.engine.methods.k_anonymity.bounds import Bounds, highest
+from dpdesk.engine.methods.k_anonymity.constrained import ConstrainedCounter, constrained_counter
 from dpdesk.engine.methods.k_anonymity.lattice import Ints, LatticeProblem, Node
 from dpdesk.engine.methods.k_anonymity.metrics import evaluate_node
 from dpdesk.engine.methods.k_anonymity.search import SearchResult
@@ -26,7 +27,11 @@ MAX_BOUNDED_NODES = 5_000_000
 MAX_BOUNDED_WORK = 4_000_000_000
 """Most groups counted before the search ends without a proof: minutes of one processor."""
 
-_MOST_COUNTED = 30_000
+MOST_COUNTED = 30_000
+"""Most nodes counted before the search ends without a proof, unless more are asked for."""
+
+_CONSTRAINED_AT_ONCE = 32
+_FINITE = np.finfo(np.float64).max
 _AT_ONCE = 1024
 _DEEPEST = 4
 
@@ -38,7 +43,7 @@ def bounded_search(
     max_suppressed: int,
     token: CancelToken,
     report: Report,
-    max_nodes: int = _MOST_COUNTED,
+    max_nodes: int = MOST_COUNTED,
     max_work: int = MAX_BOUNDED_WORK,
 ) -> SearchResult:
     """The feasible node with the lowest objective, proven by bounds instead of a count of all.
@@ -48,9 +53,10 @@ def bounded_search(
     with. Then, in rounds, the highest of the nodes not ruled out are counted, many at once by all
     processors: one that is infeasible or suppresses much rules out all below it, else it is often a
     better one. When nothing is left, every node was counted or cannot be better, so the result is
-    the optimum of the whole lattice, ties decided as in the walk. The search is deterministic. It
-    ends without a proof after ``max_nodes`` nodes or ``max_work`` groups counted, never by the
-    clock.
+    the optimum of the whole lattice, ties decided as in the walk. Where classes must pass more than
+    k, a node that may be the best under k is counted under all that is required. The search is
+    deterministic. It ends without a proof after ``max_nodes`` nodes or ``max_work`` groups counted,
+    never by the clock.
 
     Raises
     ------
@@ -66,7 +72,7 @@ def bounded_search(
     if problem.node_count > MAX_BOUNDED_NODES:
         raise ValueError(f"{problem.node_count} nodes are too many to keep a bound of each")
     with goal_counter(problem, np.unique(np.array([1, k], np.int64)), token) as counter:
-        search = _Bounded(counter, objective, k, max_suppressed, report)
+        search = _Bounded(counter, objective, k, max_suppressed, token, report)
         return search.run(max_nodes, max_work)
 
 
@@ -88,9 +94,11 @@ class _Bounded:
         objective: str,
         k: int,
         max_suppressed: int,
+        token: CancelToken,
         report: Report,
     ) -> None:
         self._counter = counter
+        self._token = token
         self._problem = counter.problem
         self._objective = objective
         self._k = k
@@ -103,13 +111,14 @@ class _Bounded:
         self._counted = 0
         self._settled = 0
         self._work = 0
+        self._constrained = constrained_counter(self._problem, k)
 
     def run(self, max_nodes: int, max_work: int) -> SearchResult:
         """See :func:`bounded_search`."""
         problem, top = self._problem, self._problem.heights
         least = (top, 0 if problem.rows >= self._k else problem.rows)
         self._count(np.array([top], np.int64))
-        if not self._feasible:
+        if self._bounds.none_feasible:
             return SearchResult(None, None, False, self._counted, least)
         self._descend(np.array(top, np.int64), max_nodes)
         deep = 1
@@ -122,6 +131,8 @@ class _Bounded:
             deep = min(2 * deep, _DEEPEST) if 2 * feasible > len(values) else 1
             left = self._open(deep)
         self._report(StepProgress(STEP, self._settled, problem.node_count, "nodes"))
+        if not self._feasible:
+            return SearchResult(None, None, False, self._counted, least)
         node = self._choice()
         return SearchResult(
             node=node,
@@ -140,14 +151,49 @@ class _Bounded:
         self._bounds.learn(found)
         feasible = found.feasible(self._k, self._max_suppressed)
         values = np.where(feasible, found.objective(self._objective, self._k), np.inf)
-        if feasible.any():
-            places = np.flatnonzero(feasible)
-            known = _Feasible(nodes[places], values[places], found.data[places])
-            self._feasible.append(known)
-            if known.values.min() < self._best:
-                self._best = float(known.values.min())
-                # Twice: both the value reached and the bound may be off by rounding.
-                self._slack = 2 * found.slack(self._objective, self._best)
+        if self._constrained is not None:
+            return self._constrained_values(self._constrained, found, values)
+        self._keep(found, values)
+        return values
+
+    def _keep(self, found: EvaluatedNodes, values: Floats) -> None:
+        """Remember the feasible nodes among those counted."""
+        places = np.flatnonzero(np.isfinite(values))
+        if not len(places):
+            return
+        levels = found.levels[places].astype(np.int64)
+        self._feasible.append(_Feasible(levels, values[places], found.data[places]))
+        if values[places].min() < self._best:
+            self._best = float(values[places].min())
+            # Twice: both the value reached and the bound may be off by rounding.
+            self._slack = 2 * found.slack(self._objective, self._best)
+
+    def _constrained_values(
+        self, counter: ConstrainedCounter, plain: EvaluatedNodes, bounds: Floats
+    ) -> Floats:
+        """As the values of :meth:`_count`, where classes must pass more than k.
+
+        ``bounds`` are the values under k alone. Nodes that cannot be the best by them are not
+        looked at and count as infeasible, which is all that a search needs to know.
+        """
+        values: Floats = np.full(len(bounds), np.inf)
+        order = np.argsort(bounds, kind="stable")
+        for first in range(0, len(order), _CONSTRAINED_AT_ONCE):
+            places = order[first : first + _CONSTRAINED_AT_ONCE]
+            places = places[bounds[places] <= min(self._best + self._slack, _FINITE)]
+            if not len(places):
+                break
+            levels = plain.levels[places].astype(np.int64)
+            data = plain.data[places].copy()
+            data[:, -1] = counter.count(levels, self._token)
+            self._work += len(places) * len(self._problem.counts)
+            found = EvaluatedNodes(self._problem, plain.ks, data, plain.levels[places])
+            feasible = found.feasible(self._k, self._max_suppressed)
+            known = np.where(feasible, found.objective(self._objective, self._k), np.inf)
+            values[places] = known
+            self._keep(found, known)
+            if not feasible.all() and self._problem.monotone(self._max_suppressed):
+                self._bounds.rule_out(levels[~feasible])
         return values
 
     def _descend(self, node: NDArray[np.int64], max_nodes: int) -> None:

@@ -31,6 +31,10 @@ Cost without suppression
     ``classes(u) + suppressed(u) div k`` classes. It keeps at least as many rows as u, and at least
     N − allowed. So its value is at least max(kept(u), N − allowed) / (that many classes · k).
 
+Where classes must pass more than k, all of this is of k alone, and bounds what is asked from below:
+w then keeps some of the classes that k alone keeps, a class that goes costs no less than one that
+stays, and w still keeps at least N − allowed rows in at most as many classes.
+
 So obj(w) ≥ base(w) + penalty(w), where base is the greatest bound from counted nodes below w (or G
 itself), penalty the greatest P of counted nodes above w (infinite below an infeasible one). A node
 is ruled out when its bound exceeds a value that has been reached by more than floating point and
@@ -91,9 +95,19 @@ class Bounds:
             spread(self._base, downwards=False)
 
     @property
+    def none_feasible(self) -> bool:
+        """Whether k alone rules out every node."""
+        return bool(np.isinf(self._penalty).all())
+
+    @property
     def counted(self) -> int:
         """How many nodes were learnt."""
         return int(np.count_nonzero(self._counted))
+
+    def rule_out(self, nodes: NDArray[np.int64]) -> None:
+        """Nothing at or below these nodes, by levels, is feasible."""
+        self._penalty[tuple(nodes.T)] = np.inf
+        spread(self._penalty, downwards=True)
 
     def of(self, nodes: NDArray[np.int64]) -> Floats:
         """The bounds of nodes by number; infinite for counted ones, which need no bound."""
@@ -143,6 +157,8 @@ def plain_bounds(nodes: EvaluatedNodes, objective: str, k: int, max_suppressed: 
         return nodes.objective(objective, 1)
     rows, suppressed = nodes.problem.rows, nodes.suppressed(k)
     kept = np.maximum(rows - suppressed, rows - max_suppressed)
+    if nodes.problem.constraints is not None:
+        kept = np.full(len(suppressed), rows - max_suppressed)
     classes = nodes.classes(k) + suppressed // k
     found: Floats = kept / (np.maximum(classes, 1) * float(k))
     return found

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.messages import joined, msg
+from dpdesk.core.messages import joined, listed, msg
 from dpdesk.engine.methods.k_anonymity.charts import levels_text, rows_text, share_text
 from dpdesk.engine.methods.k_anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes
@@ -99,6 +99,25 @@ def table_too_small(settings: Settings, rows: int, source: str) -> RefusedError 
         ),
         hint=msg("Choose a k of {rows:,} or less.", rows=rows) if rows >= 2 else "",
         details={"k": settings.k, "rows": rows},
+    )
+
+
+def requirements_not_met(settings: Settings, rows: int) -> RefusedError:
+    """The refusal where no levels give k and all that is required of sensitive columns."""
+    allowed = settings.allowed(rows)
+    names = listed(list(dict.fromkeys(each.attribute for each in settings.required)))
+    return RefusedError(
+        "k-anonymity.infeasible",
+        msg(
+            "No levels were found that give k = {k:,} and what is required of {names}; {allowed} "
+            "of {rows} may be suppressed.",
+            k=settings.k,
+            names=names,
+            allowed=rows_text(allowed),
+            rows=rows_text(rows),
+        ),
+        hint="Allow more suppressed rows, or require less.",
+        details={"key": "require", "k": settings.k, "allowed": allowed},
     )
 
 

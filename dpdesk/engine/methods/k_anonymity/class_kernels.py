@@ -17,6 +17,7 @@ Array = Any
 """A numpy array; inside compiled code element types come from the caller."""
 
 DISTINCT, ENTROPY, RECURSIVE, SHARE = 0, 1, 2, 3
+_SPREAD = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed word
 
 
 @kernel
@@ -193,3 +194,33 @@ def measure_gain(
             ratio = (counts[at] / rows) / (whole[value] / total)
             worst = max(worst, (ratio - 1.0 - limits[value]) / ratio)
         out[place] = worst
+
+
+@kernel
+def number_tuples(
+    tuples: Array, parts: Array, offsets: Array, counts: Array, slots: Array, keys: Array,
+    of_tuple: Array, firsts: Array, sizes: Array,
+) -> int:  # fmt: skip
+    """Number tuples with equal keys alike, in order of appearance; how many numbers there are.
+
+    The key of a tuple is the sum of ``parts[offsets[j] + code]`` over its codes. ``slots``, of a
+    power of two and larger than the tuples, is −1 everywhere before; ``sizes`` is zero.
+    """
+    mask, classes = len(slots) - 1, 0
+    for place in range(len(tuples)):
+        key = 0
+        for column in range(len(offsets)):
+            key += parts[offsets[column] + tuples[place, column]]
+        slot = ((key * _SPREAD) >> 20) & mask
+        while slots[slot] >= 0 and keys[slots[slot]] != key:
+            slot = (slot + 1) & mask
+        number = slots[slot]
+        if number < 0:
+            number = classes
+            slots[slot] = number
+            keys[number] = key
+            firsts[number] = place
+            classes += 1
+        of_tuple[place] = number
+        sizes[number] += counts[place]
+    return classes

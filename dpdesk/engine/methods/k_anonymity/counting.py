@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.methods.k_anonymity.constrained import constrained_counter
 from dpdesk.engine.methods.k_anonymity.lattice import Ints, LatticeProblem, Node
 from dpdesk.engine.methods.k_anonymity.packing import Flag, PackedLattice
 from dpdesk.engine.methods.k_anonymity.statistics import FIELDS, EvaluatedNodes, level_array
@@ -23,7 +24,7 @@ _THREAD_MEMORY = 4_000_000_000
 
 
 class NodeCounter:
-    """Counts nodes at one k (and at 1), each once.
+    """Counts nodes at one k (and at 1), each once; at k under a problem's constraints.
 
     Nodes asked for together, in ascending order, share their work. Use :func:`node_counter` to make
     one.
@@ -38,6 +39,7 @@ class NodeCounter:
         self._roller = Roller(self._packed, self.stop)
         ks = np.unique(np.array([1, k], np.int64))
         self._tally = Tally(self._packed, self._roller.room, ks)
+        self._constrained = constrained_counter(problem, k)
         self._known: dict[Node, Ints] = {}
 
     @property
@@ -80,6 +82,8 @@ class NodeCounter:
         answer = np.zeros((1, len(self._tally.ks), FIELDS), np.int64)
         self._tally.count(table, levels[-1], levels[-1], answer, 0, 0)
         found: Ints = answer[0]
+        if self._constrained is not None and found[-1, 1]:
+            found[-1] = self._constrained.count(np.array([node], np.int64), self._token)[0]
         return found
 
     def evaluated(self, nodes: Sequence[Node]) -> EvaluatedNodes:

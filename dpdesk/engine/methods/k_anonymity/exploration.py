@@ -39,11 +39,13 @@ from dpdesk.engine.methods.k_anonymity.choosing import (
     Shortfall,
     choose,
     node_by_hand,
+    requirements_not_met,
     table_too_small,
 )
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
 from dpdesk.engine.methods.k_anonymity.known_nodes import (
+    ConstrainedNodes,
     KnownNodes,
     PooledNodes,
     Recent,
@@ -53,6 +55,7 @@ from dpdesk.engine.methods.k_anonymity.known_nodes import (
 from dpdesk.engine.methods.k_anonymity.lattice import Node
 from dpdesk.engine.methods.k_anonymity.metrics import evaluate_node
 from dpdesk.engine.methods.k_anonymity.notes import levels_note, node_notes
+from dpdesk.engine.methods.k_anonymity.required import stated
 from dpdesk.engine.methods.k_anonymity.risk import bin_edges, histogram, summarise_risk
 from dpdesk.engine.methods.k_anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes
@@ -290,13 +293,14 @@ class KAnonymityExploration:
     ) -> None:
         self._table = table
         self._told = tuple(told)
-        self._counted = CountedTable(table)
+        self._counted = CountedTable(table, nodes.problem.constraints)
         self._nodes = nodes
         self._roles = dict(given.roles)
         self._linkages = dict(given.linkages)
         self._remakes = remakes(given.made)
         self._source = given.source.name
         self._where = given.where
+        self._hierarchies = given.hierarchies
         self._pool: PooledNodes | None = None
         self._pool_lock = Lock()
         self._clouds: Recent[tuple[int, int, int], NodeCloud] = Recent(_KEPT_VIEWS)
@@ -349,6 +353,9 @@ class KAnonymityExploration:
             settings, self._table.attributes, self._table.hierarchies, self._where
         )
         known = self._known(settings.k)
+        if isinstance(known, ConstrainedNodes) and levels is None:
+            chosen_by = settings.algorithm, settings.objective, settings.prefer
+            known.find((*chosen_by, settings.k, settings.allowed(self._table.rows)))
         by_hand = None if levels is None else known.place(levels)
         nodes = known.at(settings.k)
         allowed = settings.allowed(self._table.rows)
@@ -412,7 +419,8 @@ class KAnonymityExploration:
             ),
             figures=found.figures(),
             guarantee=k_guarantee(
-                settings.k, counted.smallest, counted.suppressed, self._roles, self._linkages
+                *(settings.k, counted.smallest, counted.suppressed, self._roles, self._linkages),
+                stated(settings.required, self._hierarchies),
             ),
             notes=(
                 *node_notes(self._table.attributes, self._table.hierarchies, levels),
@@ -443,6 +451,10 @@ class KAnonymityExploration:
     def _infeasible(
         self, settings: Settings, known: KnownNodes, nodes: EvaluatedNodes, choice: NodeChoice
     ) -> ExplorationView:
+        if settings.required:
+            return self._without_nodes(
+                settings, requirements_not_met(settings, self._table.rows).sentence
+            )
         place = nodes.least_suppressed(settings.k) if choice.chosen is None else choice.chosen
         levels = tuple(int(level) for level in nodes.levels[place])
         sizes = generalise(self._counted, levels).sizes
@@ -461,7 +473,7 @@ class KAnonymityExploration:
 
     def _without_nodes(self, settings: Settings, sentence: str) -> ExplorationView:
         rows = self._table.rows
-        possible = rows >= 2
+        possible = rows >= 2 and not settings.required
         return ExplorationView(
             feasible=False,
             sentence=sentence,

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.engine.hierarchies.alignment import AlignedTable
+
+if TYPE_CHECKING:
+    from dpdesk.engine.methods.k_anonymity.requirements import Constraints
 
 _WIDEST_KEY = 2**62
 _DENSE_KEYS = 2**18
@@ -24,6 +28,7 @@ class CountedTable:
     """A table with what every count over it needs again and again."""
 
     table: AlignedTable
+    constraints: Constraints | None = None
 
     @cached_property
     def columns(self) -> tuple[NDArray[np.intp], ...]:
@@ -62,6 +67,7 @@ class GeneralisedTable:
     codes: NDArray[np.int32] = field(repr=False)
     sizes: NDArray[np.int64] = field(repr=False)
     of_tuple: NDArray[np.int64] = field(repr=False)
+    constraints: Constraints | None = None
 
     @property
     def labels(self) -> tuple[tuple[str, ...], ...]:
@@ -72,11 +78,19 @@ class GeneralisedTable:
         )
 
     def kept(self, k: int) -> NDArray[np.bool_]:
-        """Which classes have at least ``k`` rows, shape (classes,)."""
-        return self.sizes >= k
+        """Which classes have at least ``k`` rows and pass what is required, shape (classes,)."""
+        if self.constraints is None:
+            return self.sizes >= k
+        if k not in self._kept:
+            self._kept[k] = self.constraints.kept(self.of_tuple, self.sizes, k)
+        return self._kept[k]
+
+    @cached_property
+    def _kept(self) -> dict[int, NDArray[np.bool_]]:
+        return {}
 
     def kept_tuples(self, k: int) -> NDArray[np.bool_]:
-        """Which tuples of the table stand in a class of at least ``k`` rows, shape (tuples,)."""
+        """Which tuples of the table stand in a class that is kept, shape (tuples,)."""
         return self.kept(k)[self.of_tuple]
 
 
@@ -91,7 +105,7 @@ def generalise(counted: CountedTable, levels: Sequence[int]) -> GeneralisedTable
         len(hierarchy.labels[level])
         for hierarchy, level in zip(table.hierarchies, levels, strict=True)
     ]
-    first, of_tuple = _numbered(*_keys(columns, widths, len(table.counts)))
+    first, of_tuple = numbered(*tuple_keys(columns, widths, len(table.counts)))
     sizes = np.bincount(of_tuple, weights=counted.weights, minlength=len(first))
     return GeneralisedTable(
         table=table,
@@ -99,10 +113,11 @@ def generalise(counted: CountedTable, levels: Sequence[int]) -> GeneralisedTable
         codes=np.stack([column[first] for column in columns], axis=1).astype(np.int32),
         sizes=sizes.astype(np.int64),
         of_tuple=of_tuple,
+        constraints=counted.constraints,
     )
 
 
-def _keys(
+def tuple_keys(
     columns: Sequence[NDArray[np.int32]], widths: Sequence[int], tuples: int
 ) -> tuple[NDArray[np.int64], int]:
     """One integer per tuple, equal just where the tuples are equal, and a bound above them all."""
@@ -118,7 +133,7 @@ def _keys(
     return keys, room
 
 
-def _numbered(keys: NDArray[np.int64], room: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def numbered(keys: NDArray[np.int64], room: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each distinct key, in order, a tuple that has it; and for each tuple its key's number."""
     if room > max(_DENSE_KEYS, 8 * len(keys)):
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.messages import counted, listed, msg
+from dpdesk.core.messages import counted, joined, listed, msg
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.k_anonymity.pseudonym_words import (
@@ -14,6 +14,7 @@ from dpdesk.engine.methods.k_anonymity.pseudonym_words import (
     persons_claim,
     stated,
 )
+from dpdesk.engine.methods.k_anonymity.required import required_claim, required_limits
 
 MODEL = "k-anonymity"
 UNCHANGED_ROLES = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT, Role.CLUSTER)
@@ -41,6 +42,7 @@ def k_guarantee(
     rows_suppressed: int,
     roles: Mapping[str, Role],
     linkages: Mapping[str, Linkage] = _NO_LINKAGES,
+    required: Sequence[Mapping[str, object]] = (),
 ) -> Guarantee:
     """The guarantee of a release whose smallest class was counted to be ``smallest_class`` rows.
 
@@ -54,6 +56,9 @@ def k_guarantee(
     ``linkages`` holds what the pseudonyms of each column with that role join; see
     :mod:`~dpdesk.engine.methods.k_anonymity.pseudonym_words`.
 
+    ``required`` is what every class passed besides, see
+    :func:`~dpdesk.engine.methods.k_anonymity.required.stated`.
+
     ValueError when ``smallest_class`` is below ``k``: no text is made for a broken promise.
     """
     if smallest_class < k:
@@ -61,12 +66,33 @@ def k_guarantee(
     quasi = [name for name, role in roles.items() if role is Role.QUASI_IDENTIFIER]
     return Guarantee(
         model=MODEL,
-        parameters={"k": k, "quasi_identifiers": quasi} | _released(roles) | stated(linkages),
-        claim=_claim(k, smallest_class, quasi, _named(roles, *UNCHANGED_ROLES))
-        + persons_claim(k, linkages),
+        parameters={"k": k, "quasi_identifiers": quasi}
+        | _released(roles)
+        | stated(linkages)
+        | ({"require": list(required)} if required else {}),
+        claim=joined(
+            [
+                _claim(k, smallest_class, quasi, _named(roles, *UNCHANGED_ROLES))
+                + persons_claim(k, linkages),
+                *map(required_claim, required),
+            ],
+            " ",
+        ),
         assumes=_assumptions(quasi, _named(roles, *UNCHANGED_ROLES)) + assumptions(linkages),
-        does_not_cover=limits(k, linkages) + _limits(k, roles, rows_suppressed),
+        does_not_cover=limits(k, linkages)
+        + _limits(k, roles, rows_suppressed, _diverse(required))
+        + required_limits(required),
     )
+
+
+def _diverse(required: Sequence[Mapping[str, object]]) -> set[str]:
+    """Columns of which no class may hold one single value."""
+    found = set()
+    for each in required:
+        bound = each.get("l", each.get("alpha"))
+        if isinstance(bound, int | float) and (bound > 1 if "l" in each else bound < 1):
+            found.add(str(each["attribute"]))
+    return found
 
 
 def name_list(names: Sequence[str], most: int = _MOST_NAMES) -> str:
@@ -114,15 +140,20 @@ def _assumptions(quasi: Sequence[str], others: Sequence[str]) -> tuple[str, ...]
     )
 
 
-def _limits(k: int, roles: Mapping[str, Role], rows_suppressed: int) -> tuple[str, ...]:
+def _limits(
+    k: int, roles: Mapping[str, Role], rows_suppressed: int, diverse: Collection[str]
+) -> tuple[str, ...]:
     sensitive = _named(roles, Role.SENSITIVE) or _named(roles, Role.INSENSITIVE)
-    limits = [
-        msg(
-            "What a whole class shares: when all its rows hold the same value{of}, that value is "
-            "learnt of each of them without any link.",
-            of=msg(" of {columns}", columns=name_list(sensitive)) if sensitive else "",
+    shared = [name for name in sensitive if name not in diverse]
+    limits = []
+    if shared or not sensitive:
+        limits.append(
+            msg(
+                "What a whole class shares: when all its rows hold the same value{of}, that value "
+                "is learnt of each of them without any link.",
+                of=msg(" of {columns}", columns=name_list(shared)) if shared else "",
+            )
         )
-    ]
     if others := _named(roles, *UNCHANGED_ROLES):
         limits.append(
             counted(

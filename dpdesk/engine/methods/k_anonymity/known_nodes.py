@@ -19,6 +19,9 @@ from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes, Lattice
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 
+Search = Callable[[tuple[str, str, str, int, int]], tuple[Node | None, bool]]
+"""Finds a node, and says whether it is proven to be the best by the objective."""
+
 _KEPT_VIEWS = 64
 _KEPT_WALKS = 4
 
@@ -202,6 +205,33 @@ class PooledNodes:
         if not 0 <= place < len(self._nodes):
             raise IndexError(place)
         return self._nodes[place]
+
+
+class ConstrainedNodes(PooledNodes):
+    """Good nodes where classes must pass more than k: those that searches find, when asked."""
+
+    def __init__(self, problem: LatticeProblem, search: Search) -> None:
+        super().__init__(problem, (problem.heights,))
+        self._search = search
+        self._results: Recent[Hashable, bool] = Recent(_KEPT_VIEWS)
+
+    def find(self, key: tuple[str, str, str, int, int]) -> None:
+        """Search for (algorithm, objective, preference, k, rows suppressed at most)."""
+        self._results.get(key, lambda: self._find(key))
+
+    def _find(self, key: tuple[str, str, str, int, int]) -> bool:
+        node, proven = self._search(key)
+        if node is not None:
+            self.place(node)
+        if proven:
+            self._proven |= {(key[1], key[3], key[4])}
+        return proven
+
+    def _count(self, k: int, known: int) -> EvaluatedNodes:
+        from dpdesk.engine.methods.k_anonymity.counting import node_counter
+
+        with node_counter(self.problem, k, CancelToken()) as counter:
+            return counter.evaluated(self._nodes[:known])
 
 
 def pooled_nodes(

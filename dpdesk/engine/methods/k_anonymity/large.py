@@ -8,6 +8,7 @@ from dpdesk.engine.methods.k_anonymity.anytime import anytime_search, node_budge
 from dpdesk.engine.methods.k_anonymity.bounded import (
     MAX_BOUNDED_NODES,
     MAX_BOUNDED_WORK,
+    MOST_COUNTED,
     bounded_search,
 )
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
@@ -29,9 +30,10 @@ def search_large(
     may be done. Raises Cancelled, and KeyError for an unknown objective.
     """
     if problem.node_count <= MAX_BOUNDED_NODES:
+        most = MAX_BOUNDED_NODES if problem.constraints is not None else MOST_COUNTED
         return bounded_search(
             problem, objective, k, max_suppressed, token, report,
-            max_work=MAX_BOUNDED_WORK // part,
+            max_nodes=most, max_work=MAX_BOUNDED_WORK // part,
         )  # fmt: skip
     budget = max(1, node_budget(problem) // part)
     return anytime_search(problem, objective, k, max_suppressed, token, report, budget)

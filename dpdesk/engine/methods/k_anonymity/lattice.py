@@ -11,13 +11,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
+
+if TYPE_CHECKING:
+    from dpdesk.engine.methods.k_anonymity.requirements import Constraints
 
 Ints = NDArray[np.int64]
 Node = tuple[int, ...]
@@ -64,7 +67,8 @@ class CodedTable(Protocol):
 class LatticeProblem:
     """A frequency table in leaf codes and the lattice that its hierarchies span.
 
-    ``codes`` has shape (tuples, attributes), ``counts`` (tuples,) in rows. Nodes are numbered in
+    ``codes`` has shape (tuples, attributes), ``counts`` (tuples,) in rows; ``constraints`` are what
+    classes must pass besides k. Nodes are numbered in
     lexicographic order of their levels, the first attribute being the most significant.
     """
 
@@ -72,19 +76,31 @@ class LatticeProblem:
     hierarchies: tuple[Hierarchy, ...]
     codes: NDArray[np.int32]
     counts: Ints
+    constraints: Constraints | None = None
 
     @classmethod
-    def from_aligned(cls, table: CodedTable) -> LatticeProblem:
+    def from_aligned(
+        cls, table: CodedTable, constraints: Constraints | None = None
+    ) -> LatticeProblem:
         """The lattice over an aligned table.
 
         ValueError without attributes or with 2**31 rows or more (sums of squares would overflow).
         """
         if not table.attributes:
             raise ValueError("a lattice needs at least one attribute")
-        problem = cls(table.attributes, table.hierarchies, table.codes, table.counts)
+        problem = cls(table.attributes, table.hierarchies, table.codes, table.counts, constraints)
         if problem.rows >= _LARGEST_ROWS:
             raise ValueError(f"{problem.rows} rows are more than the lattice search can count")
         return problem
+
+    def monotone(self, max_suppressed: int) -> bool:
+        """Whether nothing below an infeasible node is feasible.
+
+        It is so under k alone, and when no row may be suppressed, by convexity: classes that pass
+        each pass as one. Else what is required besides must be monotone itself.
+        """
+        asked = self.constraints
+        return asked is None or not max_suppressed or all(each.monotone for each in asked.required)
 
     @cached_property
     def rows(self) -> int:
@@ -230,18 +246,35 @@ def weighted_bincount(codes: NDArray[np.int32], weights: Ints, length: int) -> I
 def generalised_classes(
     problem: LatticeProblem, levels: Sequence[int]
 ) -> tuple[NDArray[np.int32], Ints]:
+    """The codes and rows of the equivalence classes of a node, see :func:`numbered_classes`."""
+    return numbered_classes(problem, levels)[:2]
+
+
+def kept_classes(
+    problem: LatticeProblem, levels: Sequence[int], k: int
+) -> tuple[NDArray[np.int32], Ints, NDArray[np.bool_]]:
+    """The codes and rows of the classes of a node, and which of them stay at ``k``."""
+    codes, sizes, of_tuple = numbered_classes(problem, levels)
+    if problem.constraints is None:
+        return codes, sizes, sizes >= k
+    return codes, sizes, problem.constraints.kept(of_tuple, sizes, k)
+
+
+def numbered_classes(
+    problem: LatticeProblem, levels: Sequence[int]
+) -> tuple[NDArray[np.int32], Ints, Ints]:
     """The equivalence classes of a node.
 
-    Returns the codes at the node's levels, shape (classes, attributes), sorted by code, and the
-    rows of each class. Made by sorting, or by a count per possible combination where these are few;
-    independently of the walk's kernels.
+    Returns the codes at the node's levels, shape (classes, attributes), sorted by code, the rows of
+    each class, and the class of each tuple. Made by sorting, or by a count per possible combination
+    where these are few; independently of the walk's kernels.
     """
     columns = [
         problem.ancestors[position][level][problem.codes[:, position]]
         for position, level in enumerate(levels)
     ]
     if not len(problem.counts):
-        return np.empty((0, len(columns)), np.int32), np.empty(0, np.int64)
+        return np.empty((0, len(columns)), np.int32), np.empty(0, np.int64), np.empty(0, np.int64)
     sizes = [len(h.labels[v]) for h, v in zip(problem.hierarchies, levels, strict=True)]
     words = _pack(columns, sizes)
     if math.prod(sizes) <= _DENSE * len(problem.counts):
@@ -255,19 +288,22 @@ def generalised_classes(
     starts = np.flatnonzero(fresh)
     firsts = order[starts]
     codes = np.stack([column[firsts] for column in columns], axis=1)
-    return codes, np.add.reduceat(problem.counts[order], starts)
+    of_tuple = np.empty(len(order), np.int64)
+    of_tuple[order] = np.cumsum(fresh) - 1
+    return codes, np.add.reduceat(problem.counts[order], starts), of_tuple
 
 
 def _counted_cells(
     keys: Ints, sizes: Sequence[int], counts: Ints
-) -> tuple[NDArray[np.int32], Ints]:
+) -> tuple[NDArray[np.int32], Ints, Ints]:
     """The combinations that occur, by a count of every possible one; keys are mixed-radix."""
     cells = math.prod(sizes)
     occurs = np.zeros(cells, dtype=np.bool_)
     occurs[keys] = True
     found = np.flatnonzero(occurs)
     rows = np.bincount(keys, weights=counts, minlength=cells)[found].astype(np.int64)
-    return np.stack(np.unravel_index(found, tuple(sizes)), axis=1).astype(np.int32), rows
+    codes = np.stack(np.unravel_index(found, tuple(sizes)), axis=1).astype(np.int32)
+    return codes, rows, (np.cumsum(occurs) - 1)[keys]
 
 
 def _pack(columns: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> list[Ints]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
@@ -44,7 +45,11 @@ if TYPE_CHECKING:
     from dpdesk.core.released import ReleasedContent
     from dpdesk.engine.hierarchies.alignment import AlignedTable
     from dpdesk.engine.methods.k_anonymity.assessment import Assessment
-    from dpdesk.engine.methods.k_anonymity.known_nodes import PooledNodes, WalkedNodes
+    from dpdesk.engine.methods.k_anonymity.known_nodes import (
+        ConstrainedNodes,
+        PooledNodes,
+        WalkedNodes,
+    )
     from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
     from dpdesk.engine.methods.k_anonymity.search import SearchResult
     from dpdesk.engine.methods.k_anonymity.statistics import LatticeStatistics
@@ -109,7 +114,6 @@ class KAnonymity(RowsMethod):
         **{key: key for key in ("smallest_class", "proven_optimal", "metrics")},
     }
     live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
-    later: ClassVar[tuple[str, ...]] = ("require",)
     pseudonyms: ClassVar[str] = ""
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
@@ -238,6 +242,7 @@ class KAnonymity(RowsMethod):
     ) -> AnyRecoding | None:
         """See :meth:`RowsMethod.claimed_recoding`."""
         from dpdesk.verifiers.anonymity.remaking import claimed_recoding
+        from dpdesk.verifiers.anonymity.requirements import required_of
 
         node = manifest.result.get("node")
         if node is None:
@@ -247,7 +252,9 @@ class KAnonymity(RowsMethod):
         if not isinstance(node, Mapping) or not isinstance(k, int):
             return None
         levels = {name: node[name] for name in given.with_role(Role.QUASI_IDENTIFIER)}
-        return claimed_recoding(k, levels, given.source, given.roles, given.hierarchies, token)
+        required = required_of(manifest.guarantee.parameters.get("require"))
+        place = given.source, given.roles, given.hierarchies, token
+        return claimed_recoding(k, required, levels, *place)
 
     def evidence_fault(
         self,
@@ -278,11 +285,16 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
     from dpdesk.engine.hierarchies.alignment import align
     from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 
-    quasi = given.with_role(Role.QUASI_IDENTIFIER)
-    counted = given.source.frequency_table(quasi, token)
+    settings = Settings.from_parameters(given.parameters)
+    if settings.required:
+        from dpdesk.engine.methods.k_anonymity.requirements import constrained_table
+
+        table, constraints = constrained_table(given, settings.required, token)
+        lattice = LatticeProblem.from_aligned(table, constraints)
+        return _Problem(settings, table, lattice, given.where)
+    counted = given.source.frequency_table(given.with_role(Role.QUASI_IDENTIFIER), token)
     token.check()
     table = align(counted, given.hierarchies, given.source.name)
-    settings = Settings.from_parameters(given.parameters)
     return _Problem(settings, table, LatticeProblem.from_aligned(table), given.where)
 
 
@@ -297,11 +309,12 @@ def _search(
     settings, lattice, allowed = problem.settings, problem.lattice, problem.allowed
     by_hand = node_by_hand(settings, lattice.attributes, lattice.hierarchies, problem.where)
     if by_hand is None and settings.algorithm == OPTIMAL:
-        if not worth_walking(lattice):
+        if settings.required or not worth_walking(lattice):
             return _search_large(problem, token, report), None
         found = _optimum(problem, token, report)
         return found, _walk_behind(problem, token)
-    walk = _walk_behind(problem, token) if _quickly_charted(lattice) else None
+    charted = not settings.required and _quickly_charted(lattice)
+    walk = _walk_behind(problem, token) if charted else None
     if by_hand is not None:
         return _given_node(problem, by_hand), walk
     return samarati(lattice, settings.k, allowed, settings.prefer, token, report), walk
@@ -392,10 +405,12 @@ def _outcome(
     from dpdesk.engine.methods.k_anonymity.grouping import CountedTable
     from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
     from dpdesk.engine.methods.k_anonymity.notes import levels_note
+    from dpdesk.engine.methods.k_anonymity.required import stated
 
     if found.node is None or found.statistics is None:
         raise _infeasible(problem, found)
-    judged = assess(CountedTable(problem.table), found.statistics, remakes(given.made))
+    counted = CountedTable(problem.table, problem.lattice.constraints)
+    judged = assess(counted, found.statistics, remakes(given.made))
     token.check()
     recoding = _recoding(given, judged)
     after = judged.after
@@ -407,6 +422,7 @@ def _outcome(
             recoding.rows_suppressed,
             given.roles,
             given.linkages,
+            stated(problem.settings.required, given.hierarchies),
         ),
         result=_result(judged, found),
         internal={
@@ -426,9 +442,11 @@ def _outcome(
 
 
 def _infeasible(problem: _Problem, found: SearchResult) -> RefusedError:
-    from dpdesk.engine.methods.k_anonymity.choosing import Shortfall
+    from dpdesk.engine.methods.k_anonymity.choosing import Shortfall, requirements_not_met
     from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 
+    if problem.settings.required:
+        return requirements_not_met(problem.settings, problem.table.rows)
     levels, _ = found.least_suppressed
     sizes = generalise(CountedTable(problem.table), levels).sizes
     return Shortfall.of(problem.settings, problem.table.attributes, levels, sizes).error()
@@ -522,10 +540,28 @@ def _known_nodes(
     from dpdesk.engine.methods.k_anonymity.statistics import recommended_ks
 
     lattice = problem.lattice
+    if lattice.constraints is not None:
+        return _constrained_nodes(problem)
     if worth_walking(lattice):
         ks = recommended_ks(lattice, [problem.settings.k])
         return WalkedNodes(walk_lattice(lattice, ks, token, report))
     return _pool(problem, token, report)
+
+
+def _constrained_nodes(problem: _Problem) -> ConstrainedNodes:
+    """Nodes that are searched for when a view asks for them, one search for each setting."""
+    from dpdesk.engine.methods.k_anonymity.known_nodes import ConstrainedNodes
+
+    def search(key: tuple[str, str, str, int, int]) -> tuple[Node | None, bool]:
+        algorithm, objective, prefer, k, _ = key
+        asked = replace(
+            problem.settings, algorithm=algorithm, objective=objective, prefer=prefer, k=k
+        )
+        asked = replace(asked, levels=None, max_suppression=Fraction(key[-1], problem.table.rows))
+        found, _ = _search(replace(problem, settings=asked), CancelToken(), silent)
+        return found.node, found.proven_optimal and algorithm == OPTIMAL
+
+    return ConstrainedNodes(problem.lattice, search)
 
 
 def _pool(problem: _Problem, token: CancelToken, report: Report) -> PooledNodes:

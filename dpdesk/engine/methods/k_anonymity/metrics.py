@@ -1,7 +1,9 @@
 """The measures of one node, exactly.
 
-Formulas (N rows, q attributes, a kept class holds at least k rows; means range over all N·q cells,
+Formulas (N rows, q attributes; means range over all N·q cells,
 those of suppressed rows included):
+
+A class is kept when it has at least k rows and passes what is required besides.
 
 discernibility
     Σ over kept classes of size² + suppressed rows · N.
@@ -34,7 +36,7 @@ from dpdesk.engine.methods.k_anonymity.lattice import (
     Ints,
     LatticeProblem,
     Node,
-    generalised_classes,
+    kept_classes,
     weighted_bincount,
 )
 
@@ -139,8 +141,7 @@ class NodeStatistics:
 
 def evaluate_node(problem: LatticeProblem, levels: Sequence[int], k: int) -> NodeStatistics:
     """Count and measure one node from the frequency table, independently of the walk."""
-    codes, sizes = generalised_classes(problem, levels)
-    kept = sizes >= k
+    codes, sizes, kept = kept_classes(problem, levels, k)
     kept_sizes = sizes[kept]
     suppressed = problem.rows - int(kept_sizes.sum())
     losses, steps = [], []

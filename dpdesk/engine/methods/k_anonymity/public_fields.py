@@ -36,6 +36,12 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *settings(
         *("k", "max_suppression", "model", "algorithm", "objective", "prefer", "strict", "values"),
         "levels.*",
+        "require[].*",
+    ),
+    PublicField(
+        "guarantee.parameters.require[].*",
+        Tells.NOTHING,
+        "What the plan requires of sensitive columns, and whether distances follow a hierarchy.",
     ),
     PublicField("guarantee.parameters.k", Tells.NOTHING, "The k of the plan."),
     *ROLES,

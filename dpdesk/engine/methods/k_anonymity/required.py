@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.list_parameters import StructuredParameter
 from dpdesk.core.messages import listed, msg
 from dpdesk.core.parameters import Nested, ParameterValue, exact_number, plain_number, unknown_key
-from dpdesk.core.plain import freeze, show
+from dpdesk.core.plain import freeze, number_text, show
 
 DIVERSITY, CLOSENESS, SHARE, LIKENESS = "l-diversity", "t-closeness", "alpha-k", "beta-likeness"
 
@@ -64,7 +66,12 @@ class Requirement:
 
 @dataclass(frozen=True)
 class RequireParameter(StructuredParameter):
-    """A list of requirements, each a table of its keys."""
+    """A list of requirements, each a table of its keys.
+
+    A form has one in each line: ``income: l-diversity recursive l=3 c=2``.
+    """
+
+    lines: ClassVar[bool] = True
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`; InputError names the requirement by its number."""
@@ -73,15 +80,55 @@ class RequireParameter(StructuredParameter):
             raise self.invalid(where, raw)
         found: list[object] = []
         for number, item in enumerate(items, start=1):
-            if not isinstance(item, Mapping):
+            keys = _keys_of(item) if isinstance(item, str) else item
+            if not isinstance(keys, Mapping):
                 raise self.invalid(where, raw)
-            place = msg("{where}, require {number}", where=where, number=number)
-            found.append(_read(item, place).as_plain())
+            place = msg("{where}: `require` {number}", where=where, number=number)
+            found.append(_read(keys, place).as_plain())
         return Nested(freeze(found)) if found else None
+
+    def as_text(self, value: ParameterValue) -> str:
+        """See :meth:`Parameter.as_text`."""
+        return "\n".join(map(_line_of, requirements_of(value)))
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         return 'a list of tables such as { model = "l-diversity", attribute = "income", l = 3 }'
+
+
+def _keys_of(line: str) -> dict[str, object] | None:
+    """The keys of a line of a form; None when it is none."""
+    attribute, _, rest = line.rpartition(":")
+    words = re.sub(r"\s*=\s*", "=", rest).replace(",", " ").split()
+    if not attribute.strip() or not words:
+        return None
+    found: dict[str, object] = {"model": words[0], "attribute": attribute.strip()}
+    for word in words[1:]:
+        key, is_key, value = word.partition("=")
+        if is_key:
+            number = exact_number(value)
+            found[key] = value if number is None else number
+        else:
+            found["variant"] = key
+    return found
+
+
+def _line_of(each: Requirement) -> str:
+    variant = f" {each.variant}" if each.variant else ""
+    c = f" c={number_text(each.c)}" if each.variant == "recursive" else ""
+    bound = f"{BOUNDS[each.model]}={number_text(each.bound)}"
+    return f"{each.attribute}: {each.model}{variant} {bound}{c}"
+
+
+def stated(
+    required: Sequence[Requirement], hierarchies: Mapping[str, object]
+) -> list[dict[str, object]]:
+    """The requirements as a guarantee states them: ``order`` says what ordered distances follow."""
+    found = []
+    for each in required:
+        order = "hierarchy" if each.attribute in hierarchies else "values"
+        found.append(each.as_plain() | ({"order": order} if each.variant == "ordered" else {}))
+    return found
 
 
 def requirements_of(value: ParameterValue) -> tuple[Requirement, ...]:
@@ -132,8 +179,8 @@ def _bound(raw: object, model: str, variant: str, where: str) -> Fraction:
 def _choice(item: Mapping[str, object], key: str, known: Sequence[str], where: str) -> str:
     raw = item.get(key, known[0] if key == "variant" else None)
     if not isinstance(raw, str) or raw not in known:
-        names = listed([f"`{name}`" for name in known], len(known))
-        raise _bad(where, key, raw, msg("one of {names}", names=names))
+        names = ", ".join(f"`{name}`" for name in known)
+        raise _bad(where, key, raw, msg("one of {listed}", listed=names))
     return raw
 
 
@@ -156,4 +203,96 @@ def _bad(where: str, key: str, raw: object, wanted: str) -> InputError:
             expected=wanted,
         ),
         details={"key": "require"},
+    )
+
+
+def required_claim(each: Mapping[str, object]) -> str:
+    """What a requirement, as a guarantee states it, says of every class."""
+    name, variant = str(each["attribute"]), str(each.get("variant", ""))
+    bound = _shown(each[BOUNDS[str(each["model"])]])
+    if each["model"] == SHARE:
+        return msg(
+            "No value of {name} is held by more than the share {bound} of the rows of such a "
+            "combination.",
+            name=name,
+            bound=bound,
+        )
+    if each["model"] == CLOSENESS:
+        return _closeness_claim(name, bound, variant, str(each.get("order", "")))
+    if each["model"] == LIKENESS:
+        return _likeness_claim(name, bound, enhanced=variant == "enhanced")
+    if variant == "distinct":
+        return msg(
+            "Every such combination holds at least {bound} different values of {name}.",
+            bound=bound,
+            name=name,
+        )
+    if variant == "entropy":
+        return msg(
+            "In every such combination the entropy of {name} is at least that of {bound} equally "
+            "frequent values.",
+            bound=bound,
+            name=name,
+        )
+    return msg(
+        "In every such combination the most frequent value of {name} has fewer than {c} times as "
+        "many rows as all its values from the one in place {bound} by frequency on.",
+        name=name,
+        c=_shown(each["c"]),
+        bound=bound,
+    )
+
+
+def _shown(value: object) -> str:
+    number = exact_number(value)
+    return str(value) if number is None else number_text(number)
+
+
+def _closeness_claim(name: str, bound: str, variant: str, order: str) -> str:
+    if variant == "equal":
+        far = "every two values being equally far apart"
+    elif variant == "hierarchical":
+        far = "values being as far apart as their hierarchy has it"
+    elif order == "hierarchy":
+        far = "values being as far apart as their places in the order of their hierarchy"
+    else:
+        far = "values being as far apart as their places in the order of the released values"
+    return msg(
+        "In every such combination the distribution of {name} is at most {bound} from that of all "
+        "released rows (earth mover's distance, {far}).",
+        name=name,
+        bound=bound,
+        far=far,
+    )
+
+
+def _likeness_claim(name: str, bound: str, *, enhanced: bool) -> str:
+    if enhanced:
+        return msg(
+            "In every such combination the share of each value of {name} exceeds its share among "
+            "all released rows by at most {bound} times that share, and by at most as many times "
+            "as the natural logarithm of 1 over that share.",
+            name=name,
+            bound=bound,
+        )
+    return msg(
+        "In every such combination the share of each value of {name} exceeds its share among all "
+        "released rows by at most {bound} times that share.",
+        name=name,
+        bound=bound,
+    )
+
+
+def required_limits(required: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
+    """What requirements, as a guarantee states them, do not cover."""
+    names = list(dict.fromkeys(str(each["attribute"]) for each in required))
+    if not names:
+        return ()
+    return (
+        msg(
+            "More knowledge of {names}: what is required of classes bounds what someone learns who "
+            "knows no more than the released distribution; whoever can rule out values for a "
+            "person, or counts similar values as one, may learn more.",
+            names=listed(names),
+        ),
     )

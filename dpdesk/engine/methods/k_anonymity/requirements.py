@@ -38,9 +38,17 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.errors import InputError
+from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number
+from dpdesk.core.schema import Role
+from dpdesk.engine.hierarchies.alignment import AlignedTable, align
+from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.k_anonymity import class_kernels
+from dpdesk.engine.methods.k_anonymity.grouping import numbered, tuple_keys
 from dpdesk.engine.methods.k_anonymity.metrics import LogSum
 from dpdesk.engine.methods.k_anonymity.required import CLOSENESS, DIVERSITY, LIKENESS, Requirement
 
@@ -64,18 +72,14 @@ class Values:
     has_hierarchy: bool = False
 
     @classmethod
-    def of(cls, domain: Sequence[str], missing: Sequence[str], given: Hierarchy | None) -> Values:
-        """The values of a column, ``missing`` among them; KeyError for one without a leaf."""
-        if given is None:
-            return cls(tuple(sorted(domain, key=by_size)))
-        whole = given.with_untouched_leaves(missing)
-        for value in domain:
-            if value not in whole.leaf_codes:
-                raise KeyError(value)
+    def of(cls, domain: Sequence[str], whole: Hierarchy | None) -> Values:
+        """The values of a column; ``whole`` has a leaf for every one of them, missing ones too."""
+        if whole is None:
+            return cls(tuple(sorted(domain, key=_by_size)))
         return cls(whole.leaves, tuple(map(whole.ancestors, range(whole.height))), True)
 
 
-def by_size(text: str) -> tuple[int, Fraction, str]:
+def _by_size(text: str) -> tuple[int, Fraction, str]:
     """The order of values without a hierarchy: numbers by size, then texts by code point."""
     number = exact_number(text)
     return (1, Fraction(0), text) if number is None else (0, number, text)
@@ -267,6 +271,69 @@ _MEASURES: Mapping[str, _Measure] = {
     CLOSENESS: _close,
     LIKENESS: _like,
 }
+
+
+def constrained_table(
+    given: MethodInput, required: Sequence[Requirement], token: CancelToken
+) -> tuple[AlignedTable, Constraints]:
+    """The table of the quasi-identifiers, and what is required with the rows of sensitive values.
+
+    Raises InputError for a value without a leaf, and ``k-anonymity.require`` for distances along a
+    hierarchy that the plan does not give; Cancelled.
+    """
+    quasi = given.with_role(Role.QUASI_IDENTIFIER)
+    names = tuple(dict.fromkeys(each.attribute for each in required))
+    joint = given.source.frequency_table((*quasi, *names), token)
+    token.check()
+    columns = [np.ascontiguousarray(joint.codes[:, place]) for place in range(len(quasi))]
+    widths = [len(domain) for domain in joint.domains[: len(quasi)]]
+    first, of_tuple = numbered(*tuple_keys(columns, widths, len(joint.counts)))
+    counts = np.bincount(of_tuple, joint.counts, len(first)).astype(np.int64)
+    missing = joint.missing[: len(quasi)]
+    alone = FrequencyTable(
+        quasi, joint.domains[: len(quasi)], joint.codes[first, : len(quasi)], counts, missing
+    )
+    held = {}
+    for place, name in enumerate(names, start=len(quasi)):
+        token.check()
+        wanted = [each for each in required if each.attribute == name]
+        held[name] = _sensitive_counts(given, joint, place, of_tuple, wanted)
+    return align(alone, given.hierarchies, given.source.name), Constraints(tuple(required), held)
+
+
+def _sensitive_counts(
+    given: MethodInput,
+    joint: FrequencyTable,
+    place: int,
+    of_tuple: Ints,
+    wanted: Sequence[Requirement],
+) -> SensitiveCounts:
+    name, domain = joint.attributes[place], joint.domains[place]
+    if name not in given.hierarchies:
+        if any(each.variant == "hierarchical" for each in wanted):
+            raise InputError(
+                "k-anonymity.require",
+                msg(
+                    "{where}, require: `{name}` has no hierarchy, expected one for distances "
+                    "along it.",
+                    where=given.where,
+                    name=name,
+                ),
+                hint="Give the column a hierarchy, or choose the variant equal or ordered.",
+                details={"key": "require", "attribute": name},
+            )
+        values = Values.of(domain, None)
+        code = {text: at for at, text in enumerate(values.texts)}
+        codes = np.array([code[text] for text in domain], np.int64)
+    else:
+        every = np.arange(len(domain), dtype=np.int32)[:, None]
+        rows = np.bincount(joint.codes[:, place], joint.counts, len(domain)).astype(np.int64)
+        missing = joint.missing[place : place + 1]
+        column = FrequencyTable((name,), (domain,), every, rows, missing)
+        aligned = align(column, given.hierarchies, given.source.name)
+        values = Values.of(domain, aligned.hierarchies[0])
+        codes = aligned.codes[:, 0].astype(np.int64)
+    return SensitiveCounts(values, of_tuple, codes[joint.codes[:, place]], joint.counts)
 
 
 @dataclass(frozen=True, eq=False)

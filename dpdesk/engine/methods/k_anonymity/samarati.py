@@ -52,6 +52,9 @@ def samarati(
     minimum-suppression
         fewest suppressed rows.
 
+    Where classes must pass more than k, feasibility need not be monotone: then heights are tried
+    from the lowest one up.
+
     Ties: more classes, then fewer suppressed rows, then the lexicographically first levels.
 
     The original algorithm keeps a matrix of distance vectors between all pairs of tuples and counts
@@ -71,7 +74,9 @@ def samarati(
     with node_counter(problem, k, token) as counter:
         search = _HeightSearch(counter, max_suppressed, report)
         low, high = 0, sum(problem.heights)
-        if not search.has_feasible(high):
+        if not problem.monotone(max_suppressed):
+            low = high = search.lowest(high + 1)
+        if high > sum(problem.heights) or not search.has_feasible(high):
             return SearchResult(None, None, False, counter.counted, _top(problem, k))
         while low < high:
             middle = (low + high) // 2
@@ -115,6 +120,10 @@ class _HeightSearch:
 
     def has_feasible(self, height: int) -> bool:
         return next(self.feasible(height), None) is not None
+
+    def lowest(self, end: int) -> int:
+        """The first height that holds a feasible node; ``end`` where none below it does."""
+        return next((height for height in range(end) if self.has_feasible(height)), end)
 
     def feasible(self, height: int) -> Iterator[_Found]:
         counter = self._counter

@@ -22,6 +22,11 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.core.planned_choice import PlannedChoiceParameter
 from dpdesk.core.schema import Role
+from dpdesk.engine.methods.k_anonymity.required import (
+    Requirement,
+    RequireParameter,
+    requirements_of,
+)
 
 OPTIMAL = "optimal"
 SAMARATI = "samarati"
@@ -168,6 +173,14 @@ _VALUES = ChoiceParameter(
     default="nodes",
 )
 
+_REQUIRE = RequireParameter(
+    key="require",
+    label="Required of sensitive columns",
+    help="What every released class must show of a sensitive column besides having k rows: "
+    "l-diversity, t-closeness, (alpha,k) or beta-likeness. A class that fails is suppressed whole. "
+    "As text: the column, the model and its numbers, such as income: l-diversity l=3.",
+)
+
 PARAMETERS: tuple[Parameter, ...] = (
     _K,
     _MAX_SUPPRESSION,
@@ -178,6 +191,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _STRICT,
     _VALUES,
     _LEVELS,
+    _REQUIRE,
 )
 
 
@@ -193,6 +207,7 @@ class Settings:
     levels: Mapping[str, int] | None
     strict: bool = True
     values: str = "nodes"
+    required: tuple[Requirement, ...] = ()
 
     @property
     def celled(self) -> bool:
@@ -218,6 +233,7 @@ class Settings:
             levels=MappingProxyType(dict(levels)) if isinstance(levels, tuple) else None,
             strict=parameters.get("strict") is not False,
             values=str(parameters.get("values", "nodes")),
+            required=requirements_of(parameters.get("require")),
         )
 
     def allowed(self, rows: int) -> int:
@@ -233,8 +249,8 @@ def check_settings(
 ) -> None:
     """Check roles and levels against each other, before any data are read.
 
-    Raises InputError ``k-anonymity.no-quasi-identifier`` or ``k-anonymity.levels``; the sentences
-    start with ``where``.
+    Raises InputError ``k-anonymity.no-quasi-identifier``, ``k-anonymity.require`` or
+    ``k-anonymity.levels``; the sentences start with ``where``.
     """
     quasi = [name for name in columns if roles.get(name) is Role.QUASI_IDENTIFIER]
     if not quasi:
@@ -244,7 +260,19 @@ def check_settings(
             hint="Give the role quasi-identifier to what others may know of a person, "
             "such as age, sex and region.",
         )
-    levels = Settings.from_parameters(parameters).levels
+    settings = Settings.from_parameters(parameters)
+    _check_required(settings.required, columns, roles, where)
+    if settings.required and settings.celled:
+        raise InputError(
+            "k-anonymity.require",
+            msg(
+                '{where}, require: it cannot be asked of `algorithm` "{found}" in this version.',
+                where=where,
+                found=settings.algorithm,
+            ),
+            details={"key": "require"},
+        )
+    levels = settings.levels
     if levels is None:
         return
     for name in levels:
@@ -272,6 +300,26 @@ def check_settings(
                 ),
                 details={"key": "levels", "attribute": name},
             )
+
+
+def _check_required(
+    required: Sequence[Requirement], columns: Sequence[str], roles: Mapping[str, Role], where: str
+) -> None:
+    for each in required:
+        if each.attribute in columns and roles.get(each.attribute) is Role.SENSITIVE:
+            continue
+        sensitive = [name for name in columns if roles.get(name) is Role.SENSITIVE]
+        raise InputError(
+            "k-anonymity.require",
+            msg(
+                "{where}, require: `{name}` is not a sensitive column, expected one of {listed}.",
+                where=where,
+                name=each.attribute,
+                listed=_listed(sensitive) or "none, as the plan has no sensitive column",
+            ),
+            hint="Give the column the role sensitive.",
+            details={"key": "require", "attribute": each.attribute},
+        )
 
 
 def _listed(names: Sequence[str]) -> str:

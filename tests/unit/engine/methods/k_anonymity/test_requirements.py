@@ -71,7 +71,7 @@ _REQUIRED = st.one_of(
 
 def _counts(rows: list[tuple[int, str]], tree: Hierarchy | None) -> SensitiveCounts:
     domain = sorted({value for _, value in rows})
-    values = Values.of(domain, (), tree)
+    values = Values.of(domain, tree)
     pairs = sorted({*rows})
     return SensitiveCounts(
         values,
@@ -112,7 +112,7 @@ def test_kept_classes_are_those_of_the_definitions(rows, required, other, k, tre
 )
 def test_distances_are_those_of_least_work(inside, others, variant):
     everything = [*inside, *others]
-    of = Values.of(_LEAVES, (), _TREE)
+    of = Values.of(_LEAVES, _TREE)
     found = distance(
         variant, [inside.count(v) for v in _LEAVES], [everything.count(v) for v in _LEAVES], of
     )
@@ -133,7 +133,7 @@ def test_distances_are_those_of_least_work(inside, others, variant):
 )
 def test_entropy_is_compared_exactly(counts, bound, expected):
     required = _require(model="l-diversity", variant="entropy", l=bound)
-    of = Values.of([str(n) for n in range(len(counts))], (), None)
+    of = Values.of([str(n) for n in range(len(counts))], None)
     assert passes(required, counts, counts, of) is expected
     entries = np.arange(len(counts))
     table = SensitiveCounts(of, np.zeros_like(entries), entries, np.array(counts))
@@ -145,7 +145,7 @@ def test_entropy_is_compared_exactly(counts, bound, expected):
 
 def test_distances_of_salaries_as_published():
     """Nine salaries from 3,000 to 11,000: 0.375 for the three least, 1/6 for 6, 8 and 11."""
-    of = Values.of([str(1000 * n) for n in range(3, 12)], (), None)
+    of = Values.of([str(1000 * n) for n in range(3, 12)], None)
     assert (of.texts[0], of.texts[-1]) == ("3000", "11000")
     whole = [1] * 9
     assert distance("ordered", [1, 1, 1, 0, 0, 0, 0, 0, 0], whole, of) == Fraction(3, 8)
@@ -158,7 +158,7 @@ def test_distances_of_salaries_as_published():
 
 def test_recursive_diversity_needs_l_values_and_compares_strictly():
     required = _require(model="l-diversity", variant="recursive", l=2, c=2)
-    of = Values.of(["a", "b"], (), None)
+    of = Values.of(["a", "b"], None)
     assert not passes(required, [5, 0], [5, 5], of)
     assert not passes(required, [4, 2], [4, 2], of)
     assert passes(required, [3, 2], [4, 2], of)
@@ -192,4 +192,11 @@ def test_a_requirement_that_cannot_be_read_is_named(keys, named):
     with pytest.raises(InputError) as failed:
         _require(**keys)
     assert named in failed.value.sentence
-    assert "require 1" in failed.value.sentence
+    assert "`require` 1" in failed.value.sentence
+
+
+@given(st.lists(_REQUIRED, max_size=3))
+def test_a_form_reads_back_the_lines_that_it_shows(listed):
+    value = _PARAMETER.parse([{"attribute": "a b", **each} for each in listed], "plan")
+    text = _PARAMETER.as_text(value)
+    assert _PARAMETER.parse(text.splitlines(), "plan") == value
