@@ -112,21 +112,24 @@ def open_cube(
     """
     from dpdesk.app.combining import related_words
     from dpdesk.app.private.labelling import read_dimension_labels
-    from dpdesk.engine.cubes.olap.combined import reader_of
-    from dpdesk.engine.cubes.olap.cube import ReleasedCube
+    from dpdesk.engine.cubes.olap.combined import combine
+    from dpdesk.engine.cubes.olap.grids import Browsable
 
     folders, found, manifests = (folder, *beside), [], []
     for number, each in enumerate(folders, start=1):
         report(StepStarted("Check the files", number, len(folders)))
         content = open_listed(context, each, token)
         _check_cube(context.registry.about(content.manifest.method), each)
+        method = context.registry.get(content.manifest.method, str(each))
+        assert isinstance(method, Browsable)
         with told(each):
-            found.append((ReleasedCube.from_manifest(content.manifest), content))
+            found.append((method.reader(content), content))
         manifests.append(content.manifest)
     said = [one for manifest in manifests for one in cautions_of(context, manifest)]
     cautions = (*related_words(folders, manifests), *dict.fromkeys(said))
     with told(folder):
-        reader = reader_of(found)
+        alone = len(found) == 1
+        reader = found[0][0] if alone else combine([(one.cube, own) for one, own in found])
         claim, title = manifests[0].guarantee.claim, manifests[0].title
         asked, levels = _with_known(reader.cube, known)
         book = read_dimension_labels(_public(folder), manifests[0])

@@ -19,7 +19,7 @@ from dpdesk.app.page_checks import spoken_names
 from dpdesk.app.review.review_picture import is_whole, load, verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.capabilities import Content
-from dpdesk.core.cuboid import Domain
+from dpdesk.core.cuboid import Domain, listed_tables
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.export_formats import DOCUMENTS, FORMATS, STATISTICAL
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
@@ -30,7 +30,6 @@ from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.published import MINIMAL_CHANGE, ClaimCheck
 from dpdesk.core.release import ReleaseFacts
-from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.export_losses import described, losses
@@ -243,7 +242,7 @@ def _one_table(facts: ReleaseFacts, workspace: Workspace, token: CancelToken) ->
 
 
 def _cuboids(facts: ReleaseFacts) -> list[Mapping[str, Any]]:
-    return [as_table(item) for item in as_list(facts.manifest.result["cuboids"])]
+    return listed_tables(facts.manifest.result)
 
 
 def _table_names(items: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -63,16 +63,16 @@ class Capabilities:
     """What a method does, as data; None where it does not say.
 
     ``order`` is of rows alone, as are ``tables``: the names of the public tables that stand next to
-    them, each in every release; ``folder`` (the folder of the public part that its tables lie in)
-    of all that releases no rows. ``exports`` are the formats that its releases fit, ``uses`` what
-    else can be done with them: empty where nothing can, which is not the same as not said.
+    them, each in every release; ``folders`` (those of the public part that its tables lie in) of
+    all that releases no rows. ``exports`` are the formats that its releases fit, ``uses`` what else
+    can be done with them: empty where nothing can, which is not the same as not said.
     """
 
     content: Content | None = None
     protection: Protection | None = None
     spending: Spending | None = None
     order: RowOrder | None = None
-    folder: str | None = None
+    folders: tuple[str, ...] | None = None
     tables: tuple[str, ...] = ()
     exports: frozenset[str] | None = None
     uses: frozenset[Use] | None = None
@@ -101,7 +101,7 @@ class Capabilities:
         missing = [words for words, value in stated.items() if value is None]
         if self.content is Content.ROWS and self.order is None:
             missing.append("in which order its rows stand")
-        if self.content in (Content.TABLES, Content.GRAPH) and not self.folder:
+        if self.content in (Content.TABLES, Content.GRAPH) and not self.folders:
             missing.append("in which folder its tables lie")
         return tuple(missing)
 

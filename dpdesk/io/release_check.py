@@ -180,23 +180,24 @@ def _check_public(
     except InputError as error:
         found.fail(found.public / MANIFEST, error.sentence)
         return
-    folder = about.folder
+    folders = about.folders or ()
     if about.unready:
         for words in about.unready:
             found.fail(found.public / MANIFEST, msg("the method does not say {words}", words=words))
         return
     fixed = fixed_files(about) | (optional_files(about) & set(listed))
-    tables = {name for name in listed if folder and _is_table(name, folder)}
-    _names(found, found.public, files={MANIFEST} | fixed, folders={folder} if folder else set())
-    if folder and _is_folder(found.public / folder):
-        names = {name.removeprefix(f"{folder}/") for name in tables}
-        _names(found, found.public / folder, files=names)
+    tables = {name for name in listed if any(_is_table(name, folder) for folder in folders)}
+    _names(found, found.public, files={MANIFEST} | fixed, folders=set(folders))
+    for folder in folders:
+        if _is_folder(found.public / folder):
+            names = {name.split("/")[1] for name in tables if name.startswith(f"{folder}/")}
+            _names(found, found.public / folder, files=names)
     for name in sorted(listed):
         _check_listed(found, name, listed[name], fixed | tables, token)
     for name in sorted(fixed - set(listed)):
         found.fail(found.public / MANIFEST, msg("does not list {name}", name=name))
-    if folder and not tables:
-        found.fail(found.public / MANIFEST, msg("lists no table in {folder}", folder=folder))
+    if folders and not tables:
+        found.fail(found.public / MANIFEST, msg("lists no table in {folder}", folder=folders[0]))
 
 
 def _is_table(name: str, folder: str) -> bool:

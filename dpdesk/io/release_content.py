@@ -7,13 +7,12 @@ from pathlib import Path
 from threading import Lock
 
 from dpdesk.core.capabilities import Capabilities
-from dpdesk.core.cuboid import CuboidTable, Domain
+from dpdesk.core.cuboid import CuboidTable, Domain, listed_tables
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.manifest import ListedFile, Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.released import CountedRows
-from dpdesk.core.shapes import as_list, as_table
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.cuboid_files import read_cuboid
 from dpdesk.io.published import PublishedCsv
@@ -128,7 +127,7 @@ class ReleaseContent:
         result = self._manifest.result
         if self._domain is None:
             self._domain = Domain.from_json(result["domains"])
-        listed = map(as_table, as_list(result["cuboids"]))
+        listed = listed_tables(result)
         return self._domain.table(next(item for item in listed if item["file"] == file))
 
 

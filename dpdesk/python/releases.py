@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from dpdesk.app.querying import open_listed
 from dpdesk.app.querying import open_release as open_asked
+from dpdesk.core.cuboid import listed_tables
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook
@@ -195,8 +196,8 @@ class Release:
         return answer_frame(answer, query, self._asked.about.askable)
 
     def _listed(self) -> list[Mapping[str, Any]]:
-        found = self.result.get("cuboids")
-        if not isinstance(found, list):
+        found = listed_tables(self.result)
+        if not found:
             raise RefusedError(
                 "python.no-tables",
                 msg("{folder}: the release holds rows, not tables.", folder=self.folder),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from dpdesk.core.chart_values import charts_from_json
+from dpdesk.core.cuboid import listed_tables
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
@@ -111,7 +112,7 @@ def internal_values(content: CubeReport) -> dict[str, object]:
 
 def _common(manifest: Manifest, method: Method, book: Codebook) -> dict[str, object]:
     result, parameters = manifest.result, manifest.parameters
-    lines = tuple(_cuboid_line(as_table(item), manifest) for item in as_list(result["cuboids"]))
+    lines = tuple(_cuboid_line(item, manifest) for item in listed_tables(result))
     return {
         **public_values(manifest, method, voice().text("Protected tables")),
         "figures": _figures(manifest),
@@ -120,18 +121,17 @@ def _common(manifest: Manifest, method: Method, book: Codebook) -> dict[str, obj
         "domains": [_labelled(as_table(item), book) for item in as_list(result["domains"])],
         "sources": [table_name(as_list(names)) for names in as_list(result["noise_sources"])],
         "all_measured": all(
-            as_table(item)["dimensions"] in as_list(result["noise_sources"])
-            for item in as_list(result["cuboids"])
+            item["dimensions"] in as_list(result["noise_sources"])
+            for item in listed_tables(result)
         ),
         "exact": exact_words(manifest),
         "attack": (),
-        "biased": parameters.get("nonnegative") is True,
+        "biased": result.get("biased") is True,
         "integral": parameters.get("integral") is True,
         "linear": parameters.get("consistency") in ("l1", "linf"),
         "adds_up": parameters.get("consistency") != "none",
         "averages": any(
-            str(as_table(item).get("measure")).startswith(_AVERAGE)
-            for item in as_list(result["cuboids"])
+            str(item.get("measure")).startswith(_AVERAGE) for item in listed_tables(result)
         ),
     }
 
@@ -148,7 +148,7 @@ def _labelled(item: Mapping[str, object], book: Codebook) -> dict[str, object]:
 
 def _figures(manifest: Manifest) -> tuple[Line, ...]:
     result, parameters = manifest.result, manifest.parameters
-    cuboids = [as_table(item) for item in as_list(result["cuboids"])]
+    cuboids = listed_tables(result)
     largest: dict[str, float] = {}
     for item in cuboids:
         measure = str(item.get("measure", ""))
@@ -162,7 +162,7 @@ def _figures(manifest: Manifest) -> tuple[Line, ...]:
         loss_line("ρ" if rho else "ε", budget),
         Line(say.text("Tables"), say.count(len(cuboids)), say.text("One file each.")),
         Line(say.text("Cells"), say.count(cells), say.text("In all tables.")),
-        *(_error_line(measure, width, parameters) for measure, width in largest.items()),
+        *(_error_line(measure, width, manifest) for measure, width in largest.items()),
     )
 
 
@@ -188,8 +188,8 @@ _ERROR_HELP = (
 )
 
 
-def _error_line(measure: str, width: float, parameters: Mapping[str, object]) -> Line:
-    say = voice()
+def _error_line(measure: str, width: float, manifest: Manifest) -> Line:
+    say, parameters = voice(), manifest.parameters
     unit = say.say(unit_words(measure, parameters.get("measure")))
     label = (
         say.text("Largest error, {measure}", measure=say.say(measure))
@@ -197,7 +197,7 @@ def _error_line(measure: str, width: float, parameters: Mapping[str, object]) ->
         else say.text("Largest error")
     )
     which = 1 if parameters.get("consistency") in ("l1", "linf") else 0
-    which = 2 if parameters.get("nonnegative") is True else which
+    which = 2 if manifest.result.get("biased") is True else which
     return Line(
         label, msg("± {size} {unit}", size=_shown(width), unit=unit), say.text(_ERROR_HELP[which])
     )

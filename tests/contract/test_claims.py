@@ -35,39 +35,50 @@ GRAPH: dict[str, Any] = {"ends": ["sex", "region"], "nodes": list("fmnsw")}
 SUM = {"sum": "pay", "lower": -20, "upper": 90, "step": 10}
 AVERAGE = {"average": "pay", "lower": 0, "upper": 90, "step": 10}
 EXACT = {"exact": [["sex"]]}
-PRIVATE = [
-    ("dp-cube", CUBE | more)
-    for more in (
-        {"epsilon": 1},
-        {"epsilon": 20},
-        {"epsilon": 0.3, "rows_per_person": 4},
-        {"epsilon": 1, "neighbours": "replace"},
-        {"rho": 0.5},
-        {"rho": 0.01, "delta": 0.001, "measure": SUM},
-        {"rho": 0.5, "neighbours": "replace"},
-        {"rho": 0.5, "neighbours": "replace", "delta": 0.001},
-        {"rho": 0.5},
-        {"rho": 2, "delta": 0.01, "measure": SUM},
-        {"epsilon": 1, "measure": SUM},
-        {"epsilon": 1, "measure": AVERAGE, "neighbours": "replace"},
-        {"epsilon": 1} | EXACT,
-        {"epsilon": 1, "neighbours": "replace"} | EXACT,
-        {"rho": 0.5} | EXACT,
-    )
-] + [
-    ("dp-graph", GRAPH | more)
-    for more in (
-        {"epsilon": 1},
-        {"epsilon": 1, "rows_per_person": 3},
-        {"rho": 0.5, "rows_per_person": 3},
-        {"epsilon": 2, "neighbours": "replace"},
-        {"rho": 0.5},
-        {"rho": 0.5, "neighbours": "replace", "graph": "directed"},
-        {"epsilon": 1, "exact": "degrees"},
-        {"rho": 0.5, "exact": "out-degrees", "graph": "directed"},
-        {"epsilon": 1, "exact_edges": True},
-    )
-]
+PRIVATE = (
+    [
+        ("dp-cube", CUBE | more)
+        for more in (
+            {"epsilon": 1},
+            {"epsilon": 20},
+            {"epsilon": 0.3, "rows_per_person": 4},
+            {"epsilon": 1, "neighbours": "replace"},
+            {"rho": 0.5},
+            {"rho": 0.01, "delta": 0.001, "measure": SUM},
+            {"rho": 0.5, "neighbours": "replace"},
+            {"rho": 0.5, "neighbours": "replace", "delta": 0.001},
+            {"rho": 0.5},
+            {"rho": 2, "delta": 0.01, "measure": SUM},
+            {"epsilon": 1, "measure": SUM},
+            {"epsilon": 1, "measure": AVERAGE, "neighbours": "replace"},
+            {"epsilon": 1} | EXACT,
+            {"epsilon": 1, "neighbours": "replace"} | EXACT,
+            {"rho": 0.5} | EXACT,
+        )
+    ]
+    + [
+        ("dp-graph", GRAPH | more)
+        for more in (
+            {"epsilon": 1},
+            {"epsilon": 1, "rows_per_person": 3},
+            {"rho": 0.5, "rows_per_person": 3},
+            {"epsilon": 2, "neighbours": "replace"},
+            {"rho": 0.5},
+            {"rho": 0.5, "neighbours": "replace", "graph": "directed"},
+            {"epsilon": 1, "exact": "degrees"},
+            {"rho": 0.5, "exact": "out-degrees", "graph": "directed"},
+            {"epsilon": 1, "exact_edges": True},
+        )
+    ]
+    + [
+        ("priview", CUBE | more)
+        for more in (
+            {"epsilon": 1, "rows_per_person": 3},
+            {"epsilon": 2, "neighbours": "replace"},
+            {"rho": 0.5, "marginals": {"size": 1}},
+        )
+    ]
+)
 
 
 def sentences(guarantee: Guarantee) -> Iterator[tuple[str, str]]:

@@ -448,7 +448,15 @@ def test_the_parameters_can_be_written_as_toml(method: RowsMethod) -> None:
 
 def test_a_second_method_needs_no_more_than_its_registration() -> None:
     registry = registry_with_a_second_method()
-    known = ["k-anonymity", "anatomy", "l-diverted", "dp-cube", "dp-graph", "common-values"]
+    known = [
+        "k-anonymity",
+        "anatomy",
+        "l-diverted",
+        "dp-cube",
+        "dp-graph",
+        "priview",
+        "common-values",
+    ]
     assert [each.id for each in registry] == known
     assert registry.get("common-values", "plan").title == "Common values only"
     with pytest.raises(InputError, match="unknown method `common-value`") as caught:

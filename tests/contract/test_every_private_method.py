@@ -56,6 +56,17 @@ PLANS: dict[str, list[dict[str, Any]]] = {
             "exact": "out-degrees",
         },
     ],
+    "priview": [
+        {
+            "dimensions": ["sex", "region"],
+            "domains": DOMAINS,
+            "epsilon": 1,
+            "view_size": 1,
+            "cover": 1,
+            "marginals": [["sex", "region"]],
+        },
+        {"dimensions": ["sex", "region"], "domains": DOMAINS, "rho": 0.5, "neighbours": "replace"},
+    ],
 }
 CASES = [(method, raw) for method in METHODS for raw in PLANS[method.id]]
 

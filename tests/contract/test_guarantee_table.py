@@ -58,7 +58,9 @@ MORE: dict[str, tuple[dict[str, Any], ...]] = {
         *({"origins": origin} for origin in ORIGINS),
     ),
 }
-NAMED = {"dp-cube": CUBE, "dp-graph": GRAPH}
+MORE["priview"] = ({}, *({"origins": {"sex": origin}} for origin in ORIGINS))
+NAMED = {"dp-cube": CUBE, "dp-graph": GRAPH, "priview": CUBE}
+KINDS = {"dp-cube": "cube", "dp-graph": "graph", "priview": "cube"}
 
 
 def sentences(guarantee: Guarantee) -> Iterator[tuple[str, str]]:
@@ -74,7 +76,7 @@ def _truth(name: str, raw: dict[str, Any], change: object) -> Truth:
     origins = {given} if isinstance(given, str) else {*given.values(), "unknown"}
     measure = raw.get("measure")
     return Truth(
-        kind=name.removeprefix("dp-"),
+        kind=KINDS[name],
         epsilon=raw.get("epsilon"),
         rho=raw.get("rho"),
         delta=raw.get("delta", 1e-6),

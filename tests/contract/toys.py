@@ -51,7 +51,7 @@ PLANS = {
 }
 KINDS = list(SAID)
 NEEDED = {
-    kind: ["content", "spending", "order" if kind in ("rows", "drawn") else "folder"]
+    kind: ["content", "spending", "order" if kind in ("rows", "drawn") else "folders"]
     for kind in KINDS
 }
 

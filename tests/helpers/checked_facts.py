@@ -24,7 +24,6 @@ from tests.helpers.stated import stated
 
 ABOUT = {method.id: method.capabilities for method in default_registry()} | {
     "table": Capabilities(capabilities.Content.TABLES, Protection.CLASSES, Spending.NOTHING),
-    "priview": Capabilities(capabilities.Content.TABLES, Protection.NOISE, Spending.PERSONS),
 }
 """What methods say of themselves, with those that plans know and no version offers yet."""
 EVEN = SpreadFacts(3, 0, 0, 0, 0, Fraction(1, 4), 0, 0)

@@ -54,7 +54,13 @@ def write_register(folder: Path, rows: Sequence[Row], name: str = "register.csv"
     return path
 
 
-def write_plan(source: Path, name: str = "plan.toml", budget: str = "", **keys: Any) -> Path:
+def write_plan(
+    source: Path,
+    name: str = "plan.toml",
+    budget: str = "",
+    method: str = "dp-cube",
+    **keys: Any,
+) -> Path:
     """A plan of a cube over sex, region and age; ``keys`` go to ``[protection]``."""
     given = {
         "dimensions": ["sex", "region", "age"],
@@ -75,7 +81,7 @@ path = "{source.name}"
 [attributes]
 age = {{ role = "quasi-identifier", hierarchy = {{ kind = "intervals", cuts = [[30, 60]] }} }}
 [protection]
-method = "dp-cube"
+method = "{method}"
 {lines}
 [budget]
 population = "register"

@@ -102,6 +102,18 @@ def _graph(folder: Path, context: AppContext) -> Made:
     return run_plan(context, plan, folder / "release", CancelToken(), silent).out, source
 
 
+def _views(folder: Path, context: AppContext) -> Made:
+    source = cubes.write_register(folder, cubes.people())
+    keys = {
+        "dimensions": ["sex", "region", "age"],
+        "domains": {"sex": list(cubes.SEX), "region": list(cubes.REGION)},
+        "view_cells": 16,
+        "marginals": [["sex", "region", "age"], ["sex"]],
+    }
+    plan = cubes.write_plan(source, method="priview", **keys)
+    return cubes.release(context, plan, folder / "release").out, source
+
+
 KINDS: Mapping[str, Maker] = {
     "k-anonymity": _town('objective = "discernibility"'),
     "k-anonymity, samarati": _town('algorithm = "samarati"'),
@@ -117,5 +129,6 @@ KINDS: Mapping[str, Maker] = {
     "dp-cube, exact": _cube(exact=[["sex"], ["age"]]),
     "purchase": _bought,
     "dp-graph": _graph,
+    "priview": _views,
 }
 """How to make one of each, in an empty folder."""

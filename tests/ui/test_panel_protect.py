@@ -402,7 +402,14 @@ def test_a_second_method_appears_without_touching_the_window(
     ready: ProtectPanel, bench: Workbench, qtbot: QtBot
 ) -> None:
     others = ("common-values", "patient")
-    assert ready.settings.goals.ids == ("k-anonymity", "l-diverted", "dp-cube", "dp-graph", *others)
+    assert ready.settings.goals.ids == (
+        "k-anonymity",
+        "l-diverted",
+        "dp-cube",
+        "dp-graph",
+        "priview",
+        *others,
+    )
     card = ready.settings.goals.card("common-values")
     qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
     assert bench.work.method == "common-values"

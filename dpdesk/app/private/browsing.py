@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.charts import Cell, ChartTable
 from dpdesk.core.cube_parameters import COUNT
-from dpdesk.core.cuboid import CuboidTable, Domain
+from dpdesk.core.cuboid import CuboidTable, Domain, listed_tables
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
@@ -18,6 +18,7 @@ from dpdesk.core.pivot import shown_half
 from dpdesk.core.plain import ExactFloat
 
 if TYPE_CHECKING:
+    from dpdesk.core.manifest import Manifest
     from dpdesk.core.release import ReleaseFacts
 
 MOST_CELLS = 500
@@ -74,8 +75,7 @@ def _words(item: Mapping[str, object]) -> str:
 
 
 def _cuboids(facts: ReleaseFacts) -> list[Mapping[str, object]]:
-    listed = facts.manifest.result.get("cuboids")
-    items = listed if isinstance(listed, list) else []
+    items = listed_tables(facts.manifest.result)
     return [
         item
         for item in items
@@ -106,7 +106,7 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
     people = _people(facts, item, token) if unit.endswith(PER_PERSON) else None
     unit = unit.removesuffix(PER_PERSON)
     values = found.values.reshape(-1)
-    exact, notes = _exact_labels(item), _notes(parameters)
+    exact, notes = _exact_labels(item), _notes(facts.manifest)
     rows: list[tuple[Cell, ...]] = []
     for place in range(min(len(values), MOST_CELLS)):
         labels = _labels(found.domain, place)
@@ -162,15 +162,15 @@ def _exact(value: float) -> Cell:
     return int(number) if number.is_integer() else ExactFloat(number)
 
 
-def _notes(parameters: Mapping[str, object]) -> tuple[str, ...]:
+def _notes(manifest: Manifest) -> tuple[str, ...]:
     """What the errors do not hold: steps after the noise that move values."""
     notes = []
-    if parameters.get("nonnegative") is True:
+    if manifest.result.get("biased") is True:
         notes.append(
             "Negative values were removed: cells with few persons, and sums of many such cells, "
             "are too large on average; the ± is that before this step and holds less often."
         )
-    if parameters.get("consistency") in ("l1", "linf"):
+    if manifest.parameters.get("consistency") in ("l1", "linf"):
         notes.append(
             "The tables were made to agree by a rule whose errors are larger than those of least "
             "squares, for which the ± is stated: it holds less often."

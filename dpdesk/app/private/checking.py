@@ -39,7 +39,7 @@ from dpdesk.app.private.pages import public_page, read_tables
 from dpdesk.app.private.pinning import read_pinned
 from dpdesk.app.private.preparing import builders, design_notes
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
-from dpdesk.core.cuboid import CuboidTable
+from dpdesk.core.cuboid import CuboidTable, listed_tables
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.manifest import Manifest
@@ -48,7 +48,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.pinned import unnamed
 from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.shapes import as_list, as_table
+from dpdesk.core.shapes import as_table
 from dpdesk.core.source_options import source_format
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 from dpdesk.io.canonical import UnreadableJsonError
@@ -215,12 +215,12 @@ def _tables(
 ) -> dict[str, CuboidTable] | None:
     """The tables; None when one is missing or unreadable, which is noted."""
     listed = manifest.files
-    files = [as_table(item)["file"] for item in as_list(manifest.result["cuboids"])]
+    files = [item["file"] for item in listed_tables(manifest.result)]
     for file in files:
         if not isinstance(file, str) or file not in listed or file in _NO_TABLES:
             found.fail(
                 found.public / MANIFEST,
-                f"`cuboids` names {str(file)[:200]!r}, which is no table that `files` lists",
+                f"`result` names {str(file)[:200]!r}, which is no table that `files` lists",
             )
             return None
         path = found.public / file
@@ -230,7 +230,7 @@ def _tables(
         if path in found.unread:
             return None
     for file in sorted(set(listed) - set(files) - _NO_TABLES):
-        found.fail(found.public / file, "is listed in `files`, but no table of `cuboids`")
+        found.fail(found.public / file, "is listed in `files`, but no table of `result`")
     try:
         return read_tables(manifest, found.public, token)
     except UnreadableTableError as error:

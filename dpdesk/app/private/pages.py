@@ -6,13 +6,12 @@ from pathlib import Path
 
 from dpdesk.app.page_checks import spoken_names
 from dpdesk.core.capabilities import Content
-from dpdesk.core.cuboid import CuboidTable, Domain
+from dpdesk.core.cuboid import CuboidTable, Domain, listed_tables
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import ENGLISH, speaking
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
-from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.method import Method
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.cuboid_files import read_cuboid
@@ -44,7 +43,7 @@ def read_tables(manifest: Manifest, public: Path, token: CancelToken) -> dict[st
     """
     domain = Domain.from_json(manifest.result["domains"])
     found: dict[str, CuboidTable] = {}
-    for item in map(as_table, as_list(manifest.result["cuboids"])):
+    for item in listed_tables(manifest.result):
         token.check()
         file = str(item["file"])
         try:

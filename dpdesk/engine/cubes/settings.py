@@ -17,8 +17,10 @@ from dpdesk.engine.cubes.exact.asked import check_exact, read_exact
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of, members
 from dpdesk.engine.cubes.parameters import SOURCE_LABELS
+from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_data
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.method import PrivateInput
 from dpdesk.engine.private.origins import ORIGINS
 from dpdesk.engine.private.settings import (
     NOT_SPANNING,
@@ -91,10 +93,12 @@ class CubeSettings(PrivateSettings):
         return tuple(name for name in self.counted_by if name not in self.dimensions)
 
     @classmethod
-    def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> CubeSettings:
+    def from_parameters(
+        cls, values: Mapping[str, ParameterValue], where: str, most: int = MOST_DIMENSIONS
+    ) -> CubeSettings:
         """Read checked parameters; raises InputError ``cube.*`` where they do not go together."""
         dimensions = texts_of(values["dimensions"])
-        _check_distinct(dimensions, where)
+        _check_distinct(dimensions, most, where)
         declared = _counted_by(values["counted_by"], dimensions, where)
         noise, budget = _budget(values, where)
         planner, residuals = _planner(values, noise, where)
@@ -172,6 +176,28 @@ def _check_targets(
 
 def _positive(value: ParameterValue) -> Fraction | None:
     return value if isinstance(value, Fraction) else None
+
+
+def declared_of(
+    settings: CubeSettings, given: PrivateInput, names: Sequence[str]
+) -> DeclaredDomain:
+    """These columns as the settings and hierarchies declare them; InputError ``cube.*``."""
+    for name in names:
+        if name in given.hand_made and name not in settings.domains:
+            raise made_beside_data(name, given.where)
+    return DeclaredDomain(
+        tuple(
+            declare(
+                name,
+                settings.domains.get(name),
+                given.hierarchies.get(name),
+                settings.levels.get(name, 0),
+                settings.outside.get(name),
+                given.where,
+            )
+            for name in names
+        )
+    )
 
 
 def check_columns(
@@ -277,7 +303,7 @@ def _check_ends(
                 raise misfit("cube.ends", where, sentence, key)
 
 
-def _check_distinct(dimensions: tuple[str, ...], where: str) -> None:
+def _check_distinct(dimensions: tuple[str, ...], most: int, where: str) -> None:
     if not dimensions:
         raise misfit(
             "cube.dimensions", where, "`dimensions` is empty, expected one or more", "dimensions"
@@ -289,11 +315,11 @@ def _check_distinct(dimensions: tuple[str, ...], where: str) -> None:
     if "value" in dimensions:
         sentence = "a dimension is called `value`, the name of the column with the numbers"
         raise misfit("cube.dimensions", where, sentence, "dimensions")
-    if len(dimensions) > MOST_DIMENSIONS:
+    if len(dimensions) > most:
         sentence = msg(
             "`dimensions` names {dimensions}, expected at most {most_dimensions}",
             dimensions=len(dimensions),
-            most_dimensions=MOST_DIMENSIONS,
+            most_dimensions=most,
         )
         raise misfit("cube.dimensions", where, sentence, "dimensions")
 

@@ -7,11 +7,14 @@ from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.methods.dp_graph.method import DpGraph
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.engine.methods.l_diverted.method import LDiverted
+from dpdesk.engine.methods.priview.method import PriView
 from dpdesk.engine.registry import Registry
 
-_LATER = ("priview", "table")
+_LATER = ("table",)
 
 
 def default_registry() -> Registry:
     """A fresh registry with every method of this version, in the order in which to offer them."""
-    return Registry((KAnonymity(), Anatomy(), LDiverted(), DpCube(), DpGraph()), later=_LATER)
+    return Registry(
+        (KAnonymity(), Anatomy(), LDiverted(), DpCube(), DpGraph(), PriView()), later=_LATER
+    )

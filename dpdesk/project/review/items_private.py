@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 from dpdesk.core.budget import NO_PROTECTION
 from dpdesk.core.capabilities import Content
 from dpdesk.core.charts import format_figure
+from dpdesk.core.cuboid import listed_tables
 from dpdesk.core.messages import joined, listed, msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
@@ -237,12 +238,10 @@ def _strangers(facts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def _error(case: Case) -> Answer:
-    cuboids = case.facts.release.manifest.result.get("cuboids")
     variances = [
         (variance, item)
-        for item in (cuboids if isinstance(cuboids, list) else [])
-        if isinstance(item, Mapping)
-        and isinstance(variance := item.get("variance"), int | float)
+        for item in listed_tables(case.facts.release.manifest.result)
+        if isinstance(variance := item.get("variance"), int | float)
         and variance >= 0
     ]
     if not variances:
@@ -287,8 +286,7 @@ def _error_words(measure: str, variance: float, item: Mapping[str, Any]) -> str:
 
 def _exact(case: Case) -> Answer:
     result = case.facts.release.manifest.result
-    cuboids = result.get("cuboids")
-    tables = [item for item in (cuboids if isinstance(cuboids, list) else []) if _is_table(item)]
+    tables = [item for item in listed_tables(result) if _is_table(item)]
     names = [
         str(item.get("table") or " × ".join(map(str, item["dimensions"])) or "grand total")
         for item in tables

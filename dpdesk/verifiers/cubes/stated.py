@@ -22,6 +22,7 @@ from dpdesk.verifiers.reading import OTHER, guarantee_of, promised
 from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
 
 MANIFEST = "manifest.json"
+RESULT_LABEL = "The release is the one that its settings describe"
 _SHARE = re.compile(r"[1-9][0-9]{0,399}(/[1-9][0-9]{0,399})?", re.ASCII)
 _PER_MEASURE = ("sensitivity", "scales", "max_variance")
 _PROVING = ("exact", "optimal")
@@ -37,7 +38,7 @@ def stated_checks(manifest: Mapping[str, object], settings: Asked) -> Iterator[C
     result = manifest["result"]
     if not isinstance(result, Mapping):
         raise TypeError("expected a table")
-    label = "The release is the one that its settings describe"
+    label = RESULT_LABEL
     for claim, fault_of in _FAULTS.items():
         fault = fault_of(result, settings)
         if fault:
@@ -107,6 +108,11 @@ def stated_shares(result: Result) -> tuple[Fraction, ...]:
         if not isinstance(share, str) or not _SHARE.fullmatch(share):
             raise ValueError("a share of the budget is no positive fraction")
     return tuple(Fraction(share) for share in shares)
+
+
+def fault_of_domains(result: Result, settings: Asked) -> str:
+    """What of the domains and of their levels is not what the settings say; empty when all is."""
+    return next(filter(None, (check(result, settings) for check in _OF_DOMAINS)), "")
 
 
 def _domains(result: Result, settings: Asked) -> str:
@@ -248,6 +254,7 @@ def _stated_domains(result: Result) -> dict[str, tuple[str, ...]]:
     return {str(item["dimension"]): tuple(item["categories"]) for item in listed}
 
 
+_OF_DOMAINS = (_domains, _outside, _rollups)
 _FAULTS: Mapping[str, Callable[[Result, Asked], str]] = {
     "domains": _domains,
     "outside": _outside,

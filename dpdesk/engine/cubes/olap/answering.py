@@ -168,6 +168,7 @@ def _warnings(cube: ReleasedCube, query: Query, name: str, found: Sums) -> Itera
     if cube.exact:
         names = ", ".join(" × ".join(cube.names(mask)) or "the total" for mask in cube.exact)
         yield msg("Released without noise, so without ±: {names}.", names=names)
+    yield from found.notes
     if len(cube.pins) > MOST_PINS:
         yield "The ± leaves out what the exact single cells tell of others, so it is a bound."
     for column in query.by:

@@ -153,7 +153,7 @@ def _vectors(
         step = 1.0 if measure.kind == COUNT else float(measure.step)
         scales = [float(each) for each in _numbers(item["scales"])]
         variances = tuple(
-            _variance(settings, scale, step, mask, domain.shape)
+            variance_of(settings, scale, step, mask, domain.shape)
             for scale, mask in zip(scales, sources, strict=True)
         )
         found[name] = Vector(name, step, variances, files, cells)
@@ -173,7 +173,7 @@ def _files(
     return files, cells
 
 
-def _variance(
+def variance_of(
     settings: CubeSettings, scale: float, step: float, mask: int, shape: Sequence[int]
 ) -> float:
     """True variance of the discrete noise in one cell of a source, in squared units.

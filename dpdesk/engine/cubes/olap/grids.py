@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +35,15 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Values and variances of one vector; shape (groups of each dimension), and the files read."""
+    """Values and variances of one vector; shape (groups of each dimension), and the files read.
+
+    ``notes`` say what the variances leave out.
+    """
 
     values: Floats
     variances: Floats
     files: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 class SumReader(Protocol):
@@ -57,6 +61,15 @@ class SumReader(Protocol):
 
     def sums(self, name: str, groups: Sequence[AxisGroups], token: CancelToken) -> Sums:
         """Sum a vector over all groups; RefusedError ``query.refused``, Cancelled."""
+        ...
+
+
+@runtime_checkable
+class Browsable(Protocol):
+    """A method whose releases are browsed as cubes."""
+
+    def reader(self, content: ReleasedContent) -> SumReader:
+        """Sums of the released tables; ValueError, KeyError and such for a malformed manifest."""
         ...
 
 
@@ -246,8 +259,13 @@ def _summed(
     content: ReleasedContent,
     token: CancelToken,
 ) -> Floats:
+    values = np.asarray(content.cuboid(file, token).values, dtype=np.float64)
+    return summed(values, mask, groups, token)
+
+
+def summed(values: Floats, mask: int, groups: Sequence[AxisGroups], token: CancelToken) -> Floats:
     """The sums of a table over the groups; a dimension that it lacks is summed up already."""
-    found = np.asarray(content.cuboid(file, token).values, dtype=np.float64)
+    found = values
     for axis, place in enumerate(members(mask)):
         token.check()
         inside = groups[place].inside

@@ -28,8 +28,9 @@ from dpdesk.engine.cubes.exact.words import exact_notes, outside_words
 from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.lattice import cells, magnification, members
 from dpdesk.engine.cubes.mechanism import scaled_residual
+from dpdesk.engine.cubes.naming import cuboid_file
 from dpdesk.engine.cubes.plans import CubePlan
-from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.cubes.settings import CubeSettings, declared_of
 from dpdesk.engine.methods.dp_cube.charts import design_charts, design_figures
 from dpdesk.engine.methods.dp_cube.errors import (
     Errors,
@@ -37,15 +38,12 @@ from dpdesk.engine.methods.dp_cube.errors import (
     expected_errors,
     measure_errors,
 )
-from dpdesk.engine.methods.dp_cube.naming import cuboid_file
 from dpdesk.engine.methods.dp_cube.planning import noise_plan
 from dpdesk.engine.methods.dp_cube.widths import moved_by_rounding
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import PlacedRows, place_rows
 from dpdesk.engine.private.declared import (
     DeclaredDomain,
-    declare,
-    made_beside_data,
     ordered,
     stated_rows,
 )
@@ -64,25 +62,6 @@ from dpdesk.engine.private.settings import cluster_of
 if TYPE_CHECKING:
     from dpdesk.engine.cubes.consistency.integral import BaseCube, WholeCube
     from dpdesk.engine.cubes.consistency.residual import ConsistentCube
-
-
-def declared_of(
-    settings: CubeSettings, given: PrivateInput, names: Sequence[str]
-) -> DeclaredDomain:
-    """These columns as the settings and hierarchies declare them; InputError ``cube.*``."""
-    return DeclaredDomain(
-        tuple(
-            declare(
-                name,
-                settings.domains.get(name),
-                given.hierarchies.get(name),
-                settings.levels.get(name, 0),
-                settings.outside.get(name),
-                given.where,
-            )
-            for name in names
-        )
-    )
 
 
 Values = NDArray[Any]
@@ -392,11 +371,7 @@ def declare_all(
     settings: CubeSettings, given: PrivateInput, names: Sequence[str] | None = None
 ) -> DeclaredDomain:
     """Every dimension as the plan declares it; or other columns that it declares."""
-    names = settings.dimensions if names is None else names
-    for name in names:
-        if name in given.hand_made and name not in settings.domains:
-            raise made_beside_data(name, given.where)
-    return declared_of(settings, given, names)
+    return declared_of(settings, given, settings.dimensions if names is None else names)
 
 
 def _check_size(settings: CubeSettings, shape: tuple[int, ...], where: str) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dpdesk.core.frequency import FrequencySource
     from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.core.released import ReleasedContent
+    from dpdesk.engine.cubes.olap.grids import SumReader
     from dpdesk.verifiers.declared import Declarations
 
 
@@ -40,7 +41,7 @@ class DpCube(PrivateMethod):
         Content.TABLES,
         Protection.NOISE,
         Spending.PERSONS,
-        folder="cuboids",
+        folders=("cuboids",),
         exports=OF_CUBES,
         uses=frozenset({Use.ASKED, Use.BROWSED, Use.BOUGHT}),
     )
@@ -87,6 +88,13 @@ class DpCube(PrivateMethod):
 
         cube = ReleasedCube.from_manifest(content.manifest)
         return cube_grid(cube, query, content, token).answer()
+
+    def reader(self, content: ReleasedContent) -> SumReader:
+        """See :class:`~dpdesk.engine.cubes.olap.grids.Browsable`."""
+        from dpdesk.engine.cubes.olap.cube import ReleasedCube
+        from dpdesk.engine.cubes.olap.grids import OneRelease
+
+        return OneRelease(ReleasedCube.from_manifest(content.manifest), content)
 
     def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
         """See :meth:`PrivateMethod.design`; InputError ``cube.*``."""

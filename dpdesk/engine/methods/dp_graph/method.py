@@ -40,7 +40,7 @@ class DpGraph(PrivateMethod):
         Content.GRAPH,
         Protection.NOISE,
         Spending.EDGES,
-        folder="graph",
+        folders=("graph",),
         exports=PLAIN,
         uses=frozenset({Use.ASKED}),
     )

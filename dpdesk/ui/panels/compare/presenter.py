@@ -22,6 +22,7 @@ from dpdesk.core.charts import (
     SeriesStyle,
     table_from,
 )
+from dpdesk.core.cuboid import TABLES
 from dpdesk.core.messages import msg
 from dpdesk.ui.words.numbers import figure_words
 from dpdesk.ui.words.spoken import inside, spoken_figures, spoken_guarantee
@@ -152,7 +153,7 @@ def _nothing_shared(candidate: Candidate, reference: Candidate) -> str:
 
 def planned(candidate: Candidate) -> bool:
     """Whether it is a plan of tables with noise: its errors are known, and nothing was counted."""
-    return "cuboids" in candidate.result
+    return any(key in candidate.result for key in TABLES)
 
 
 def _tables_reason(candidate: Candidate, reference: Candidate) -> str:

@@ -31,6 +31,7 @@ from dpdesk.core.charts import (
     SeriesStyle,
     table_from,
 )
+from dpdesk.core.cuboid import TABLES
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.home import expanded, is_address
 from dpdesk.core.jobs import CancelToken, Report
@@ -78,7 +79,7 @@ class Treatments:
 
 def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object]) -> Treatments:
     """What becomes of each column when ``result`` (of a run of the work) is released."""
-    if isinstance(result.get("cuboids"), list | tuple):
+    if any(key in result for key in TABLES):
         return _fates_of_tables(columns, work)
     node = result.get("node")
     levels = node if isinstance(node, Mapping) else {}
@@ -761,7 +762,7 @@ def purpose(name: str) -> str:
         "report.pdf": translate("Review", "The same report, for paper and archives."),
         "seal.json": translate("Review", "Hashes that show whether a file was changed."),
     }
-    if name.startswith("cuboids/") and name.endswith(".csv"):
+    if name.split("/")[0] in TABLES and name.endswith(".csv"):
         return translate("Review", "A table with noise: every declared cell, and its value.")
     return texts.get(name, translate("Review", "No file that this version of DPDesk writes."))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.engine.cubes.lattice import members
 from dpdesk.engine.cubes.settings import CubeSettings
@@ -19,18 +21,22 @@ def cuboid_file(settings: CubeSettings, mask: int, measure: Measure) -> str:
     UTF-8 bytes are percent-encoded. Names that would be long, or that differ from another one in
     upper and lower case alone, give way to the number of the cuboid.
     """
-    names = [settings.dimensions[i] for i in members(mask)]
-    folded = [name.casefold() for name in settings.dimensions]
-    unique = len(set(folded)) == len(folded)
-    stem = "-".join([str(len(names)), *(encoded(name) for name in names)])
-    if len(stem) > _LONGEST or not unique:
-        stem = f"{len(names)}-cuboid-{mask}"
+    stem = table_stem(settings.dimensions, mask, f"cuboid-{mask}")
     if measure.kind == COUNT and len(settings.measures) == 1:
         return f"{FOLDER}/{stem}.csv"
     tail = encoded(measure.name.replace(" ", "_"))
     if len(tail) > _LONGEST:
         tail = f"measure_{[m.name for m in settings.measures].index(measure.name)}"
     return f"{FOLDER}/{stem}.{tail}.csv"
+
+
+def table_stem(dimensions: Sequence[str], mask: int, number: str) -> str:
+    """The name of a table by its dimensions, or by its ``number``, without folder and ending."""
+    names = [dimensions[i] for i in members(mask)]
+    folded = [name.casefold() for name in dimensions]
+    stem = "-".join([str(len(names)), *(encoded(name) for name in names)])
+    unique = len(set(folded)) == len(folded)
+    return stem if unique and len(stem) <= _LONGEST else f"{len(names)}-{number}"
 
 
 def encoded(name: str) -> str:

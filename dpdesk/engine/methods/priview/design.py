@@ -1,0 +1,275 @@
+"""The design of a release of views, from the plan alone; its measurement; its processing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.budget import Debit, Draws
+from dpdesk.core.charts import Chart, Figure
+from dpdesk.core.cube_parameters import COUNT
+from dpdesk.core.cuboid import CuboidTable
+from dpdesk.core.errors import InputError
+from dpdesk.core.frequency import FrequencySource
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.messages import listed, msg
+from dpdesk.engine.cubes.channels import Channel, make_channels
+from dpdesk.engine.cubes.guarantee import cube_guarantee
+from dpdesk.engine.cubes.lattice import mask_of
+from dpdesk.engine.cubes.naming import table_stem
+from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
+from dpdesk.engine.cubes.settings import declared_of
+from dpdesk.engine.methods.priview.choosing import Chosen, PlannedNoise, chosen_views
+from dpdesk.engine.methods.priview.consistency import shared_sets
+from dpdesk.engine.methods.priview.settings import Places, ViewSettings, check_cells
+from dpdesk.engine.noise.randomness import RandomSource
+from dpdesk.engine.private.counting import counted_rows
+from dpdesk.engine.private.declared import DeclaredDomain
+from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.method import Charge, Design, Measured, NoisyTables, PrivateInput
+from dpdesk.engine.private.settings import cluster_of
+
+VIEWS, MARGINALS = "views", "marginals"
+_MOST_SHARED = 100_000
+_DRAW = "Draw the noise"
+
+
+@dataclass(frozen=True)
+class ViewDesign(Design):
+    """Views as the plan decides them; ``channel`` has one noise source for each."""
+
+    settings: ViewSettings
+    declared: DeclaredDomain
+    chosen: Chosen
+    shared: tuple[Places, ...]
+    channel: Channel
+    planned: PlannedNoise
+    cluster: str | None
+    charge: Charge
+    guarantee: Guarantee
+    result: Mapping[str, object]
+    charts: tuple[Chart, ...] = field(default=(), repr=False)
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def measure(
+        self,
+        source: FrequencySource,
+        debit: Debit,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> Measured:
+        """See :meth:`Design.measure`."""
+        self.check_paid(debit)
+        kept, facts = self._kept(source, token)
+        counted = view_counts(kept, self.declared, self.chosen.views, token)
+        token.check()
+        debit.redeem()
+        values = []
+        for number, table in enumerate(counted):
+            noise = self.channel.noise(number, table.shape, randomness, token)
+            values.append(table + noise)
+            report(StepProgress(_DRAW, number + 1, len(counted), "tables"))
+        return Measured(NoisyTables(tuple(values)), facts)
+
+    def facts(self, source: FrequencySource, token: CancelToken) -> Mapping[str, object]:
+        """See :meth:`Design.facts`."""
+        return self._kept(source, token)[1]
+
+    def _kept(
+        self, source: FrequencySource, token: CancelToken
+    ) -> tuple[FrequencySource, dict[str, object]]:
+        most = self.settings.cube.rows_per_person
+        given = source, self.declared, Measure(COUNT), self.cluster, most, token
+        kept, facts = counted_rows(*given)
+        return kept, {"counting": {COUNT: facts}}
+
+    def process(
+        self, noisy: NoisyTables, token: CancelToken, report: Report
+    ) -> tuple[CuboidTable, ...]:
+        """See :meth:`Design.process`."""
+        from dpdesk.engine.methods.priview.consistency import agreeing
+        from dpdesk.engine.methods.priview.marginals import AgreeingViews
+
+        domain, views = self.declared.domain, self.chosen.views
+        known = self.shared, noisy.values, self.channel.variances
+        found = agreeing(views, domain.shape, *known, token, report)
+        agreed = AgreeingViews(domain.shape, dict(zip(views, found, strict=True)))
+        tables = [
+            CuboidTable(domain.part(view), values, file_of(VIEWS, self.settings, number, view))
+            for number, (view, values) in enumerate(zip(views, found, strict=True))
+        ]
+        for number, places in enumerate(self.settings.marginals):
+            made = agreed.marginal(places, token, entropy=self.settings.entropy)
+            file = file_of(MARGINALS, self.settings, number, places)
+            tables.append(CuboidTable(domain.part(places), made.values, file))
+        return tuple(tables)
+
+
+def view_counts(
+    kept: FrequencySource,
+    declared: DeclaredDomain,
+    views: Sequence[Places],
+    token: CancelToken,
+) -> list[NDArray[np.int64]]:
+    """The true counts of each view; every kept row has a place in each dimension."""
+    found = []
+    for view in views:
+        token.check()
+        dimensions = [declared.dimensions[i] for i in view]
+        table = kept.frequency_table([each.name for each in dimensions], token)
+        shape = tuple(len(each.categories) for each in dimensions)
+        index = np.zeros(len(table.counts), dtype=np.int64)
+        for axis, each in enumerate(dimensions):
+            places = each.codes(table.domains[axis]).astype(np.int64)
+            index = index * shape[axis] + places[table.codes[:, axis]]
+        counts = np.zeros(prod(shape), dtype=np.int64)
+        np.add.at(counts, index, table.counts)
+        found.append(counts.reshape(shape))
+    return found
+
+
+def file_of(folder: str, settings: ViewSettings, number: int, places: Places) -> str:
+    """Path of a table's CSV in the public part, such as ``views/2-age-sex.csv``."""
+    stem = table_stem(settings.cube.dimensions, mask_of(places), f"table-{number + 1}")
+    return f"{folder}/{stem}.csv"
+
+
+def design_views(given: PrivateInput, token: CancelToken, report: Report) -> ViewDesign:
+    """The whole design; InputError ``views.*``, ``cube.*`` for what the plan gets wrong."""
+    settings = ViewSettings.from_parameters(given.parameters, given.where)
+    cube = settings.cube
+    declared = declared_of(cube, given, cube.dimensions)
+    shape = declared.domain.shape
+    chosen = chosen_views(settings, shape, given.where, token, report)
+    check_cells(settings, chosen.views, shape, given.where)
+    shared = shared_sets(chosen.views, _MOST_SHARED)
+    if shared is None:
+        raise InputError(
+            "views.overlaps",
+            msg(
+                "{where}: the views meet in more than {most:,} sets of dimensions.",
+                where=given.where,
+                most=_MOST_SHARED,
+            ),
+            hint="Take fewer views, or smaller ones.",
+            details={"key": "views"},
+        )
+    sources = tuple(
+        NoiseSource(mask_of(view), share)
+        for view, share in zip(chosen.views, chosen.shares, strict=True)
+    )
+    channel = make_channels(cube, CubePlan(shape, (), cube.noise, sources))[0]
+    planned = PlannedNoise.of(chosen.views, shape, channel.variances)
+    cluster = cluster_of(given.roles)
+    from dpdesk.engine.methods.priview.charts import view_charts, view_figures
+
+    return ViewDesign(
+        settings=settings,
+        declared=declared,
+        chosen=chosen,
+        shared=shared,
+        channel=channel,
+        planned=planned,
+        cluster=cluster,
+        charge=replace(cube.charge(cluster, ""), draws=_draws(channel)),
+        guarantee=cube_guarantee(cube, cluster),
+        result=_result(settings, declared, chosen, channel, planned),
+        charts=view_charts(settings, chosen, shape, planned),
+        figures=view_figures(settings, chosen, planned),
+        notes=_notes(settings, chosen, cluster),
+    )
+
+
+def _draws(channel: Channel) -> tuple[Draws, ...]:
+    counted: dict[Draws, int] = {}
+    for draws in channel.draws():
+        counted[draws] = counted.get(draws, 0) + 1
+    return tuple(replace(draws, count=draws.count * many) for draws, many in counted.items())
+
+
+def _result(
+    settings: ViewSettings,
+    declared: DeclaredDomain,
+    chosen: Chosen,
+    channel: Channel,
+    planned: PlannedNoise,
+) -> dict[str, object]:
+    """The public result: nothing in it depends on the data."""
+    domain, rollups = declared.domain, declared.rollups()
+    scales, laplace = channel.scales(), settings.cube.pure
+    nominal = [2 * scale**2 if laplace else scale**2 for scale in scales]
+    sensitivity = channel.sensitivity
+
+    def line(folder: str, number: int, places: Places) -> dict[str, object]:
+        return {
+            "dimensions": settings.names(places),
+            "cells": prod(domain.shape[i] for i in places),
+            "variance": planned.variance(places),
+            "file": file_of(folder, settings, number, places),
+        }
+
+    marginals = [
+        line(MARGINALS, number, places)
+        | {"covered": any(set(places) <= set(view) for view in chosen.views)}
+        for number, places in enumerate(settings.marginals)
+    ]
+    return {
+        "noise_sources": [settings.names(view) for view in chosen.views],
+        "shares": [str(share) for share in chosen.shares],
+        "residuals": False,
+        "sensitivity": int(sensitivity),
+        "scales": scales,
+        "max_variance": max(nominal),
+        "views": [line(VIEWS, number, view) for number, view in enumerate(chosen.views)],
+        "marginals": marginals,
+        "domains": domain.as_json(),
+        "outside": declared.elsewhere(),
+        **({"rollups": rollups} if rollups else {}),
+        "biased": True,
+        "proven": False,
+    }
+
+
+def _notes(settings: ViewSettings, chosen: Chosen, cluster: str | None) -> tuple[Note, ...]:
+    notes = []
+    held = {place for view in chosen.views for place in view}
+    without = [name for i, name in enumerate(settings.cube.dimensions) if i not in held]
+    if without:
+        notes.append(
+            Note(
+                "views.lacking",
+                msg("No view has {names}: nothing is measured of it.", names=listed(without)),
+            )
+        )
+    coverage = (
+        "The errors stated come from noise alone. Where a marginal lies in no view, how its "
+        "dimensions go together is not measured: that error is not in the ±, and cannot be known "
+        "from the release."
+    )
+    notes.append(Note("views.coverage", coverage))
+    if cluster is None:
+        rows = settings.cube.rows_per_person
+        told = "one row" if rows == 1 else msg("at most {rows:,} rows", rows=rows)
+        notes.append(
+            Note(
+                "cube.rows-per-person",
+                msg(
+                    "The guarantee takes for granted that every person has {told}: no column "
+                    "with the role cluster says whose rows belong together.",
+                    told=told,
+                ),
+            )
+        )
+    return tuple(notes)
+
+
+def largest_width(settings: ViewSettings, planned: PlannedNoise, tables: Sequence[Places]) -> float:
+    """The standard deviation of noise in a cell of the least exact of these tables."""
+    return max(sqrt(planned.variance(places)) for places in tables)

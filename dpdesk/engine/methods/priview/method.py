@@ -1,0 +1,185 @@
+"""Views and marginals with noise as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
+from dpdesk.core.export_formats import PLAIN
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
+from dpdesk.core.published import ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import Exploration
+from dpdesk.engine.methods.priview.settings import PARAMETERS
+from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.public_fields import CHECKED_BY, DESIGNED, GUARANTEED
+from dpdesk.engine.private.settings import cluster_of
+
+if TYPE_CHECKING:
+    from dpdesk.core.cuboid import CuboidTable
+    from dpdesk.core.frequency import FrequencySource
+    from dpdesk.core.query import Answer, Askable, Query
+    from dpdesk.core.released import ReleasedContent
+    from dpdesk.engine.cubes.olap.grids import SumReader
+    from dpdesk.verifiers.declared import Declarations
+
+_TABLES = tuple(
+    f"result.{key}[].{field}"
+    for key in ("views", "marginals")
+    for field in ("dimensions[]", "cells", "file", "variance")
+)
+PUBLIC_FIELDS: tuple[PublicField, ...] = (
+    *settings(
+        *("dimensions[]", "levels.*", "domains.*[]", "origins.*", "outside.*", "view_size"),
+        *("view_cells", "cover", "views.**", "weights.**", "marginals.**", "reconstruct"),
+        *("epsilon", "rho", "delta", "noise", "neighbours", "rows_per_person"),
+    ),
+    *GUARANTEED,
+    *(each for each in DESIGNED if "cuboids" not in each.path and ".exact" not in each.path),
+    *fields_of(
+        Tells.NOTHING,
+        "Which tables there are and how much noise a cell has: chosen and computed from the plan "
+        "before the data are read.",
+        *_TABLES,
+        "result.marginals[].covered",
+    ),
+    PublicField(
+        "result.rollups.*[][]",
+        Tells.NOTHING,
+        "Groups of the declared categories at higher levels of declared hierarchies; hierarchies "
+        "made from the data are refused.",
+    ),
+)
+
+
+class PriView(PrivateMethod):
+    """Tables of few dimensions each, from which marginals of any dimensions are made.
+
+    Source: PriView slides; consistency by inverse variance, the closure of a marginal and all
+    choices by categories are our own (resources/docs/views.md).
+    """
+
+    id: ClassVar[str] = "priview"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.TABLES,
+        Protection.NOISE,
+        Spending.PERSONS,
+        folders=("views", "marginals"),
+        exports=PLAIN,
+        uses=frozenset({Use.ASKED, Use.BROWSED}),
+    )
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "Differentially private marginals of many columns"
+    summary: ClassVar[str] = (
+        "Measure small tables that hold every two columns together, with random noise scaled to "
+        "what one person can change, and make tables of any columns from them."
+    )
+    promise: ClassVar[str] = (
+        "One person more or less (or another in the same place, as the plan says) makes no output "
+        "more likely by more than ×e^ε; with ρ, but for a chance of δ. Tables made from the "
+        "release later cost nothing more."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
+    checked_by: ClassVar[Mapping[str, str]] = {
+        **{key: claim for key, claim in CHECKED_BY.items() if key not in ("cuboids", "exact")},
+        "views": "variance of each table",
+        "marginals": "variance of each table",
+    }
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`."""
+        from dpdesk.engine.cubes.settings import check_columns
+        from dpdesk.engine.methods.priview.settings import ViewSettings
+
+        found = ViewSettings.from_parameters(parameters, where)
+        check_columns(found.cube, columns, roles, where)
+
+    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
+        """See :meth:`QueryableMethod.askable`."""
+        from dpdesk.engine.cubes.olap.selection import askable_cube
+        from dpdesk.engine.methods.priview.querying import released_views
+
+        return askable_cube(released_views(content.manifest))
+
+    def answer(
+        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
+    ) -> Answer:
+        """See :meth:`QueryableMethod.answer`."""
+        from dpdesk.engine.cubes.olap.answering import read_grid
+
+        return read_grid(self.reader(content), query, token).answer()
+
+    def reader(self, content: ReleasedContent) -> SumReader:
+        """See :class:`~dpdesk.engine.cubes.olap.grids.Browsable`."""
+        from dpdesk.engine.methods.priview.querying import ViewReader
+
+        return ViewReader(content)
+
+    def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
+        """See :meth:`PrivateMethod.design`; InputError ``views.*``, ``cube.*``."""
+        from dpdesk.engine.methods.priview.design import design_views
+
+        return design_views(given, token, report)
+
+    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
+        """See :meth:`PrivateMethod.price`; InputError ``views.*``, ``cube.*``."""
+        from dpdesk.engine.methods.priview.settings import ViewSettings
+
+        found = ViewSettings.from_parameters(parameters, "The plan")
+        return found.cube.charge(cluster_of(roles), "")
+
+    def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
+        """See :meth:`PrivateMethod.explore`."""
+        from dpdesk.engine.methods.priview.charts import ViewExploration
+
+        return ViewExploration(given, token)
+
+    def verify(
+        self,
+        manifest: Manifest,
+        published: Mapping[str, CuboidTable],
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`PrivateMethod.verify`."""
+        from dpdesk.engine.cubes.guarantee import cube_guarantee
+        from dpdesk.engine.methods.priview.settings import settings_of
+        from dpdesk.verifiers.views.verification import verify_views
+
+        clusters = manifest.guarantee.parameters.get("cluster")
+        cluster = str(clusters[0]) if isinstance(clusters, list) and clusters else None
+        worded = cube_guarantee(settings_of(manifest).cube, cluster)
+        return verify_views(manifest.as_json(), published, worded, token)
+
+    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_declared`."""
+        from dpdesk.verifiers.cubes.declared import declared_check
+        from dpdesk.verifiers.views.verification import as_cube
+
+        return declared_check(as_cube(manifest.as_json()), given)
+
+    def verify_counted(
+        self,
+        manifest: Manifest,
+        recorded: Mapping[str, object],
+        published: Mapping[str, CuboidTable],
+        given: Declarations,
+        source: FrequencySource,
+        token: CancelToken,
+    ) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_counted`."""
+        from dpdesk.verifiers.cubes.declared import counted_check
+        from dpdesk.verifiers.views.verification import as_cube
+
+        stated = as_cube(manifest.as_json())
+        return counted_check(stated, recorded, published, given, source, token)

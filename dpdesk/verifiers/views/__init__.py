@@ -1,0 +1,1 @@
+"""Checks of released views and marginals, by code that made none of them."""

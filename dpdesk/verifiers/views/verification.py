@@ -1,0 +1,367 @@
+"""Checking released views and marginals from their files alone, by plain formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, combinations
+from math import isclose, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.cuboid import CuboidTable, Domain
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.shapes import as_float, as_list, as_table
+from dpdesk.verifiers.cubes.asked import Asked, asked_of
+from dpdesk.verifiers.cubes.stated import RESULT_LABEL, fault_of_domains, stated_shares, words_check
+from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
+from dpdesk.verifiers.reading import count, number, texts
+from dpdesk.verifiers.views.remaking import known_sums, largest_gap, made_again
+from dpdesk.verifiers.worded import Sentences
+
+MANIFEST = "manifest.json"
+Places = tuple[int, ...]
+Floats = NDArray[np.float64]
+_RELATIVE, _LEAST = 1e-9, 1e-200
+_AGREE = 1e-6
+"""How far, in people, sums of two views may differ; and of marginals, in shares of the total."""
+
+
+def as_cube(manifest: Mapping[str, object]) -> dict[str, object]:
+    """The manifest as checks of categories and rows read it: those of a cube without tables."""
+    parameters = as_table(manifest["parameters"])
+    shared = {key: value for key, value in parameters.items() if key != "weights"}
+    result = {**as_table(manifest["result"]), "cuboids": []}
+    return {**manifest, "parameters": {**shared, "publish": []}, "result": result}
+
+
+@dataclass(frozen=True)
+class _Claimed:
+    """What a manifest of views says, read strictly."""
+
+    asked: Asked
+    given: Mapping[str, object]
+    result: Mapping[str, object]
+    sizes: tuple[int, ...]
+    views: tuple[Places, ...]
+    marginals: tuple[Places, ...]
+
+    @property
+    def budget(self) -> Fraction:
+        return number(self.given["rho" if self.gaussian else "epsilon"])
+
+    @property
+    def gaussian(self) -> bool:
+        return self.given.get("epsilon") is None
+
+    @property
+    def replace(self) -> bool:
+        return self.given.get("neighbours") == "replace"
+
+    @property
+    def rows(self) -> int:
+        return count(self.given.get("rows_per_person", 1))
+
+    def places(self, names: object) -> Places:
+        found = tuple(self.asked.dimensions.index(name) for name in texts(names))
+        if len(set(found)) < len(found):
+            raise ValueError("a table names a dimension twice")
+        return tuple(sorted(found))
+
+    def cells(self, places: Places) -> int:
+        return prod(self.sizes[i] for i in places)
+
+    def lines(self, key: str) -> list[Mapping[str, object]]:
+        return [as_table(item) for item in as_list(self.result[key])]
+
+
+def _claimed(manifest: Mapping[str, object]) -> _Claimed:
+    shared = as_cube(manifest)
+    asked, result = asked_of(shared), as_table(manifest["result"])
+    domain = Domain.from_json(result["domains"])
+    if domain.dimensions != asked.dimensions:
+        raise ValueError("the domains are not those of the dimensions")
+    given = as_table(manifest["parameters"])
+    bare = _Claimed(asked, given, result, domain.shape, (), ())
+    views, marginals = (
+        tuple(bare.places(line["dimensions"]) for line in bare.lines(key))
+        for key in ("views", "marginals")
+    )
+    return _Claimed(asked, given, result, domain.shape, views, marginals)
+
+
+def verify_views(
+    manifest: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
+    worded: Sentences,
+    token: CancelToken,
+) -> tuple[ClaimCheck, ...]:
+    """Every claim of a manifest of the method ``priview``; see :meth:`PrivateMethod.verify`.
+
+    Whatever is malformed raises ValueError, TypeError, KeyError or ArithmeticError.
+    """
+    claimed = _claimed(manifest)
+    fault = fault_of_domains(claimed.result, claimed.asked) or next(_faults(claimed), "")
+    found = "domains, views, marginals and shares are those of the settings"
+    checks = [_check("result", fault, found, MANIFEST, RESULT_LABEL)]
+    if not fault:
+        checks.append(_tables(claimed, published))
+    if any(check.status is CheckStatus.FAILED for check in checks):
+        return tuple(checks)
+    checks += _budget(claimed)
+    checks.append(_variances(claimed, token))
+    checks += _values(claimed, published, token)
+    checks += words_check(manifest, worded, None)
+    label = "The privacy loss is what is stated"
+    privacy = (
+        "is a property of how the noise was drawn, which no release can show; what can be "
+        "checked is that the stated noise costs no more than the stated budget"
+    )
+    status = CheckStatus.NOT_CHECKABLE
+    return (*checks, ClaimCheck("differential privacy", status, privacy, MANIFEST, label))
+
+
+def _check(claim: str, fault: str, found: str, path: str, label: str) -> ClaimCheck:
+    status = CheckStatus.FAILED if fault else CheckStatus.CONFIRMED
+    return ClaimCheck(claim, status, fault or found, path, label)
+
+
+def _faults(claimed: _Claimed) -> Iterator[str]:
+    """What of the result is not what the settings ask for."""
+    result, views = claimed.result, claimed.views
+    flags = {"residuals": False, "biased": True, "proven": False}
+    yield from (f"`{key}` is not so" for key, value in flags.items() if result[key] is not value)
+    if not views or len(set(views)) < len(views):
+        yield "`views` are none, or one comes twice"
+    sources = [line["dimensions"] for line in claimed.lines("views")]
+    if result["noise_sources"] != sources:
+        yield "`noise_sources` are not the views"
+    yield from _view_faults(claimed)
+    if claimed.marginals != _asked_marginals(claimed):
+        yield "`marginals` are not those that the parameters ask for"
+    for line, places in zip(claimed.lines("marginals"), claimed.marginals, strict=True):
+        if line["covered"] is not any(set(places) <= set(view) for view in views):
+            yield "`covered` is not so"
+    shares = stated_shares(result)
+    if len(shares) != len(views) or sum(shares) > 1:
+        yield "`shares` are not one for each view, or come to more than the whole budget"
+    alike = len({claimed.cells(view) for view in views}) == 1
+    if alike and not claimed.given.get("weights") and len(set(shares)) > 1:
+        yield "`shares` differ, and neither sizes nor weights do"
+
+
+def _view_faults(claimed: _Claimed) -> Iterator[str]:
+    """Views that are not those asked for: named ones, or of a size and covering so many."""
+    given, views = claimed.given, claimed.views
+    listed = given.get("views")
+    if listed:
+        if tuple(claimed.places(names) for names in as_list(listed)) != views:
+            yield "`views` are not those that the parameters list"
+        return
+    size, most = given.get("view_size"), given.get("view_cells")
+    if size is not None and any(len(view) > count(size) for view in views):
+        yield "a view has more dimensions than `view_size`"
+    if most is not None and any(claimed.cells(view) > count(most) for view in views):
+        yield "a view has more cells than `view_cells`"
+    strength = min(count(given.get("cover", 2)), len(claimed.sizes))
+    held = set(chain.from_iterable(combinations(view, strength) for view in views))
+    for part in combinations(range(len(claimed.sizes)), strength):
+        if part not in held:
+            names = " × ".join(claimed.asked.dimensions[i] for i in part)
+            yield f"no view has {names} together, which `cover` asks for"
+            return
+
+
+def _asked_marginals(claimed: _Claimed) -> tuple[Places, ...]:
+    raw = claimed.given.get("marginals")
+    if isinstance(raw, Mapping):
+        return tuple(combinations(range(len(claimed.sizes)), count(raw["size"])))
+    return tuple(claimed.places(names) for names in as_list(raw or []))
+
+
+def _tables(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> ClaimCheck:
+    claim, label = "tables", "Every table has each cell of the declared domain"
+    files = []
+    for key, tables in (("views", claimed.views), ("marginals", claimed.marginals)):
+        for line, places in zip(claimed.lines(key), tables, strict=True):
+            names = [claimed.asked.dimensions[i] for i in places]
+            table = published.get(str(line["file"]))
+            wrong = line["dimensions"] != names or line["cells"] != claimed.cells(places)
+            wrong = wrong or not str(line["file"]).startswith(f"{key}/")
+            if wrong or table is None or list(table.domain.dimensions) != names:
+                found = f"{str(line['file'])[:200]} is listed otherwise than it is"
+                return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
+            files.append(str(line["file"]))
+    fault = "" if sorted(files) == sorted(published) else "a file is listed twice, or not at all"
+    found = msg(
+        "{n} tables with {m:,} cells in domain order, none left out",
+        n=len(files),
+        m=sum(table.cells for table in published.values()),
+    )
+    return _check(claim, fault, found, "", label)
+
+
+def _budget(claimed: _Claimed) -> Iterator[ClaimCheck]:
+    """Sensitivity, scales and the largest variance before views agree."""
+    rows, result = claimed.rows, claimed.result
+    l1 = rows * (2 if claimed.replace else 1)
+    l2_squared = rows**2 * (2 if claimed.replace else 1)
+    stated = as_float(result["sensitivity"])
+    fault = "" if stated == l1 else msg("is {stated:g}, expected {moved}", stated=stated, moved=l1)
+    yield _check("sensitivity", fault, msg("is {n}", n=l1), MANIFEST, "What one person changes")
+    scales = [as_float(scale) for scale in as_list(result["scales"])]
+    shares, budget = stated_shares(result), float(claimed.budget)
+    fault, spent = "" if len(scales) == len(shares) else "are not one for each view", 0.0
+    for scale, share in zip(scales, shares, strict=False):
+        if scale <= 0:
+            fault = "are not above 0"
+            break
+        cost = l2_squared / (2 * scale**2) if claimed.gaussian else l1 / scale
+        spent += cost
+        if not isclose(cost, float(share) * budget, rel_tol=_RELATIVE):
+            fault = f"with {scale:g} a view costs {cost:.8g}, its share is another"
+    if spent > budget * (1 + _RELATIVE):
+        fault = f"the noise costs {spent:.8g}"
+    key = "rho" if claimed.gaussian else "epsilon"
+    found = msg("the stated noise costs {n:.6g} of {m:g}", n=spent, m=budget)
+    label = "The noise costs no more than the budget"
+    yield _check(msg("scales within {key}", key=key), fault, found, MANIFEST, label)
+    largest = max(scale**2 if claimed.gaussian else 2 * scale**2 for scale in scales)
+    right = isclose(as_float(result["max_variance"]), largest, rel_tol=_RELATIVE)
+    fault = "" if right else msg("is not {largest:.8g}", largest=largest)
+    label = "The largest variance before consistency"
+    yield _check("max_variance", fault, msg("is {n:.8g}", n=largest), MANIFEST, label)
+
+
+def _variances(claimed: _Claimed, token: CancelToken) -> ClaimCheck:
+    """The planned noise of each table, from the definition: all subsets, one by one."""
+    claim, label = "variance of each table", "The error of each table"
+    kind = gaussian_variance if claimed.gaussian else laplace_variance
+    known: dict[frozenset[int], float] = {}
+    for view, scale in zip(claimed.views, as_list(claimed.result["scales"]), strict=True):
+        token.check()
+        variance = max(_LEAST, kind(as_float(scale)))
+        for part in _subsets(view):
+            beyond = claimed.cells(tuple(set(view) - part))
+            known[part] = known.get(part, 0.0) + 1 / (variance * beyond)
+    lines = [*claimed.lines("views"), *claimed.lines("marginals")]
+    for line, places in zip(lines, (*claimed.views, *claimed.marginals), strict=True):
+        token.check()
+        found = 0.0
+        for part in _subsets(places):
+            if part in known:
+                own = prod(1 - 1 / claimed.sizes[i] for i in part)
+                found += own / known[part] / claimed.cells(tuple(set(places) - part)) ** 2
+        if not isclose(found, as_float(line["variance"]), rel_tol=1e-6):
+            text = f"{line['file']}: `variance` is {line['variance']}, expected {found:.8g}"
+            return ClaimCheck(claim, CheckStatus.FAILED, text, MANIFEST, label)
+    return ClaimCheck(claim, CheckStatus.CONFIRMED, "computed again, the same", "", label)
+
+
+def _subsets(places: Places) -> Iterator[frozenset[int]]:
+    sizes = range(len(places) + 1)
+    return map(frozenset, chain.from_iterable(combinations(places, size) for size in sizes))
+
+
+def _values(
+    claimed: _Claimed, published: Mapping[str, CuboidTable], token: CancelToken
+) -> Iterator[ClaimCheck]:
+    """No negative cell; views agree on every intersection; marginals are those of the views."""
+    views = _arrays(claimed.lines("views"), claimed.views, published)
+    tables = [(str(line["file"]), line) for line in claimed.lines("views")]
+    tables += [(str(line["file"]), line) for line in claimed.lines("marginals")]
+    negative = next((file for file, _ in tables if not _holds(published[file])), "")
+    fault = f"does not hold in {negative}" if negative else ""
+    yield _check("nonnegative", fault, "holds in every cell", negative, "No negative numbers")
+    label = "Any two views agree on what they share"
+    fault, compared = _disagreement(claimed, views, published, token)
+    yield _check("consistency", fault, msg("{n:,} pairs summed up", n=compared), "", label)
+    if not fault and claimed.marginals:
+        yield _marginals(claimed, views, published, token)
+
+
+def _holds(table: CuboidTable) -> bool:
+    return bool((np.asarray(table.values, dtype=np.float64) >= 0).all())
+
+
+def _arrays(
+    lines: Sequence[Mapping[str, object]],
+    places: Sequence[Places],
+    published: Mapping[str, CuboidTable],
+) -> dict[Places, Floats]:
+    return {
+        each: np.asarray(published[str(line["file"])].values, dtype=np.float64)
+        for line, each in zip(lines, places, strict=True)
+    }
+
+
+def _disagreement(
+    claimed: _Claimed,
+    views: Mapping[Places, Floats],
+    published: Mapping[str, CuboidTable],
+    token: CancelToken,
+) -> tuple[str, int]:
+    """Where two views say different things of what they share; and how many were compared."""
+    files = [str(line["file"]) for line in claimed.lines("views")]
+    sums: dict[tuple[int, Places], Floats] = {}
+    listed = list(views.items())
+    near = _AGREE + _RELATIVE * float(listed[0][1].sum())
+
+    def over(place: int, common: Places) -> Floats:
+        if (place, common) not in sums:
+            own, values = listed[place]
+            gone = tuple(axis for axis, i in enumerate(own) if i not in common)
+            sums[place, common] = np.asarray(values.sum(axis=gone))
+        return sums[place, common]
+
+    compared = 0
+    for one, other in combinations(range(len(listed)), 2):
+        if not compared % 1000:
+            token.check()
+        compared += 1
+        common = tuple(i for i in listed[one][0] if i in listed[other][0])
+        gap = float(np.abs(over(one, common) - over(other, common)).max())
+        if not gap <= near:
+            return f"{files[one]} and {files[other]} differ by up to {gap:.6g}", compared
+    return "", compared
+
+
+def _marginals(
+    claimed: _Claimed,
+    views: Mapping[Places, Floats],
+    published: Mapping[str, CuboidTable],
+    token: CancelToken,
+) -> ClaimCheck:
+    """Each marginal is what the views say of it, or is made from them as it should be."""
+    claim, label = "marginals", "Marginals follow from the views"
+    total = float(next(iter(views.values())).sum())
+    near = _AGREE * max(1.0, total)
+    entropy = claimed.given.get("reconstruct", "max-entropy") == "max-entropy"
+    left = 0.0
+    for line, places in zip(claimed.lines("marginals"), claimed.marginals, strict=True):
+        token.check()
+        file = str(line["file"])
+        values = np.asarray(published[file].values, dtype=np.float64)
+        parts = known_sums(views, places, claimed.sizes)
+        gap = largest_gap(values, parts)
+        if line["covered"]:
+            fault = "" if gap <= near else f"{file} is not what the views say of it"
+        elif abs(float(values.sum()) - total) > near:
+            fault = f"{file} has another total than the views"
+        else:
+            again = made_again(views, places, claimed.sizes, entropy=entropy)
+            differs = float(np.abs(values - again).max()) > near
+            fault = f"{file} is not the table that the views give" if differs else ""
+        if fault:
+            return ClaimCheck(claim, CheckStatus.FAILED, fault, file, label)
+        left = max(left, gap)
+    found = msg(
+        "{n:,} made again from the views; sums of them differ from the views by up to {gap:.3g}",
+        n=len(claimed.marginals),
+        gap=left,
+    )
+    return ClaimCheck(claim, CheckStatus.CONFIRMED, found, "", label)

@@ -1,0 +1,228 @@
+"""Releases of views from a plan: written, checked, forged, asked, browsed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpdesk.app.browsing import first_view, open_cube
+from dpdesk.app.context import AppContext
+from dpdesk.app.verifying import verify_release
+from dpdesk.cli.main import main
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.published import CheckStatus
+from tests.helpers.cubes import people, release, write_plan, write_register
+from tests.helpers.forging import check_found, forged, manifest_of
+
+Said = dict[str, Any]
+Forgery = Callable[[Said, Path], None]
+KEYS: dict[str, Any] = {
+    "method": "priview",
+    "domains": {
+        "sex": ["f", "m"],
+        "region": ["north", "south", "other"],
+        "pay": ["100", "250", "other"],
+    },
+    "dimensions": ["sex", "region", "age", "pay"],
+    "marginals": [["sex", "region", "age", "pay"], ["region"], ["age", "sex"]],
+}
+PLANS: dict[str, dict[str, Any]] = {
+    "pairs": {"view_cells": 9},
+    "even": {"view_cells": 9, "reconstruct": "least-squares"},
+    "named": {"views": [["sex", "age"], ["region", "pay", "sex"]], "rho": 0.5},
+    "weighted": {
+        "view_size": 2,
+        "weights": [{"dimensions": ["sex", "pay"], "weight": 9}],
+        "neighbours": "replace",
+        "rows_per_person": 2,
+    },
+    "guided": {"marginals": {"size": 3}},
+}
+
+
+@pytest.fixture(scope="module")
+def context(module_home: Path) -> Iterator[AppContext]:
+    with AppContext.open(module_home) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def made(context: AppContext, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    source = write_register(tmp_path_factory.mktemp("data"), people(3000))
+    return {
+        name: release(
+            context, write_plan(source, f"{name}.toml", **{**KEYS, **keys}), source.parent / name
+        ).out
+        for name, keys in PLANS.items()
+    }
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_release_is_verified_with_its_source(
+    made: dict[str, Path], context: AppContext, name: str
+) -> None:
+    out = made[name]
+    source = out.parent / "register.csv"
+    found = verify_release(out, context.registry, CancelToken(), silent, source=source)
+    assert found.ok, [(f.path, f.reason) for f in found.failures]
+    states = {check.claim: check.status for check in found.claims}
+    for claim in ("consistency", "nonnegative", "marginals", "rows that count"):
+        assert states[claim] is CheckStatus.CONFIRMED
+    result = manifest_of(out)["result"]
+    assert isinstance(result, dict)
+    assert result["noise_sources"] == [view["dimensions"] for view in result["views"]]
+    if name != "named":
+        spent = sum(result["sensitivity"] / scale for scale in result["scales"])
+        assert spent == pytest.approx(1, abs=1e-9)
+    for line in (*result["views"], *result["marginals"]):
+        text = (out / "public" / line["file"]).read_text("utf-8").splitlines()
+        assert text[0].split(",") == [*line["dimensions"], "value"]
+        assert len(text) == line["cells"] + 1
+
+
+def _change(public: Path, file: str, change: Callable[[float], float], rows: int = 1) -> None:
+    path = public / file
+    lines = path.read_text("utf-8").splitlines()
+    for row in range(1, rows + 1):
+        first, _, value = lines[row].rpartition(",")
+        lines[row] = f"{first},{json.dumps(change(float(value)))}"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def view_changed(said: Said, public: Path) -> None:
+    _change(public, said["result"]["views"][0]["file"], lambda value: value + 1)
+
+
+def moved_within_a_view(said: Said, public: Path) -> None:
+    file = said["result"]["views"][0]["file"]
+    _change(public, file, lambda value: value + 0.001)
+
+
+def negative(said: Said, public: Path) -> None:
+    for key in ("views", "marginals"):
+        for line in said["result"][key]:
+            _change(public, line["file"], lambda value: -abs(value) - 1)
+
+
+def marginal_changed(said: Said, public: Path) -> None:
+    _change(public, said["result"]["marginals"][0]["file"], lambda value: value + 0.5)
+
+
+def marginal_turned(said: Said, public: Path) -> None:
+    """All sums over fewer dimensions stay: only making it again tells."""
+    path = public / said["result"]["marginals"][0]["file"]
+    lines = path.read_text("utf-8").splitlines()
+    cells = [line.rpartition(",") for line in lines[1:]]
+    known = {first: float(value) for first, _, value in cells}
+    picked = [
+        f"{sex},{region},<30,{pay}"
+        for sex in ("f", "m")
+        for region in ("north", "south")
+        for pay in ("100", "250")
+    ]
+    for number, first in enumerate(picked):
+        known[first] += 0.01 * (-1) ** number.bit_count()
+    text = [lines[0], *(f"{first},{json.dumps(value)}" for first, value in known.items())]
+    path.write_text("\n".join(text) + "\n", "utf-8")
+
+
+def smaller_scale(said: Said, public: Path) -> None:
+    said["result"]["scales"] = [scale / 2 for scale in said["result"]["scales"]]
+
+
+def smaller_variance(said: Said, public: Path) -> None:
+    said["result"]["views"][0]["variance"] /= 2
+
+
+def covered(said: Said, public: Path) -> None:
+    said["result"]["marginals"][0]["covered"] = True
+
+
+def view_gone(said: Said, public: Path) -> None:
+    gone = said["result"]["views"].pop()
+    for key in ("noise_sources", "shares", "scales"):
+        said["result"][key].pop()
+    (public / gone["file"]).unlink()
+
+
+def budget_halved(said: Said, public: Path) -> None:
+    said["parameters"]["epsilon"] = 0.5
+    said["guarantee"]["parameters"]["epsilon"] = 0.5
+
+
+FORGERIES: tuple[Forgery, ...] = (
+    view_changed, moved_within_a_view, negative, marginal_changed, marginal_turned, smaller_scale,
+    smaller_variance, covered, view_gone, budget_halved,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("forge", FORGERIES)
+def test_forged_releases_fail(
+    made: dict[str, Path], context: AppContext, tmp_path: Path, forge: Forgery
+) -> None:
+    method = context.registry.get("priview", "test")
+    check_found(forged(made["pairs"], tmp_path, forge, method), context.registry)
+
+
+def test_any_marginal_is_asked_of_the_public_part_alone(
+    made: dict[str, Path], context: AppContext, capsys: pytest.CaptureFixture[str]
+) -> None:
+    public = str(made["pairs"] / "public")
+    assert main(["query", public, "--by", "sex,region,age", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert len(answer["rows"]) == 18
+    assert all(row["low"] < row["value"] < row["high"] for row in answer["rows"])
+    assert "No view has sex × region × age together" in str(answer)
+    assert main(["query", public, "--by", "sex", "--json"]) == 0
+    alone = json.loads(capsys.readouterr().out.splitlines()[-1])
+    for row in alone["rows"]:
+        parts = [
+            each["value"]
+            for each in answer["rows"]
+            if each["labels"]["sex"] == row["labels"]["sex"]
+        ]
+        assert sum(parts) == pytest.approx(row["value"], abs=1e-3)
+
+
+def test_a_released_marginal_is_what_the_release_answers(
+    made: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = made["guided"]
+    lines = (out / "public/marginals/3-sex-region-age.csv").read_text("utf-8").splitlines()[1:]
+    assert main(["query", str(out), "--by", "sex,region,age", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out.splitlines()[-1])
+    values = [float(line.rpartition(",")[2]) for line in lines]
+    assert [row["value"] for row in answer["rows"]] == pytest.approx(values, abs=1e-6)
+
+
+def test_views_are_browsed_as_a_cube(made: dict[str, Path], context: AppContext) -> None:
+    cube = open_cube(context, made["pairs"], CancelToken(), silent)
+    state = first_view(cube)
+    pivot = cube.look(state, CancelToken(), silent)
+    assert pivot.grid.values.size >= 4
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"view_size": 2, "view_cells": 9}, "both given"),
+        ({"views": [["sex"]], "view_size": 2}, "cannot be chosen"),
+        ({"view_size": 1}, "smaller than `cover`"),
+        ({"view_cells": 4}, "but `view_cells` is 4"),
+        ({"marginals": [["sex", "sex"]]}, "twice"),
+        ({"marginals": [["sex", "height"]]}, "not one of the dimensions"),
+        ({"marginals": {"size": 5}}, "and there are 4"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(
+    made: dict[str, Path], keys: dict[str, Any], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = made["pairs"].parent / "register.csv"
+    plan = write_plan(source, "wrong.toml", **{**KEYS, **keys})
+    assert main(["run", str(plan), "--out", str(source.parent / "wrong")]) == 2
+    assert said in capsys.readouterr().err
+    assert not (source.parent / "wrong").exists()
