@@ -207,10 +207,10 @@ def audit(
     return Intervals(lower, upper)
 
 
-def _parts(moves: Moves) -> list[Ints]:
-    """The columns of each connected part, the largest first."""
-    rows, count = moves.matrix.shape
-    entries = moves.matrix.tocoo().coords
+def parts_of(matrix: csr_array) -> list[Ints]:
+    """The columns of each part that equations connect, the largest first."""
+    rows, count = matrix.shape
+    entries = matrix.tocoo().coords
     links = coo_array(
         (np.ones(len(entries[0]), np.int8), (entries[1], count + entries[0])),
         shape=(count + rows,) * 2,
@@ -235,7 +235,7 @@ def _ranges(
         done[0] += len(columns)
         progress(done[0], len(low))
 
-    for _ in _mapped(one, _parts(moves), threads):
+    for _ in _mapped(one, parts_of(moves.matrix), threads):
         token.check()
     return low, high
 
@@ -406,7 +406,7 @@ def exposed(
             found.append(Exposed(target.variable, target.upper, 0.0, target.need))
         else:
             by_column.setdefault(column, []).append(target)
-    parts = [p for p in _parts(moves) if not by_column.keys().isdisjoint(p.tolist())]
+    parts = [p for p in parts_of(moves.matrix) if not by_column.keys().isdisjoint(p.tolist())]
 
     def one(columns: Ints) -> list[Exposed]:
         inside = [

@@ -213,8 +213,9 @@ def greedy(
                 raise NoPattern(each)
             pattern |= used
             attacks.append(attack)
-        watch(instance.cost(pattern), 0.0)
-    return _cleared(instance, attacker, pattern, attacks, token)
+    cleared = _cleared(instance, attacker, pattern, attacks, token)
+    watch(instance.cost(cleared), 0.0)
+    return cleared
 
 
 def _cleared(
@@ -422,7 +423,7 @@ class _Search:
 
     def _live(self, _: float, bound: float) -> None:
         if math.isfinite(bound):
-            self._watch(self._instance.cost(self.best), max(self.bound, bound))
+            self._raise(bound)
 
     def _cut_off(self, found: Sequence[Exposed], chosen: Floats, stop: CancelToken) -> bool:
         cuts = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -13,8 +14,6 @@ from scipy.sparse import csr_array
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables.model import Flags, Floats, Ints
-
-_PATIENCE = 1e9
 
 
 class Answer(Enum):
@@ -109,13 +108,12 @@ class Program:
     def solve(
         self,
         token: CancelToken,
-        seconds: float = _PATIENCE,
         watch: Callable[[float, float], None] | None = None,
-        enough: float | None = None,
+        stop: CancelToken | None = None,
     ) -> Solved:
         """Solve; ``watch`` hears the value and the bound of an integer search while it runs.
 
-        With ``enough`` an integer search stops at the first point that costs no more.
+        When ``stop`` is cancelled, an integer search ends with its best point, once it has one.
 
         Raises
         ------
@@ -126,10 +124,8 @@ class Program:
         """
         token.check()
         solver = self._solver
-        solver.setOptionValue("time_limit", solver.getRunTime() + seconds)
         if self._whole:
-            solver.setOptionValue("objective_target", -np.inf if enough is None else enough)
-            self._listen(token, watch)
+            self._listen(token, watch, stop)
         solver.run()
         if solver.getModelStatus() == highspy.HighsModelStatus.kUnknown:
             # A basis that a warm start cannot use within the tolerances: once more from nothing.
@@ -142,12 +138,19 @@ class Program:
         token.check()
         return self._solved(solver.getModelStatus())
 
-    def _listen(self, token: CancelToken, watch: Callable[[float, float], None] | None) -> None:
+    def _listen(
+        self,
+        token: CancelToken,
+        watch: Callable[[float, float], None] | None,
+        stop: CancelToken | None,
+    ) -> None:
         def interrupted(event: Any) -> None:
-            if token.cancelled:
+            told = event.data_out
+            enough = stop is not None and stop.cancelled and math.isfinite(told.mip_primal_bound)
+            if token.cancelled or enough:
                 event.data_in.user_interrupt = True
             if watch is not None:
-                watch(event.data_out.mip_primal_bound, event.data_out.mip_dual_bound)
+                watch(told.mip_primal_bound, told.mip_dual_bound)
 
         self._solver.cbMipInterrupt += interrupted
         self._solver.cbSimplexInterrupt += interrupted
@@ -161,7 +164,7 @@ class Program:
             point = np.asarray(ray, dtype=np.float64) if there else None
             return Solved(Answer.UNBOUNDED, point, -np.inf, -np.inf)
         info = solver.getInfo()
-        stopped = (known.kTimeLimit, known.kInterrupt, known.kObjectiveTarget, known.kSolutionLimit)
+        stopped = (known.kTimeLimit, known.kInterrupt)
         if status not in (known.kOptimal, known.kModelEmpty, *stopped):
             raise RuntimeError(solver.modelStatusToString(status))
         solution = solver.getSolution()

@@ -1,0 +1,134 @@
+"""Controlled rounding: every cell to a neighbouring multiple of a base, and all sums stay sums.
+
+Multiples of the base stay. Of all such tables the one with the least sum of changes is found by
+integer programming, part by part. In two dimensions there always is one; in more, or with several
+hierarchies, there may be none. Then the least exception is named: the cells that would have to go
+further than to a neighbouring multiple.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array, eye_array, hstack
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import counted, msg
+from dpdesk.engine.tables.audit import parts_of
+from dpdesk.engine.tables.model import Exact, Floats, Ints, System, exact
+from dpdesk.engine.tables.solving import Answer, Program
+
+_NAMED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """The rounded values of the variables, on the grid."""
+
+    values: Exact
+    proven: bool
+    """No other rounding that is additive changes less in sum."""
+
+
+def controlled(
+    system: System, base: int, token: CancelToken, stop: CancelToken | None = None
+) -> Rounded:
+    """The additive rounding to multiples of ``base`` (grid units) with the least sum of changes.
+
+    When ``stop`` is cancelled the best rounding so far is returned, once there is one.
+
+    Raises
+    ------
+    RefusedError
+        ``table.no-rounding``: none exists (proven); the hint names the least exception.
+    Cancelled
+        The token asked for it.
+    """
+    values = system.cells.values
+    floor, rest = values // base, values % base
+    loose = np.flatnonzero((rest != 0).astype(bool))
+    # In multiples of the base: the floors miss by what the cells that go up must bring.
+    missing = -_sums(system.matrix, floor)
+    share = (rest[loose] / exact([base] * len(loose))).astype(np.float64)
+    matrix = csr_array(system.matrix[:, loose])
+    up = np.zeros(len(loose), dtype=bool)
+    proven = True
+    if missing[np.diff(matrix.indptr) == 0].any():
+        raise _refused(system, floor, rest, base, token)
+    for part in parts_of(matrix):
+        found = _program(matrix, missing, share, part).solve(token, stop=stop)
+        if found.point is None:
+            raise _refused(system, floor, rest, base, token)
+        up[part] = found.point > 0.5
+        proven &= found.answer is Answer.OPTIMAL
+    rounded = floor * base
+    rounded[loose[up]] += base
+    return Rounded(rounded, proven)
+
+
+def _sums(matrix: csr_array, amounts: Exact) -> Floats:
+    """The exact sum of each equation, small enough for a float."""
+    if not matrix.nnz:
+        return np.zeros(matrix.shape[0])
+    parts = amounts[matrix.indices] * exact(matrix.data.astype(np.int64))
+    return np.asarray(np.add.reduceat(parts, matrix.indptr[:-1]), dtype=np.float64)
+
+
+def _program(matrix: csr_array, missing: Floats, share: Floats, part: Ints) -> Program:
+    """Which cells of a connected part go up: each costs what it moves, in multiples."""
+    columns = csr_array(matrix[:, part])
+    rows = np.flatnonzero(np.diff(columns.indptr))
+    ends = missing[rows]
+    return Program(
+        csr_array(columns[rows]),
+        (ends, ends),
+        (np.zeros(len(part)), np.ones(len(part))),
+        1.0 - 2.0 * share[part],
+        np.ones(len(part), dtype=bool),
+    )
+
+
+def _refused(
+    system: System, floor: Exact, rest: Exact, base: int, token: CancelToken
+) -> RefusedError:
+    """No rounding exists: the fewest further steps that make one possible, with their cells."""
+    count = len(system)
+    loose = (rest != 0).astype(np.float64)
+    identity = eye_array(count, format="csr")
+    steps = csr_array(hstack([identity, identity, -identity]))
+    matrix = csr_array(csr_array(system.matrix, dtype=np.float64) @ steps)
+    missing = -_sums(system.matrix, floor)
+    further = np.full(count, float(count))
+    nothing = np.zeros(3 * count)
+    held = np.where(system.known, 0.0, further)
+    cost = np.concatenate([np.full(count, 1e-3 / count), np.ones(2 * count)])
+    top = np.concatenate([loose, held, held])
+    whole = np.ones(3 * count, dtype=bool)
+    solved = Program(matrix, (missing, missing), (nothing, top), cost, whole).solve(token)
+    assert solved.point is not None  # values rounded down and corrected step by step add up
+    up, down = solved.point[count : 2 * count] > 0.5, solved.point[2 * count :] > 0.5
+    cells = np.flatnonzero(up | down)
+    named = "; ".join(
+        f"{table.name} {' × '.join(place)}"
+        for table, place in (system.cell_of(int(cell)) for cell in cells[:_NAMED])
+    )
+    more = "; …" if len(cells) > _NAMED else ""
+    return RefusedError(
+        "table.no-rounding",
+        msg(
+            "No additive table has every cell rounded to a neighbouring multiple of {base}; this "
+            "is proven.",
+            base=base,
+        ),
+        hint=counted(
+            "With {n} cell further away there is one ({cells}); choose another `base`, merge "
+            "categories, or publish fewer totals.",
+            "With {n} cells further away there is one ({cells}); choose another `base`, merge "
+            "categories, or publish fewer totals.",
+            n=len(cells),
+            cells=named + more,
+        ),
+        details={"cells": [int(cell) for cell in cells]},
+    )
