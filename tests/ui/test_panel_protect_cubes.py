@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from dpdesk.app.types import SetParameters
 from dpdesk.core.charts import LatticeChart, ScatterChart
 from dpdesk.ui.charts.surface import PlotSurface
 from dpdesk.ui.forms.cubes import CubeForm
@@ -151,6 +153,56 @@ def test_values_of_the_data_become_categories_only_once_confirmed(
     domains.area.setPlainText("f\nm")
     assert bench.work.parameters["domains"]["sex"] == ("f", "m")  # type: ignore[index]
     assert bench.work.parameters["origins"] == {"sex": "data"}
+
+
+def test_categories_are_proposed_for_all_dimensions_at_once_in_words_of_the_form(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, plan_of(tmp_path))
+    bench.apply(SetParameters({"domains": None, "origins": None}))
+    qtbot.waitUntil(lambda: "Still to be declared" in panel.result.band.text)
+    assert "domains" not in panel.result.band.text
+    assert set(form.domains.missing) == {"sex", "region"}
+    steps = len(bench.history.path())
+    panel.result.band.triggered.emit("categories")
+    qtbot.waitUntil(lambda: form.domains.use.isVisibleTo(form.domains))
+    assert bench.work.parameters.get("domains") is None
+    form.domains.known.click()
+    form.domains.use.click()
+    settled(panel, qtbot)
+    given = bench.work.parameters["domains"]
+    assert isinstance(given, Mapping)
+    assert given["sex"] == ("?", "f", "m")
+    assert "north" in given["region"]
+    assert bench.work.parameters["origins"] == {"sex": "data", "region": "data"}
+    assert len(bench.history.path()) == steps + 1
+    assert form.domains.missing == ()
+
+
+def test_a_list_in_one_line_is_refused_and_split_by_a_button(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, plan_of(tmp_path))
+    before = bench.work.parameters["domains"]
+    form.domains.choose("sex")
+    form.domains.area.setPlainText("f, m, x")
+    assert "1 category" in form.errors()["domains"]
+    assert bench.work.parameters["domains"] == before
+    qtbot.mouseClick(form.domains.split, Qt.MouseButton.LeftButton)
+    assert form.errors() == {}
+    assert bench.work.parameters["domains"]["sex"] == ("f", "m", "x")  # type: ignore[index]
+    settled(panel, qtbot)
+
+
+def test_settings_with_usual_values_are_folded_away_and_open_where_one_is_set(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, plan_of(tmp_path, levels={}))
+    assert form.field("epsilon").isVisibleTo(form)
+    assert not form.field("rows_per_person").isVisibleTo(form)
+    bench.apply(SetParameters({"rows_per_person": 3}))
+    settled(panel, qtbot)
+    assert form.field("rows_per_person").isVisibleTo(form)
 
 
 def test_the_categories_of_a_hierarchy_are_copied_at_the_chosen_level(

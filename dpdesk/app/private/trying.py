@@ -130,6 +130,17 @@ def declared_categories(
     )
 
 
+def listed_codes(data: DataStore, column: str) -> tuple[str, ...]:
+    """The codes that the file itself lists for a column, without those that mean missing.
+
+    Such a list says nothing about any person; empty where the file has none.
+    """
+    variable = data.book.get(column)
+    if variable is None:
+        return ()
+    return tuple(code for code in variable.value_labels if not variable.missing.holds(code))
+
+
 def values_in_data(data: DataStore, column: str, token: CancelToken) -> tuple[str, ...]:
     """The values of a column, sorted: a suggestion that somebody must confirm, never a domain."""
     table = data.frequency_table([column], token)

@@ -85,6 +85,10 @@ class Field(QWidget):
         """Show a plain value, silently."""
         raise NotImplementedError
 
+    def problem(self) -> str:
+        """What is wrong with the value beyond what its specification refuses; empty: nothing."""
+        return ""
+
     def _name(self, widget: QWidget) -> None:
         widget.setAccessibleName(self.parameter.label)
         widget.setAccessibleDescription(self.parameter.help)

@@ -17,7 +17,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import Parameter
@@ -29,9 +37,14 @@ from dpdesk.ui.words.spoken import said_line, spoken_parameter
 
 
 class ParameterForm(QWidget):
-    """See the module: ``valuesChanged(dict)``, ``set_values``, ``values``, ``errors``."""
+    """See the module: ``valuesChanged(dict)``, ``set_values``, ``values``, ``errors``.
+
+    A form with ``first`` keys shows these in this order, and folds the others away: they open by
+    a button, and by themselves where one of them has another value than its default.
+    """
 
     valuesChanged = Signal(object)
+    first: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -46,15 +59,52 @@ class ParameterForm(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(SPACE.m)
+        self._more, self._rest = self._build_more(layout)
         for parameter in specifications:
             field = self.made_field(spoken_parameter(parameter), live=parameter.key in live)
             row = _Row(field, letters)
             row.field.edited.connect(self._on_edited)
             row.field.left.connect(self._on_left)
             self._rows[parameter.key] = row
-            layout.addWidget(row)
+        main = [self._rows[key] for key in self.first if key in self._rows]
+        for place, row in enumerate(main):
+            layout.insertWidget(place, row)
+        rest = layout if not main else self._rest.layout()
+        for row in self._rows.values():
+            if row not in main and rest is not None:
+                rest.addWidget(row)
+        self._more.setVisible(bool(main))
         layout.addStretch(1)
         self._show_what_applies()
+
+    def _build_more(self, layout: QVBoxLayout) -> tuple[QPushButton, QWidget]:
+        """The button that opens the settings that have usual values, and their place."""
+        more, rest = QPushButton(self.tr("More settings")), QWidget()
+        more.setCheckable(True)
+        more.setAccessibleName(more.text())
+        more.setToolTip(self.tr("Settings that most releases leave as they are"))
+        more.toggled.connect(self._on_more)
+        inner = QVBoxLayout(rest)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(SPACE.m)
+        layout.addWidget(more)
+        layout.addWidget(rest)
+        rest.hide()
+        return more, rest
+
+    @Slot(bool)
+    def _on_more(self, opened: bool) -> None:
+        self._rest.setVisible(opened)
+
+    def _open_what_is_set(self, values: Mapping[str, object]) -> None:
+        """Open the folded settings where one of them was set to something unusual."""
+        for key, value in values.items():
+            row = self._rows.get(key)
+            if row is None or key in self.first or value is None:
+                continue
+            usual = row.field.parameter.as_plain(row.field.parameter.default_value())
+            if value != usual:
+                self._more.setChecked(True)
 
     def made_field(self, parameter: Parameter, *, live: bool) -> Field:
         """The field of a parameter; forms of single methods may have other ones."""
@@ -73,6 +123,7 @@ class ParameterForm(QWidget):
         for key, row in self._rows.items():
             row.field.set_plain(values.get(key))
             row.show_error("")
+        self._open_what_is_set(values)
         self._show_what_applies()
 
     def errors(self) -> dict[str, str]:
@@ -90,6 +141,8 @@ class ParameterForm(QWidget):
         if row is None:
             return False
         row.show_error(sentence)
+        if sentence and key not in self.first:
+            self._more.setChecked(True)
         return True
 
     def field(self, key: str) -> Field:
@@ -102,7 +155,7 @@ class ParameterForm(QWidget):
             parameter.parse(value, parameter.label)
         except InputError as error:
             return said_line(error)
-        return ""
+        return self._rows[key].field.problem()
 
     def _applies(self, key: str) -> bool:
         row = self._rows[key]

@@ -321,17 +321,20 @@ class OutsideField(PerDimension):
             self._set(str(sender.property("dimension")), text or None)
 
 
-FILE, DATA, TYPED = "file", "data", "typed"
+FILE, CODES, DATA, TYPED = "file", "code-list", "data", "typed"
+ALL = "all"
+_SEPARATORS = (";", ",", "\t")
 
 
 class DomainsField(Field):
     """Categories by dimension.
 
     ``wanted(str, str)`` asks for categories of a dimension (second) from its hierarchy file or
-    from the data (first: :data:`FILE`, :data:`DATA`); :meth:`offer` brings them. Those of the data
-    wait until somebody has confirmed that they were known beforehand. ``took(str, str)`` says,
-    before :attr:`edited` does, that the categories of a dimension (first) come from somewhere
-    (second: :data:`FILE`, :data:`DATA` or :data:`TYPED`); empty: that there are none any more.
+    from the data (first: :data:`FILE`, :data:`DATA`), or (:data:`ALL`) for those of all dimensions
+    that have none; :meth:`offer` brings them. Those of the data wait until somebody has confirmed
+    that they were known beforehand. ``took(str, str)`` says, before :attr:`edited` does, that the
+    categories of a dimension (first) come from somewhere (second: :data:`FILE`, :data:`CODES`,
+    :data:`DATA` or :data:`TYPED`); empty: that there are none any more.
     """
 
     wanted = Signal(str, str)
@@ -342,7 +345,7 @@ class DomainsField(Field):
         self._values: dict[str, tuple[str, ...]] = {}
         self._around = FormContext()
         self._dimensions: tuple[str, ...] = ()
-        self._offered: tuple[str, tuple[str, ...]] | None = None
+        self._offered: dict[str, tuple[str, ...]] = {}
         layout = column(self, gap=SPACE.xs)
         self._state = QLabel()
         self._state.setWordWrap(True)
@@ -357,7 +360,16 @@ class DomainsField(Field):
         self.area.setPlaceholderText(self.tr("one category in each line, in the order of release"))
         self.area.textChanged.connect(self._on_text)
         self.area.left.connect(self.left)
-        for widget in (self._state, self.choice, self.area, self._build_buttons()):
+        self.for_all = QPushButton(self.tr("Propose for all that have none…"))
+        self.for_all.setAccessibleName(self.for_all.text())
+        self.for_all.setToolTip(
+            self.tr(
+                "Code lists of the file are taken at once; of values that only the data show you "
+                "must confirm that they were known beforehand"
+            )
+        )
+        self.for_all.clicked.connect(self.ask_for_all)
+        for widget in (self._state, self.for_all, self.choice, self.area, self._build_buttons()):
             layout.addWidget(widget)
         layout.addWidget(self._build_confirm())
         self._show()
@@ -395,13 +407,51 @@ class DomainsField(Field):
         """Show the categories of a dimension."""
         self.choice.setCurrentIndex(self.choice.findData(name))
 
-    def offer(self, kind: str, name: str, categories: Sequence[str]) -> None:
-        """Categories that were asked for; those of the data wait for a confirmation."""
-        if kind == FILE:
-            self._take(name, categories, FILE)
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Dimensions that have no categories: none are declared, and there is no hierarchy."""
+        known = {*self._values, *self._around.hierarchies}
+        return tuple(name for name in self._dimensions if name not in known)
+
+    def problem(self) -> str:
+        """See :meth:`Field.problem`: a list that is one category is a line that was not split."""
+        name = next((name for name, texts in self._values.items() if len(texts) == 1), "")
+        if not name:
+            return ""
+        if self._splits(name):
+            text = self.tr("{name} has 1 category: write one in each line, or split the line.")
+        else:
+            text = self.tr("{name} has 1 category: a table needs two or more, one in each line.")
+        return text.format(name=name)
+
+    def _splits(self, name: str) -> tuple[str, ...]:
+        """The categories that stand in the one line of a dimension; empty when they do not."""
+        texts = self._values.get(name, ())
+        mark = next((one for one in _SEPARATORS if len(texts) == 1 and one in texts[0]), "")
+        parts = [part.strip() for part in texts[0].split(mark)] if mark else []
+        return tuple(dict.fromkeys(part for part in parts if part))
+
+    @Slot()
+    def ask_for_all(self) -> None:
+        """Ask for categories of all dimensions that have none."""
+        self.wanted.emit(ALL, "")
+
+    def offer(self, kind: str, found: Mapping[str, Sequence[str]]) -> None:
+        """Categories that were asked for, by dimension; those of the data wait to be confirmed."""
+        if not found:
             return
-        self._offered = (name, tuple(categories))
-        self._confirm_text.setText(self._offer_words(name, categories))
+        if kind != DATA:
+            self._take(found, kind)
+            return
+        self._offered = {name: tuple(texts) for name, texts in found.items()}
+        words = [self._offer_words(name, texts) for name, texts in self._offered.items()]
+        warning = self.tr(
+            "A value that only one person has would show that this person is there. Use them only "
+            "if you knew them beforehand."
+        )
+        self._confirm_text.setText("\n".join([*words, warning]))
+        if len(found) == 1:
+            self.choose(next(iter(found)))
         self.known.setChecked(False)
         self.use.setEnabled(False)
         self._confirm.show()
@@ -421,7 +471,10 @@ class DomainsField(Field):
             self.tr("Look at the values; you must confirm that they were known beforehand")
         )
         self.from_data.clicked.connect(self._on_data)
-        for button in (self.from_file, self.from_data):
+        self.split = QPushButton(self.tr("Split the line"))
+        self.split.setToolTip(self.tr("Make a category of each part between commas or semicolons"))
+        self.split.clicked.connect(self._on_split)
+        for button in (self.split, self.from_file, self.from_data):
             button.setAccessibleName(button.text())
             line.add(button)
         return line
@@ -478,22 +531,25 @@ class DomainsField(Field):
         for widget in (self.area, self.from_data):
             widget.setEnabled(bool(name))
         self.from_file.setEnabled(name in self._around.hierarchies)
-        self._state.setText(self._state_words())
-        if self._offered is not None and self._offered[0] != name:
+        self._show_state()
+        if len(self._offered) == 1 and name not in self._offered:
             self._on_refuse()
 
+    def _show_state(self) -> None:
+        self._state.setText(self._state_words())
+        self.for_all.setVisible(bool(self.missing))
+        self.split.setVisible(bool(self._splits(self._current)))
+
     def _state_words(self) -> str:
-        missing = [
-            name
-            for name in self._dimensions
-            if name not in self._values and name not in self._around.hierarchies
-        ]
+        missing = self.missing
         if not self._dimensions:
             return self.tr("Choose dimensions first.")
         if missing:
             return self.tr("△ Not declared yet: {names}").format(names=", ".join(missing))
         name = self._current
         count = len(self._values.get(name, ()))
+        if count == 1:
+            return self.tr("{name}: 1 category, declared here").format(name=name)
         if count:
             return self.tr("{name}: {n} categories, declared here").format(name=name, n=count)
         return self.tr("{name}: the categories of its hierarchy").format(name=name)
@@ -501,16 +557,16 @@ class DomainsField(Field):
     def _offer_words(self, name: str, categories: Sequence[str]) -> str:
         shown = ", ".join(quoted(one) for one in categories[:6])
         more = "" if len(categories) <= 6 else ", …"
-        return self.tr(
-            "The data hold {n} values of {name}: {values}. A value that only one person has would "
-            "show that this person is there. Use them only if you knew them beforehand."
-        ).format(n=grouped(len(categories)), name=name, values=shown + more)
+        return self.tr("The data hold {n} values of {name}: {values}.").format(
+            n=grouped(len(categories)), name=name, values=shown + more
+        )
 
-    def _take(self, name: str, categories: Sequence[str], origin: str) -> None:
-        self._values[name] = tuple(categories)
-        self.took.emit(name, origin)
+    def _take(self, found: Mapping[str, Sequence[str]], origin: str) -> None:
+        for name, categories in found.items():
+            self._values[name] = tuple(categories)
+            self.took.emit(name, origin)
         self._show()
-        self.choose(name)
+        self.choose(next(iter(found)))
         self.edited.emit()
         self.left.emit()
 
@@ -531,7 +587,7 @@ class DomainsField(Field):
             self._values[name] = texts
         else:
             self._values.pop(name, None)
-        self._state.setText(self._state_words())
+        self._show_state()
         self.took.emit(name, TYPED if texts else "")
         self.edited.emit()
 
@@ -549,12 +605,18 @@ class DomainsField(Field):
 
     @Slot()
     def _on_use(self) -> None:
-        offered, self._offered = self._offered, None
+        offered, self._offered = self._offered, {}
         self._confirm.hide()
-        if offered is not None and self.known.isChecked():
-            self._take(*offered, DATA)
+        if offered and self.known.isChecked():
+            self._take(offered, DATA)
+
+    @Slot()
+    def _on_split(self) -> None:
+        name = self._current
+        if self._splits(name):
+            self._take({name: self._splits(name)}, TYPED)
 
     @Slot()
     def _on_refuse(self) -> None:
-        self._offered = None
+        self._offered = {}
         self._confirm.hide()

@@ -542,6 +542,7 @@ class CubeForm(ParameterForm):
     """
 
     categoriesWanted = Signal(str, str)
+    first = ("epsilon", "dimensions", "domains")
 
     def __init__(
         self,

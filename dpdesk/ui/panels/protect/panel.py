@@ -21,6 +21,7 @@ from dpdesk.app.types import (
 )
 from dpdesk.core.cube_parameters import ACCURACY
 from dpdesk.core.errors import InputError
+from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.jobs.hub import alone
 from dpdesk.ui.panels.protect import presenter
@@ -271,6 +272,7 @@ _UNSEEN = {Aspect.TITLE, Aspect.HISTORY, Aspect.RELEASE, Aspect.PROFILE}
 _DRAW: Changes = frozenset({Aspect.EXPLORATION})
 _SEARCHED = {Aspect.DATA, Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD}
 _OTHER = {*_SEARCHED, Aspect.PARAMETERS}
+CATEGORIES = "categories"
 
 
 class ProtectPanel(Panel):
@@ -553,7 +555,7 @@ class ProtectPanel(Panel):
         self._dim.stop()
         if self.isVisible():
             self.result.show_view(self._view)
-            if self._view.at:
+            if not self._ask_for_categories() and self._view.at:
                 self.settings.show_field_error(self._view.at, self._view.sentence)
             explored = self._bench.explored
             advised = explored is not None and explored.advises
@@ -562,6 +564,20 @@ class ProtectPanel(Panel):
         else:
             self.later(_DRAW)
         self.viewed.emit(self._view)
+
+    def _ask_for_categories(self) -> bool:
+        """Whether categories are missing; says which, and what can be done, in the form's words."""
+        form = self.settings.form
+        missing = form.domains.missing if isinstance(form, CubeForm) else ()
+        if self._view is None or self._view.at != "domains" or not missing:
+            return False
+        text = self.tr(
+            "Still to be declared: the categories of {names}. A private release must not learn "
+            "them from the data."
+        )
+        action = (CATEGORIES, self.tr("Propose categories…"))
+        self.result.show_band("info", text.format(names=", ".join(missing)), (action,))
+        return True
 
     def _show_problem(self, problem: JobFailed) -> None:
         """Say what went wrong, at the field where it went wrong, with a way out."""
@@ -678,6 +694,8 @@ class ProtectPanel(Panel):
     def _on_asked(self, what: str) -> None:
         if what == "remedy" and self._view is not None and self._view.remedy:
             self._bench.apply(SetParameters(dict(self._view.remedy)))
+        elif what == CATEGORIES:
+            self.settings.propose_categories()
         elif what == "again":
             self._on_search_again()
         elif what == "search":

@@ -83,7 +83,7 @@ def by_hand(method: Method | None, work: WorkState) -> dict[str, Mapping[str, ob
 
 TYPED = frozenset(
     ("domains", "outside", "theta", "epsilon", "rho", "delta", "measure", "publish", "weights")
-) | {"targets", "forbid", "nodes", "exact_nodes", "exact_in_nodes"}
+) | {"origins", "targets", "forbid", "nodes", "exact_nodes", "exact_in_nodes"}
 """Keys whose fields are typed into: one change for all that is typed."""
 
 

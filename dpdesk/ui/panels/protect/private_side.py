@@ -20,7 +20,7 @@ from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.charts.lattice_board import AVOID, EXACTLY, PUBLISH
 from dpdesk.ui.charts.lattice_view import LatticeChange
 from dpdesk.ui.forms.cubes import CubeForm
-from dpdesk.ui.forms.cubes.dimensions import DATA
+from dpdesk.ui.forms.cubes.dimensions import ALL, CODES, DATA, FILE
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.jobs.hub import token_only
 from dpdesk.ui.panels.protect.deck import ChartDeck
@@ -100,28 +100,35 @@ LEAST_EXACT = -1
 
 @dataclass(frozen=True)
 class Found:
-    """Categories, and where they are from."""
+    """Categories by dimension: those that a file declares, and those that only the data show."""
 
     kind: str
-    name: str
-    categories: tuple[str, ...] = field(repr=False)
+    public: Mapping[str, tuple[str, ...]] = field(repr=False)
+    seen: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
 
 def find_categories(
     kind: str,
-    name: str,
-    level: int,
+    levels: Mapping[str, int],
     data: DataStore,
     work: WorkState,
     token: CancelToken,
     report: Report,
 ) -> Found:
-    """Work for a background thread: read a hierarchy, or list the values of a column."""
-    if kind == DATA:
-        values = trying.values_in_data(data, name, token)
-    else:
-        values = trying.declared_categories(work, name, level, token)
-    return Found(kind, name, values)
+    """Work for a background thread: read hierarchies, or list values of columns.
+
+    For :data:`ALL`, code lists of the file come before values of the data.
+    """
+    if kind == FILE:
+        found = {
+            name: trying.declared_categories(work, name, level, token)
+            for name, level in levels.items()
+        }
+        return Found(FILE, found)
+    codes = {name: trying.listed_codes(data, name) for name in levels} if kind == ALL else {}
+    public = {name: found for name, found in codes.items() if len(found) > 1}
+    rest = [name for name in levels if name not in public]
+    return Found(CODES, public, {name: trying.values_in_data(data, name, token) for name in rest})
 
 
 def find_levels(
@@ -259,9 +266,13 @@ class PrivateSide(QObject):
     @Slot(str, str)
     def _on_wanted(self, kind: str, name: str) -> None:
         form, data = self._settings.form, self._bench.data
-        if not isinstance(form, CubeForm) or data is None or not name:
+        if not isinstance(form, CubeForm) or data is None:
             return
-        work = partial(find_categories, kind, name, form.level(name), data, self._bench.work)
+        names = form.domains.missing if kind == ALL else (name,) if name else ()
+        if not names:
+            return
+        levels = {one: form.level(one) for one in names}
+        work = partial(find_categories, kind, levels, data, self._bench.work)
         self._bench.hub.latest(_CHANNEL).query(
             self.tr("Looking up categories"), work, then=self._on_found, failed=self._on_failed
         )
@@ -314,7 +325,8 @@ class PrivateSide(QObject):
     def _on_found(self, value: object) -> None:
         form, found = self._settings.form, value
         if isinstance(form, CubeForm) and isinstance(found, Found):
-            form.domains.offer(found.kind, found.name, found.categories)
+            form.domains.offer(found.kind, found.public)
+            form.domains.offer(DATA, found.seen)
 
     def _on_failed(self, outcome: JobFailed) -> None:
         self._settings.show_field_error("domains", f"{outcome.sentence} {outcome.hint}".strip())

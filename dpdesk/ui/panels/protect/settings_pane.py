@@ -498,6 +498,13 @@ class SettingsPane(QScrollArea):
         """Show a sentence under a field; False when there is no such field."""
         return self._form is not None and self._form.show_error(key, sentence)
 
+    def propose_categories(self) -> None:
+        """Ask for categories of all dimensions that have none, and bring their field in sight."""
+        if isinstance(self._form, CubeForm):
+            domains = self._form.domains
+            self.ensureWidgetVisible(domains, 0, domains.height() // 2)
+            domains.ask_for_all()
+
     # -- building
 
     def _build_by_hand(self) -> QFrame:
