@@ -19,9 +19,10 @@ from dpdesk.app.page_checks import spoken_names
 from dpdesk.app.review.review_picture import is_whole, load, verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.capabilities import Content
+from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import Domain, listed_tables
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.export_formats import DOCUMENTS, FORMATS, STATISTICAL
+from dpdesk.core.export_formats import DOCUMENTS, FORMATS, STATISTICAL, SYNTHETIC
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, Variable
 from dpdesk.core.language import ENGLISH, speaking, voice
@@ -137,6 +138,7 @@ def export_release(
     registry: Registry | None = None,
     *,
     replace: bool = False,
+    rows: int | None = None,
 ) -> Path:
     """Write the table of a release (or of its ``public/`` alone) to the file ``out``.
 
@@ -147,7 +149,9 @@ def export_release(
     and SAS transport files have numbers where all texts of a column are numbers. What a format
     cannot hold (:mod:`dpdesk.core.export_holding`) is told by a Note for each thing. ``csvw``,
     ``ddi`` and ``sdmx-structure`` are documents about the data, ``sdmx-csv`` holds the tables of a
-    cube as observations; ``agency`` is the identifier of the agency that maintains their structure.
+    cube as observations, ``synthetic`` rows that are drawn from a model of them (``rows``: how
+    many; None for as many as the release speaks of); ``agency`` is the identifier of the agency
+    that maintains their structure.
     ``registry`` holds the methods that may be known, those of this version when None. Nothing
     internal is read. ``out`` must be absent or an empty file; with ``replace``, where the user was
     asked before, another one is replaced, as a whole or not at all.
@@ -190,7 +194,7 @@ def export_release(
     report(StepStarted(_STEP, 2, 2))
     with replacing(out, workspace) as fresh:
         sentences = write_verified(
-            facts, file_format, fresh, workspace, token, report, agency, known
+            facts, file_format, fresh, workspace, token, report, agency, known, rows
         )
     for sentence in sentences:
         report(Note("export.changed", sentence))
@@ -206,6 +210,7 @@ def write_verified(
     report: Report,
     agency: str = "",
     registry: Registry | None = None,
+    rows: int | None = None,
 ) -> list[str]:
     """Write a verified release to the new file ``path``; the sentences about what it cannot hold.
 
@@ -213,7 +218,7 @@ def write_verified(
     """
     if file_format in DOCUMENTS:
         method = (registry or default_registry()).get(facts.method, str(facts.public)).title
-        return write_document(facts, file_format, agency, method, path, token, report, _STEP)
+        return write_document(facts, file_format, agency, method, path, token, report, _STEP, rows)
     with _one_table(facts, workspace, token) as source:
         table = PublishedCsv(source, token)
         return _write(facts, source, table, file_format, path, token, report)
@@ -501,14 +506,18 @@ def write_document(
     token: CancelToken,
     report: Report,
     step: str,
+    rows: int | None = None,
 ) -> list[str]:
     """Write one of the formats ``DOCUMENTS`` of a verified release to the new file ``path``.
 
-    ``method`` is the title of the method that made it.
+    ``method`` is the title of the method that made it, ``rows`` the number of synthetic rows (None:
+    as many as the release speaks of).
 
     Returns sentences about what it cannot hold. Raises InputError ``export.agency``, OSError,
     Cancelled.
     """
+    if file_format == SYNTHETIC:
+        return _write_synthetic(facts, rows, path, token)
     if file_format == "sdmx-csv":
         _write_observations(facts, agency, path, token, report, step)
     else:
@@ -518,6 +527,77 @@ def write_document(
     book = _any_labels(facts)
     columns = [variable.name for variable in book.variables]
     return losses(file_format, described(columns, book), facts.manifest.title)
+
+
+_MODEL = (
+    "The rows are drawn from a model that is fitted to the released tables: none of them is about "
+    "a person, and no ε is spent on them.",
+    "What the tables do not tell is made up: how columns go together that no table holds together, "
+    "and whatever the noise hides. Use the rows to try out programs, and for analyses of what is "
+    "in the tables; not to look for persons or rare cases, nor for standard errors as if they were "
+    "data.",
+)
+
+
+def _write_synthetic(
+    facts: ReleaseFacts, rows: int | None, path: Path, token: CancelToken
+) -> list[str]:
+    """Rows from the tables of counts; sentences on what they are, and how far they err."""
+    from dpdesk.app.private.pages import read_tables
+    from dpdesk.engine.cubes.synthetic import MOST_ROWS, released_total, synthetic_rows
+    from dpdesk.engine.noise.randomness import SystemRandomness
+    from dpdesk.io.cuboid_files import write_rows
+
+    manifest = facts.manifest
+    tables = read_tables(manifest, facts.public, token)
+    counts = [
+        tables[str(item["file"])]
+        for item in _cuboids(facts)
+        if item.get("measure", COUNT) == COUNT and _counts_only(manifest)
+    ]
+    counts = [table for table in counts if table.domain.dimensions] or counts[:0]
+    if not counts:
+        raise InputError(
+            "export.format",
+            msg(
+                "{public}: the release has no table of counts to draw rows from.",
+                public=facts.public,
+            ),
+            hint="Export the tables themselves.",
+        )
+    total = released_total(counts)
+    wanted = min(max(total, 1), MOST_ROWS) if rows is None else rows
+    if not 1 <= wanted <= MOST_ROWS:
+        raise InputError(
+            "export.rows",
+            msg(
+                "The number of rows is {rows:,}, expected 1 to {most:,}.",
+                rows=wanted,
+                most=MOST_ROWS,
+            ),
+        )
+    domain = Domain.from_json(manifest.result["domains"])
+    made = synthetic_rows(domain, counts, wanted, SystemRandomness(), token)
+    write_rows(made.domain, made.codes, path, token)
+    worst = max(made.errors, key=lambda error: error.largest)
+    errors = msg(
+        "{rows:,} rows; scaled to the {total:,} of the release, cells of its tables differ from "
+        "what was released by {mean:,.1f} on average and by {largest:,.1f} at most (table "
+        "{table}); the errors of the release, which its page states, come on top.",
+        rows=wanted,
+        total=total,
+        mean=sum(error.mean for error in made.errors) / len(made.errors),
+        largest=worst.largest,
+        table=" × ".join(worst.dimensions),
+    )
+    return [_MODEL[0], errors, _MODEL[1]]
+
+
+def _counts_only(manifest: Manifest) -> bool:
+    """Whether tables without a named measure hold counts."""
+    return manifest.parameters.get("measure", COUNT) in (COUNT, None) or isinstance(
+        manifest.parameters.get("measure"), list
+    )
 
 
 def _any_labels(facts: ReleaseFacts) -> Codebook:

@@ -192,6 +192,9 @@ def _add_verify_and_export(commands: _Commands) -> None:
     export.add_argument(
         "--agency", metavar="ID", default="", help="who maintains the structure, for SDMX"
     )
+    export.add_argument(
+        "--rows", metavar="N", type=int, help="how many synthetic rows; else those of the release"
+    )
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

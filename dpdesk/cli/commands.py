@@ -231,6 +231,7 @@ def _export(context: AppContext, options: Namespace, token: CancelToken, report:
         report,
         options.agency,
         context.registry,
+        rows=options.rows,
     )
     return Outcome(f"Written: {options.out}\n", kept=True)
 

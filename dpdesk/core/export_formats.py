@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-DOCUMENTS = ("csvw", "ddi", "sdmx-csv", "sdmx-structure")
-"""Formats that are no plain table: documents about the data, and tables as observations."""
+SYNTHETIC = "synthetic"
+"""Rows drawn from a model that is fitted to the released tables, as CSV."""
+
+DOCUMENTS = ("csvw", "ddi", "sdmx-csv", "sdmx-structure", SYNTHETIC)
+"""Formats that are not the table itself: documents about the data, tables as observations, rows
+made from tables.
+"""
 
 DESCRIPTIONS = ("csvw", "ddi", "sdmx-structure")
 """Those of them that hold no data."""
@@ -14,13 +19,14 @@ STATISTICAL = ("sav", "dta", "xpt")
 FORMATS = ("csv", "parquet", "xlsx", *STATISTICAL, *DOCUMENTS)
 
 SUFFIXES = {"csvw": ".json", "ddi": ".xml", "sdmx-csv": ".csv", "sdmx-structure": ".xml"}
+SUFFIXES |= {SYNTHETIC: ".csv"}
 """Ending of the file for the formats that are not called like it."""
 
 PLAIN = frozenset(FORMATS) - frozenset(DOCUMENTS)
 """Formats of plain tables, which hold whatever is a table."""
 
 OF_ROWS = PLAIN | {"csvw", "ddi"}
-OF_CUBES = PLAIN | {"ddi", "sdmx-csv", "sdmx-structure"}
+OF_CUBES = PLAIN | {"ddi", "sdmx-csv", "sdmx-structure", SYNTHETIC}
 """Formats that hold or describe rows about persons; the tables of a cube."""
 
 

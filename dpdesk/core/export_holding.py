@@ -111,5 +111,11 @@ HOLDS: Mapping[str, Holds] = {
         bare="An SDMX-CSV file holds codes and numbers alone: labels, title and guarantee are in "
         "the structure, which the format `sdmx-structure` writes.",
     ),
+    "synthetic": Holds(
+        "a file of synthetic rows",
+        frozenset((Piece.NAME, Piece.BLANKS)),
+        bare="A file of synthetic rows holds values alone: labels, title and guarantee are in the "
+        "release.",
+    ),
 }
 """By format; see :data:`dpdesk.core.export_formats.FORMATS`."""

@@ -79,6 +79,25 @@ def _lines(
         yield text_bytes(pc.binary_join_element_wise(lines, pa.scalar(""), "\n"))
 
 
+def write_rows(domain: Domain, codes: NDArray[np.int32], path: Path, token: CancelToken) -> None:
+    """Write rows by their places in a domain, shape (rows, dimensions), to a new file.
+
+    Raises OSError, Cancelled.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    fields = [pa.array([csv_field(text) for text in each]) for each in domain.categories]
+    with path.open("wb") as file:
+        file.write(header_line(domain.dimensions).encode("utf-8"))
+        for start in range(0, len(codes), _PIECE):
+            token.check()
+            piece = codes[start : start + _PIECE]
+            columns = [field.take(pa.array(piece[:, i])) for i, field in enumerate(fields)]
+            lines = pc.binary_join_element_wise(*columns, ",") if len(columns) > 1 else columns[0]
+            file.write(text_bytes(pc.binary_join_element_wise(lines, pa.scalar(""), "\n")))
+
+
 def number_texts(values: NDArray[Any]) -> Any:
     """An Arrow array of the shortest texts that read back as the same numbers."""
     import pyarrow as pa

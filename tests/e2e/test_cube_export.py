@@ -11,7 +11,7 @@ import pytest
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.jobs import CancelToken, Event, Note, silent
 from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.ddi_structure import faults
 from tests.helpers.sdmx_reader import read_observations
@@ -41,10 +41,35 @@ def _check(genuine: Path, context: AppContext, tmp_path: Path, token: CancelToke
     assert b",ABC.D:CUBE_" not in (tmp_path / "ddi").read_bytes()
     assert (tmp_path / "sdmx-csv").read_text("utf-8").count("ABC.D:CUBE_") == len(found)
     assert faults((tmp_path / "ddi").read_bytes()) == []
+    _check_synthetic(genuine, context, tmp_path)
     with pytest.raises(InputError, match="`A B` is not an identifier of an agency"):
         export_release(genuine, "sdmx-csv", tmp_path / "a", context.workspace, token, silent, "A B")
     with pytest.raises(InputError, match="`csvw` describes microdata"):
         export_release(genuine, "csvw", tmp_path / "a", context.workspace, token, silent)
+
+
+def _check_synthetic(genuine: Path, context: AppContext, folder: Path) -> None:
+    """Rows of declared categories, as many as asked for; what they are for is said."""
+    notes: list[str] = []
+
+    def note(event: Event) -> None:
+        notes.append(event.sentence if isinstance(event, Note) else "")
+
+    given = context.workspace, CancelToken()
+    export_release(genuine, "synthetic", folder / "rows.csv", *given, note, rows=321)
+    with (folder / "rows.csv").open(encoding="utf-8", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    assert len(rows) == 321
+    domains = json.loads((genuine / "public/manifest.json").read_text("utf-8"))["result"]["domains"]
+    for place, one in enumerate(domains):
+        assert header[place] == one["dimension"]
+        assert {row[place] for row in rows} <= set(one["categories"])
+    said = " ".join(notes)
+    assert "321 rows; scaled to" in said
+    assert "no ε is spent" in said
+    assert "not to look for persons" in said
+    with pytest.raises(InputError, match="The number of rows is 0"):
+        export_release(genuine, "synthetic", folder / "none.csv", *given, silent, rows=0)
 
 
 def test_tables_are_told_apart_whatever_their_dimensions_are_called(tmp_path: Path) -> None:

@@ -135,7 +135,9 @@ def facts_of(folder: Path, form: str, said: Variable, values: tuple[str, ...]) -
 
 
 @pytest.mark.parametrize("piece", Piece)
-@pytest.mark.parametrize("form", [form for form in FORMATS if form != "sdmx-csv"])
+@pytest.mark.parametrize(
+    "form", [form for form in FORMATS if form not in ("sdmx-csv", "synthetic")]
+)
 def test_a_piece_is_held_as_declared_or_said_to_be_lost(
     form: str, piece: Piece, tmp_path: Path, workspace: Workspace
 ) -> None:

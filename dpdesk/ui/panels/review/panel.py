@@ -42,6 +42,7 @@ _PARTS = {
     "csvw": "-metadata",
     "sdmx-csv": "-sdmx",
     "sdmx-structure": "-sdmx-structure",
+    "synthetic": "-synthetic",
 }
 translate = QCoreApplication.translate
 
@@ -151,6 +152,7 @@ def _filters() -> dict[str, str]:
         "ddi": translate("Review", "DDI Codebook (*.xml)"),
         "sdmx-csv": translate("Review", "SDMX-CSV (*.csv)"),
         "sdmx-structure": translate("Review", "SDMX-ML structure (*.xml)"),
+        "synthetic": translate("Review", "Synthetic rows (*.csv)"),
     }
 
 

@@ -318,6 +318,7 @@ class ExportsPage(QWidget):
             "ddi": self.tr("DDI Codebook"),
             "sdmx-csv": self.tr("SDMX-CSV"),
             "sdmx-structure": self.tr("SDMX structure"),
+            "synthetic": self.tr("Synthetic rows"),
         }
 
     def _keeps(self) -> dict[str, str]:
@@ -356,6 +357,10 @@ class ExportsPage(QWidget):
             ),
             "sdmx-structure": self.tr(
                 "Describes the SDMX-CSV: code lists, concepts and data flow; holds no data."
+            ),
+            "synthetic": self.tr(
+                "Rows drawn from a model of the released tables, to try out programs and for "
+                "analyses of what is in the tables; no row is about a person."
             ),
         }
 
