@@ -121,8 +121,7 @@ def _common(manifest: Manifest, method: Method, book: Codebook) -> dict[str, obj
         "domains": [_labelled(as_table(item), book) for item in as_list(result["domains"])],
         "sources": [table_name(as_list(names)) for names in as_list(result["noise_sources"])],
         "all_measured": all(
-            item["dimensions"] in as_list(result["noise_sources"])
-            for item in listed_tables(result)
+            item["dimensions"] in as_list(result["noise_sources"]) for item in listed_tables(result)
         ),
         "exact": exact_words(manifest),
         "attack": (),

@@ -241,8 +241,7 @@ def _error(case: Case) -> Answer:
     variances = [
         (variance, item)
         for item in listed_tables(case.facts.release.manifest.result)
-        if isinstance(variance := item.get("variance"), int | float)
-        and variance >= 0
+        if isinstance(variance := item.get("variance"), int | float) and variance >= 0
     ]
     if not variances:
         text = "The release states no errors."

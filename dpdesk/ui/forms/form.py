@@ -100,7 +100,7 @@ class ParameterForm(QWidget):
         """Open the folded settings where one of them was set to something unusual."""
         for key, value in values.items():
             row = self._rows.get(key)
-            if row is None or key in self.first or value is None:
+            if row is None or key in self.first or value in (None, {}, [], ()):
                 continue
             usual = row.field.parameter.as_plain(row.field.parameter.default_value())
             if value != usual:

@@ -23,8 +23,10 @@ from dpdesk.core.parameters import (
 from dpdesk.core.plain import number_text
 from dpdesk.core.schema import Role
 from dpdesk.ui.jobs import JobFailed
-from dpdesk.ui.words.numbers import figure_words, grouped, marked
+from dpdesk.ui.words.numbers import figure_words, grouped, marked, quoted
 from dpdesk.ui.words.spoken import inside, said
+
+MOST_PARTS = 6
 
 
 def levels_words(picked: Mapping[str, object]) -> str:
@@ -60,6 +62,8 @@ def value_words(parameter: Parameter, value: object) -> str:
     """A plain value for people, with its unit."""
     if isinstance(parameter, LevelsParameter) and isinstance(value, Mapping):
         return levels_words({parameter.key: value})
+    if isinstance(value, Mapping | list | tuple):
+        return _listed(value)
     try:
         exact = parameter.parse(value, "")
     except InputError:
@@ -69,6 +73,20 @@ def value_words(parameter: Parameter, value: object) -> str:
     if isinstance(exact, int) and not isinstance(exact, bool):
         return f"{grouped(exact)} {said(parameter.unit)}".strip()
     return parameter.as_text(exact).replace("\n", ", ")
+
+
+def _listed(value: object) -> str:
+    """A value with parts as people write it: ``sex: f, m; region: north, south, …``."""
+    if isinstance(value, Mapping):
+        return "; ".join(msg("{file}: {note}", file=k, note=_listed(v)) for k, v in value.items())
+    if not isinstance(value, list | tuple):
+        return str(value)
+    if any(isinstance(one, list | tuple) for one in value):
+        return "; ".join(" × ".join(map(str, one)) or said("grand total") for one in value)
+    if any(isinstance(one, Mapping) for one in value):
+        return "; ".join(map(_listed, value))
+    shown = [str(one) or quoted("") for one in value[:MOST_PARTS]]
+    return ", ".join(shown if len(value) <= MOST_PARTS else [*shown, "…"])
 
 
 def same_value(parameter: Parameter, first: object, second: object) -> bool:
