@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import date, datetime
 from functools import partial
 from importlib import import_module
@@ -143,6 +143,7 @@ def export_release(
     """Write the table of a release (or of its ``public/`` alone) to the file ``out``.
 
     The tables of a cube stand below each other in it, each with its name in the column ``table``.
+    Public tables next to rows are written to files next to ``out``, named after it.
 
     Every value stays text. Parquet carries the manifest in its metadata (key ``dpdesk.manifest``)
     and its guarantee (``dpdesk.guarantee``); Excel files have a second sheet ``About``; SPSS, Stata
@@ -180,25 +181,47 @@ def export_release(
             msg("{out}: lies inside the release, which nothing may be added to.", out=out),
             hint="Choose a place outside the release folder.",
         )
-    if not replace and out.is_file() and out.stat().st_size:
-        raise InputError(
-            "export.exists",
-            msg("{out}: the file is there already.", out=out),
-            hint="Name another, or remove it.",
-        )
+    _check_free(out, replace=replace)
     report(StepStarted("Check the release", 1, 2))
     known = registry or default_registry()
     _check_release(release, workspace, known, token)
     facts = read_release(release)
     _check_fit(file_format, facts, known)
     report(StepStarted(_STEP, 2, 2))
-    with replacing(out, workspace) as fresh:
+    further = _further(facts, file_format, out, known)
+    for place in further.values():
+        _check_free(place, replace=replace)
+    with ExitStack() as stack:
+        fresh = stack.enter_context(replacing(out, workspace))
         sentences = write_verified(
             facts, file_format, fresh, workspace, token, report, agency, known, rows
         )
+        for name, place in further.items():
+            beside, table = stack.enter_context(replacing(place, workspace)), facts.public / name
+            read = PublishedCsv(table, token)
+            sentences += _write(facts, table, read, file_format, beside, token, report)
+            note = msg("`{name}` of the release is in `{file}`.", name=name, file=place.name)
+            sentences.append(note)
     for sentence in sentences:
         report(Note("export.changed", sentence))
     return target
+
+
+def _check_free(out: Path, *, replace: bool) -> None:
+    if not replace and out.is_file() and out.stat().st_size:
+        raise InputError(
+            "export.exists",
+            msg("{out}: the file is there already.", out=out),
+            hint="Name another, or remove it.",
+        )
+
+
+def _further(
+    facts: ReleaseFacts, file_format: str, out: Path, registry: Registry
+) -> dict[str, Path]:
+    """Where the public tables next to the rows are written, next to ``out`` and named after it."""
+    names = () if file_format in DOCUMENTS else registry.about(facts.method).tables
+    return {name: out.with_name(f"{out.stem}-{Path(name).stem}{out.suffix}") for name in names}
 
 
 def write_verified(

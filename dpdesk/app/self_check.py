@@ -153,7 +153,17 @@ def row_difference(
     recoding = method.claimed_recoding(manifest, given, token)
     if isinstance(recoding, TupleRecoding):
         raise TypeError("values are drawn where columns are recoded one by one")
-    return _difference(names, recoding, published, data, token)
+    found, apart = _difference(names, recoding, published, data, token), method.separated(manifest)
+    if apart is None or apart.key not in published.columns or apart.column not in data.columns:
+        return found
+    from dpdesk.io.prints import fresh_print_key, unplaced
+
+    key = fresh_print_key()
+    alone, whole = (
+        data.row_prints(each, {}, key, token) for each in (names, [*names, apart.column])
+    )
+    lost = unplaced(published, names, apart, (alone, whole), key, token)
+    return replace(found, unplaced=lost)
 
 
 def strange_rows(

@@ -72,11 +72,27 @@ class RowDifference:
     """Rows of a release that its source lacks, and of the source that the release lacks.
 
     Rows are compared as a whole on the columns whose values were not drawn, each as often as it
-    occurs.
+    occurs. ``unplaced`` are rows of the source without a row of the release that could be theirs by
+    a value that stands apart; None where none does.
     """
 
     extra: int
     missing: int
+    unplaced: int | None = None
+
+
+@dataclass(frozen=True)
+class Separated:
+    """A column of the source whose values stand in a further public table.
+
+    ``file`` is that table: ``value`` holds the values, and ``key`` joins them with rows, by a
+    column of that name in both tables.
+    """
+
+    column: str
+    file: str
+    key: str
+    value: str
 
 
 class PublishedTable(Protocol):

@@ -19,7 +19,7 @@ from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.public_fields import PublicField
-from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
+from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference, Separated
 from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
 from dpdesk.core.schema import Role
 
@@ -365,6 +365,10 @@ class RowsMethod(Method):
     def drawn_columns(self, manifest: Manifest) -> frozenset[str]:
         """The columns whose values a manifest says were drawn, as far as it can be read."""
         return frozenset()
+
+    def separated(self, manifest: Manifest) -> Separated | None:
+        """The column whose values stand in a further table by a manifest; None: there is none."""
+        return None
 
     def column_words(self, manifest: Manifest) -> Mapping[str, str]:
         """What became of columns, for pages, as far as levels and roles do not say it."""

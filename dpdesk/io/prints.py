@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +24,13 @@ if TYPE_CHECKING:
     import pyarrow
     from duckdb import DuckDBPyConnection
 
+    from dpdesk.core.published import Separated
     from dpdesk.io.published import PublishedCsv
 
 Prints = NDArray[np.uint64]
 _BATCH = 200_000
+_MOST_JOINED = 1 << 26
+"""Prints of rows, each with a value, that are sorted at once."""
 
 
 def fresh_print_key() -> Prints:
@@ -55,6 +59,73 @@ def published_prints(
             _fold(part, column, key)
         done += batch.num_rows
     return rows
+
+
+def unplaced(
+    published: PublishedCsv,
+    columns: Sequence[str],
+    separated: Separated,
+    there: tuple[Prints, Prints],
+    key: Prints,
+    token: CancelToken,
+) -> int:
+    """How many rows of a source no row of the table can be, by what stands apart.
+
+    A row of the table can be each of so many as its key has values. ``there`` are the prints of the
+    source's rows on ``columns``, and on these with the column that stands apart. Raises Cancelled,
+    and what reading the tables raises.
+    """
+    table = published.beside(separated.file, token)
+    joins, values = (_column(table, name, token) for name in (separated.key, separated.value))
+    keys = _column(published, separated.key, token)
+    names = {text: place for place, text in enumerate(joins.dictionary.to_pylist())}
+    places = [names.get(text, len(names)) for text in keys.dictionary.to_pylist()]
+    lines = joins.indices.to_numpy()
+    sizes = np.bincount(lines, minlength=len(names) + 1)  # the last one: keys without values
+    codes = values.indices.to_numpy()[np.argsort(lines, kind="stable")].astype(np.int64)
+    held = _Held(
+        np.cumsum(sizes) - sizes, sizes, codes, _of_texts(values.dictionary.to_pylist(), key)
+    )
+    group = np.array(places, np.int64)[keys.indices.to_numpy()]
+    rows = published_prints(published, columns, key, token)
+    parts = np.uint64(int(sizes[group].sum()) // _MOST_JOINED + 1)
+    lost = 0
+    for part in range(int(parts)):
+        token.check()
+        mine = np.flatnonzero(rows % parts == part)
+        wanted = there[1][there[0] % parts == part]
+        lost += apart(held.joined(rows[mine], group[mine], key), wanted)[1]
+    return lost
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """The values of each key of a table: ``codes`` from ``begins`` on, so many as ``sizes``."""
+
+    begins: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    prints: Prints
+
+    def joined(self, rows: Prints, group: NDArray[np.int64], key: Prints) -> Prints:
+        """The prints of rows with each value of their key."""
+        from dpdesk.io.print_kernels import fold_prints
+
+        times = self.sizes[group]
+        found, first = np.repeat(rows, times), np.repeat(self.begins[group], times)
+        steps = np.arange(len(found)) - np.repeat(np.cumsum(times) - times, times)
+        fold_prints(found, self.codes[first + steps], self.prints, key)
+        return found
+
+
+def _column(published: PublishedCsv, name: str, token: CancelToken) -> Any:
+    """A column of a published table as an Arrow array of codes."""
+    import pyarrow as pa
+
+    batches = list(published.batches([name], token))
+    if not batches:
+        return pa.array([], pa.string()).dictionary_encode()
+    return pa.concat_tables(batches).column(0).combine_chunks().dictionary_encode()
 
 
 def source_prints(

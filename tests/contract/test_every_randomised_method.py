@@ -151,7 +151,28 @@ def difference(case: Case, judged: Outcome, table: MemoryPublished) -> RowDiffer
     assert there.total() == source.rows
     places = [table.columns.index(name) for name in names]
     here = Counter(tuple(row[place] for place in places) for row in table.data)
-    return RowDifference((here - there).total(), (there - here).total())
+    return RowDifference(
+        (here - there).total(), (there - here).total(), unplaced(case, judged, table, names)
+    )
+
+
+def unplaced(case: Case, judged: Outcome, table: MemoryPublished, names: list[str]) -> int | None:
+    """Rows of the source without a row of the table whose group holds their value."""
+    apart = case[0].separated(manifest_of(case, judged))
+    if apart is None:
+        return None
+    values = table.beside(apart.file, TOKEN)
+    held: dict[str, list[str]] = {}
+    for line in values.data:
+        cells = dict(zip(values.columns, line, strict=True))
+        held.setdefault(cells[apart.key], []).append(cells[apart.value])
+    possible: Counter[tuple[str, ...]] = Counter()
+    for line in table.data:
+        cells = dict(zip(table.columns, line, strict=True))
+        for value in held.get(cells[apart.key], []):
+            possible[(*(cells[name] for name in names), value)] += 1
+    columns = [people().column(name) for name in (*names, apart.column)]
+    return (Counter(zip(*columns, strict=True)) - possible).total()
 
 
 def test_judging_draws_nothing_and_says_the_same_twice(case: Case) -> None:

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.exporting import export_release
 from dpdesk.app.page_checks import public_page
 from dpdesk.app.querying import open_release
 from dpdesk.app.verifying import verify_release
@@ -160,17 +162,27 @@ def put(row: int, column: int, value: str) -> Callable[[Rows], Rows]:
     return change
 
 
-def swapped_values(lines: Rows) -> Rows:
-    """Two groups exchange a value that the other does not have: only rows with it tell."""
-    first = [row for row in lines[1:] if row[0] == "1"]
-    for number in range(2, 100):
-        other = [row for row in lines[1:] if row[0] == str(number)]
-        mine = [row for row in first if row[1] not in {one[1] for one in other}]
-        theirs = [row for row in other if row[1] not in {one[1] for one in first}]
-        if mine and theirs:
-            mine[0][1], theirs[0][1] = theirs[0][1], mine[0][1]
-            return lines
-    raise AssertionError
+def without_the_own_value(made: Path) -> Callable[[Rows], Rows]:
+    """Two groups exchange a value each: one was that of a row which no other row equals."""
+    seen = Counter((row[1], row[2], row[4]) for row in clinic.people())
+    own = {(row[1], row[2], row[4]): row[3] for row in clinic.people()}
+
+    def change(lines: Rows) -> Rows:
+        held: dict[str, dict[str, list[str]]] = {}
+        for line in lines[1:]:
+            held.setdefault(line[0], {})[line[1]] = line
+        for *cells, group in table(made)[1:]:
+            value, mine = own[tuple(cells)], held[group]
+            if seen[tuple(cells)] > 1:
+                continue
+            for other in held.values():
+                new = next((each for each in other if each not in mine), None)
+                if value not in other and new is not None:
+                    mine[value][1], other[new][1] = other[new][1], mine[value][1]
+                    return lines
+        raise AssertionError
+
+    return change
 
 
 FORGERIES: dict[str, tuple[str, Callable[[Rows], Rows], dict[str, int], bool]] = {
@@ -193,6 +205,7 @@ FORGERIES: dict[str, tuple[str, Callable[[Rows], Rows], dict[str, int], bool]] =
     "a value too few": ("sensitive.csv", lambda lines: lines[:-1], {}, True),
     "other columns": ("sensitive.csv", put(0, 1, "values"), {}, True),
     "a value that nobody has": ("sensitive.csv", put(2, 1, "plague"), {}, False),
+    "groups without the own value": ("sensitive.csv", lambda lines: lines, {}, False),
     "another age": ("microdata.csv", put(7, 0, "99"), {}, False),
 }
 
@@ -202,6 +215,8 @@ def test_forged_tables_are_found_out(
     context: AppContext, folder: Path, made: Path, tmp_path: Path, name: str
 ) -> None:
     file, change, result, shows = FORGERIES[name]
+    if name == "groups without the own value":
+        change = without_the_own_value(made)
     copy = forged(made, tmp_path / "copy", file, change, **result)
     assert verified(context, copy).ok is not shows
     assert not verified(context, copy, folder / clinic.SOURCE).ok
@@ -284,3 +299,23 @@ def test_what_cannot_be_released_is_refused(
     plan = clinic.write_plan(tmp_path, ASKED, method="anatomy")
     with pytest.raises(InputError, match="group"):
         clinic.release(plan, tmp_path / "never", context)
+
+
+@pytest.mark.parametrize("file_format", ["csv", "parquet", "xlsx"])
+def test_exports_hold_both_tables(
+    context: AppContext, made: Path, tmp_path: Path, file_format: str
+) -> None:
+    out = tmp_path / f"rows.{file_format}"
+    export_release(made, file_format, out, context.workspace, CancelToken(), silent)
+    beside = tmp_path / f"rows-sensitive.{file_format}"
+    assert {path.name for path in tmp_path.iterdir()} == {out.name, beside.name}
+    if file_format == "csv":
+        assert beside.read_bytes() == (made / "public/sensitive.csv").read_bytes()
+    if file_format == "parquet":
+        read = pyarrow.parquet.read_table(beside)
+        assert read.column_names == ["group", "value", "count"]
+        assert read.num_rows == 403
+    out.unlink()
+    with pytest.raises(InputError, match=beside.name):
+        export_release(made, file_format, out, context.workspace, CancelToken(), silent)
+    assert not out.exists()

@@ -37,6 +37,7 @@ _ROLE_KEYS = {"quasi_identifiers": Role.QUASI_IDENTIFIER} | {
     if role not in (Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.PSEUDONYM)
 }
 _TOTALS = "the values of all groups together"
+_PLACED = "each row of the source has a row whose group holds its value"
 _APART = "values stand in groups that are drawn at random"
 
 
@@ -70,6 +71,7 @@ def verify_public(
             "how groups were drawn is a property of the run that no file can show",
             MANIFEST,
         ),
+        ClaimCheck(_PLACED, _NEEDS, "which value a row has needs the source", ROWS),
         ClaimCheck(_TOTALS, _NEEDS, "how often each value occurs needs the source", VALUES),
     ]
     return in_words(checks, manifest)
@@ -104,6 +106,10 @@ def verify_against_source(
     )
     status = _FAILED if difference.extra or difference.missing else _CONFIRMED
     settled.append(ClaimCheck(ROWS_COMPARED, status, text, ROWS))
+    if difference.unplaced is not None:
+        text = msg("{n:,} rows of the source have none", n=difference.unplaced)
+        status = _FAILED if difference.unplaced else _CONFIRMED
+        settled.append(ClaimCheck(_PLACED, status, text, ROWS))
     table = given.source.frequency_table((claimed.sensitive,), token)
     pairs = zip(table.codes[:, 0].tolist(), table.counts.tolist(), strict=True)
     counts = {table.domains[0][code]: rows for code, rows in pairs}

@@ -11,7 +11,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
-from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
+from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference, Separated
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.released import ReleasedContent
 from dpdesk.core.schema import Role
@@ -178,12 +178,18 @@ class Anatomy(RowsMethod):
             manifest.as_json(), published, given, difference, anatomy_guarantee, token
         )
 
+    def separated(self, manifest: Manifest) -> Separated | None:
+        """See :meth:`RowsMethod.separated`."""
+        names = manifest.guarantee.parameters.get("separated")
+        if not isinstance(names, list) or len(names) != 1:
+            return None
+        return Separated(str(names[0]), TABLE, GROUP, "value")
+
     def column_words(self, manifest: Manifest) -> Mapping[str, str]:
         """See :meth:`RowsMethod.column_words`."""
-        apart = manifest.guarantee.parameters.get("separated")
-        names = apart if isinstance(apart, list) else []
+        apart = self.separated(manifest)
         return {
-            **{str(name): "values stand in sensitive.csv, by groups" for name in names},
+            **({} if apart is None else {apart.column: "values stand in sensitive.csv, by groups"}),
             GROUP: "number of the group, drawn at random; its values stand in sensitive.csv",
         }
 
