@@ -178,3 +178,27 @@ def test_a_question_is_copied_as_python_that_gives_its_answer(room: Room, made: 
     by = room.window.state.by
     found = {label: round(value) for label, value in zip(answer[by], answer["value"], strict=True)}
     assert {name: round(values[0]) for name, values in room.bars().items()} == found
+
+
+def test_values_that_stand_apart_are_asked_in_the_same_window(room: Room, tmp_path: Path) -> None:
+    clinic.write_source(tmp_path)
+    plan = clinic.write_plan(tmp_path, 'l = 3\nsensitive = "illness"', method="anatomy")
+    made = clinic.release(plan, tmp_path / "release", room.context).out
+    room.open(made)
+    room.choose("town")
+    room.tick("town 1")
+    release = open_release(room.context, made, CancelToken(), silent)
+    query = room.window.state.query()
+    assert [each.column for each in query.by] == ["illness"]
+    answer = release.ask(query, CancelToken(), silent)
+    assert [round(values[0]) for values in room.bars().values()] == [
+        round(row.value or 0.0) for row in answer.rows
+    ]
+    assert "equally likely for every row" in room.window.assumption.text()
+    room.choose("illness")
+    room.tick("gout")
+    assert room.window.state.query().where == (
+        Chosen("town", ("town 1",)),
+        Chosen("illness", ("gout",)),
+    )
+    assert findings(room.window) == []
