@@ -351,7 +351,7 @@ def _budget(case: Case) -> Answer:
             f" Other ledgers of this computer hold debits on the same people or file that this one "
             f"does not count: {len(others):,}."
         )
-    advice = "See in the ledger what was spent on these people in all: dpdesk ledger show."
+    advice = "Judge whether that, with what was spent on these people before, is little enough."
     return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)
 
 
