@@ -149,7 +149,7 @@ class DecidePage(QWidget):
         wait = self.tr("{n}; you can sign when all are")
         words = draft.progress_words()
         told = words if draft.complete else wait.format(n=words)
-        self.progress.setText(f"{told} {draft.exceptions()}".strip())
+        self.progress.setText(". ".join(filter(None, (told, draft.exceptions()))))
         count = len(draft.open_files)
         self.others.setText(self.tr("Accept all {n} open &files").format(n=count))
         self.others.setAccessibleName(self.others.text().replace("&", ""))
