@@ -155,4 +155,8 @@ def review_page(
             return graphs.render_report(content) if graph else cubes.render_report(content)
         from dpdesk.report.review import ReviewContent, render_review
 
+        if method.capabilities.content is Content.CELLS:
+            from dpdesk.report import tables
+
+            return tables.render_report(ReviewContent(manifest, recorded, method))
         return render_review(ReviewContent(manifest, recorded, method))

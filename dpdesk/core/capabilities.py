@@ -19,6 +19,7 @@ class Content(Enum):
     ROWS = "rows"
     TABLES = "tables"
     GRAPH = "graph"
+    CELLS = "protected tables"
 
 
 class RowOrder(Enum):
@@ -43,6 +44,7 @@ class Protection(Enum):
     DRAWN = "values that are drawn"
     GROUPS = "groups of rows, their values apart"
     NOISE = "noise"
+    CELLS = "cells that are suppressed or rounded"
 
 
 ESTIMATED = (Protection.DRAWN, Protection.GROUPS)

@@ -133,18 +133,22 @@ def read_cuboid(path: Path, file: str, domain: Domain, token: CancelToken) -> Cu
         raise UnreadableTableError(f"has {rows:,} cells, expected {expected:,}")
     values = np.empty(expected, dtype=np.float64)
     start = 0
-    for batch in _batches(path, names):
+    for batch in batches(path, names):
         token.check()
         count = batch.num_rows
         codes = domain.codes(start, count)
         for i, categories in enumerate(domain.categories):
-            _check_places(batch.column(i), categories, codes[i], start, names[i])
+            check_places(batch.column(i), categories, codes[i], start, names[i])
         values[start : start + count] = _numbers(batch.column(len(names) - 1), start)
         start += count
     return CuboidTable(domain, values.reshape(-1 if domain.pairs else domain.shape), file)
 
 
-def _batches(path: Path, names: list[str]) -> Any:
+def batches(path: Path, names: list[str]) -> Any:
+    """The rows of a CSV file with these columns as record batches of texts.
+
+    Raises UnreadableTableError for other columns, OSError.
+    """
     import pyarrow as pa
     from pyarrow import csv
 
@@ -181,9 +185,12 @@ def _header(opened: Any) -> list[str]:
     return found
 
 
-def _check_places(
+def check_places(
     texts: Any, categories: Sequence[str], codes: NDArray[np.int32], start: int, name: str
 ) -> None:
+    """Whether the texts of a column are the categories with these codes; UnreadableTableError with
+    the row (``start`` rows lie before) where one is not.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 

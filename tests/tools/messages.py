@@ -181,7 +181,7 @@ def _is_sentence(text: str) -> bool:
 
 
 def _example(text: str) -> str:
-    return re.sub(r"\{[a-z0-9_]+:([a-z]+)\}", lambda one: _SAMPLES[one[1]], text)
+    return re.sub(r"\{[a-z0-9_]+:([a-z]+)\}", lambda one: _SAMPLES.get(one[1], "1"), text)
 
 
 def _unique(found: list[Found]) -> list[Found]:
