@@ -194,6 +194,77 @@ def test_unsafe_cells_are_suppressed_and_said_to_be_unprotected_without_others(
     assert verified(context, made, folder / "firms.csv").failures == ()
 
 
+def suppressing(context: AppContext, folder: Path, name: str) -> Path:
+    return release(context, folder, name, SUM + RULES)
+
+
+def test_further_cells_protect_the_unsafe_ones(context: AppContext, folder: Path) -> None:
+    made = suppressing(context, folder, "suppressed")
+    internal = read(made / "internal/table.csv")
+    kinds = {row["status"] for row in internal.values()}
+    assert kinds == {"F", "C", "D"}
+    for row in internal.values():
+        value, wide = float(row["value"]), (float(row["lower"]), float(row["upper"] or "inf"))
+        assert wide[0] <= value - float(row["lower_required"]) + 1e-6
+        assert wide[1] >= value + float(row["upper_required"]) - 1e-6
+        assert row["status"] != "F" or wide == (value, value)
+    report = verified(context, made, folder / "firms.csv")
+    assert report.failures == ()
+    assert {check.status.value for check in report.claims if "suppressed" in check.claim} == {
+        "re-checked from the public files"
+    }
+    found = check_release(context, made, CancelToken(), silent).checklist
+    assert found.item("protected-cells").status.value == "pass"
+
+
+def test_a_suppression_that_is_taken_away_fails_from_the_public_part_alone(
+    context: AppContext, folder: Path
+) -> None:
+    made = suppressing(context, folder, "taken")
+    internal = read(made / "internal/table.csv")
+    public = (made / "public/table.csv").read_text("utf-8")
+    result = read_canonical(made / "public/manifest.json")["result"]
+    gone = int(result["suppressed"]) - 1  # type: ignore[call-overload,index]
+    lines = [{**line, "suppressed": gone} for line in result["tables"]]  # type: ignore[index,call-overload]
+    failed = 0
+    for number, (place, row) in enumerate(internal.items()):
+        if row["status"] == "F":
+            continue
+        cell = ",".join(place)
+        shown = public.replace(f"{cell},,N", f"{cell},{row['value']},F")
+        copy = forge(
+            made,
+            folder / f"taken-{number}",
+            {"public/table.csv": shown},
+            {"suppressed": gone, "tables": lines},
+        )
+        report = verified(context, copy / "public")
+        failed += "suppressed cells stay uncertain" in failed_claims(report)
+        assert not verified(context, copy).ok
+    assert failed
+
+
+def test_an_interval_that_is_too_narrow_fails(context: AppContext, folder: Path) -> None:
+    made = suppressing(context, folder, "narrow")
+    text = (made / "internal/table.csv").read_text("utf-8")
+    line = next(line for line in text.splitlines() if ",C," in line)
+    fields = line.split(",")
+    fields[-1] = fields[2]
+    changed = text.replace(line, ",".join(fields))
+    forged = forge(made, folder / "narrow-forged", {"internal/table.csv": changed}, {})
+    assert failed_claims(verified(context, forged)) == {"intervals of suppressed cells"}
+
+
+def test_additive_rounding_keeps_sums(context: AppContext, folder: Path) -> None:
+    made = release(context, folder, "additive", SUM + 'protect = "controlled-round"\nbase = 10\n')
+    found = {place: int(row["value"]) for place, row in read(made / "public/table.csv").items()}
+    for region in ("n1", "north", "Total"):
+        parts = found[(region, "large")] + found[(region, "small")]
+        assert parts == found[(region, "Total")]
+    assert found[("n1", "Total")] + found[("n2", "Total")] == found[("north", "Total")]
+    assert verified(context, made, folder / "firms.csv").failures == ()
+
+
 def test_the_public_part_tells_no_number_of_a_rule(context: AppContext, folder: Path) -> None:
     keys = SUM + 'rule = [{ rule = "p-percent", p = 17.3125 }]\nrange = 0.4375\n'
     made = release(context, folder, "secret", keys + 'secondary = "none"\ncost = "cells"\n')

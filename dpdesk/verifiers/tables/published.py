@@ -109,9 +109,8 @@ def unsummed(read: ReadTable) -> str:
 
 
 def _slack(value: Fraction) -> Fraction:
-    """How far a number in a file can be from the one it stands for."""
-    digits = len(str(value.numerator))
-    if value.denominator == 1 or digits < 16:
+    """How far a number in a file can be from the one it stands for: whole ones are exact."""
+    if value.denominator == 1:
         return Fraction(0)
     return Fraction(float(np.spacing(abs(float(value)))))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -110,8 +110,7 @@ BOUND = "bound"
 
 def cost_of(counted: Counted, chosen: Flags) -> int | float:
     """What suppressing cells costs, in the plan's measure of cost."""
-    total = sum((cell_costs(counted)[chosen]).tolist(), Fraction(0))
-    return int(total) if total.denominator == 1 else float(total)
+    return plain_amount(sum((cell_costs(counted)[chosen]).tolist(), Fraction(0)))
 
 
 def cell_costs(counted: Counted) -> Exact:
@@ -140,9 +139,10 @@ def protect(counted: Counted, judged: Judgement, token: CancelToken, report: Rep
         amounts = cells.values.astype(np.float64)
         nothing = np.zeros(len(cells), dtype=bool)
         return Protected(nothing, cells.values, amounts, amounts)
-    from dpdesk.engine.methods.table.protecting import suppressed
+    from dpdesk.engine.methods.table.protecting import rounded, suppressed
 
-    return suppressed(counted, judged, token, report)
+    work = suppressed if settings.protect == SUPPRESS else rounded
+    return work(counted, judged, token, report)
 
 
 def outcome_of(decision: Decision) -> CellsOutcome:
@@ -159,11 +159,11 @@ def outcome_of(decision: Decision) -> CellsOutcome:
     }
     if settings.protect == SUPPRESS:
         internal["cost"] = cost_of(counted, hidden & ~unsafe)
-        bound = internal.setdefault(BOUND, 0)
-        internal["proven_optimal"] = bool(Fraction(str(bound)) >= Fraction(str(internal["cost"])))
+        bound = Fraction(str(internal.setdefault(BOUND, 0)))
+        internal["proven_optimal"] = bound >= Fraction(str(internal["cost"]))
     if settings.rounds:
         change = np.abs(protected.released - counted.system.cells.values)
-        internal["distance"] = _plain(sum(change.tolist()), counted.scales[0])
+        internal["distance"] = plain_amount(Fraction(sum(change.tolist()), 10 ** counted.scales[0]))
     result: dict[str, object] = {
         "cells": sum(len(table.values) for table in tables),
         "suppressed": sum(table.suppressed for table in tables),
@@ -327,20 +327,18 @@ def _number(amount: int | Fraction, scale: int) -> str:
     return str(value.numerator) if value.denominator == 1 else repr(float(value))
 
 
-def _plain(amount: int, scale: int) -> int | float:
-    value = Fraction(amount, 10**scale)
+def plain_amount(value: Fraction) -> int | float:
+    """An exact amount as JSON writes it."""
     return int(value) if value.denominator == 1 else float(value)
 
 
-def with_released(decision: Decision, released: Exact, base: int) -> Decision:
-    """The decision with values that were rounded to multiples of ``base`` on the grid."""
-    amounts, values = released.astype(np.float64), decision.counted.system.cells.values
+def near(counted: Counted, hidden: Flags, released: Exact, base: int) -> Protected:
+    """Values that were rounded to multiples of ``base`` on the grid, and what they leave open."""
+    amounts, values = released.astype(np.float64), counted.system.cells.values
     moved = (released != values).astype(bool)
-    wide = np.where(decision.counted.system.known & ~moved, 0.0, float(base))
-    least = bounds_of(decision.counted).lower.min(initial=0.0)  # 0: nothing is negative
-    lower = np.maximum(amounts - wide, least)
-    made = replace(decision.protected, released=released, lower=lower, upper=amounts + wide)
-    return replace(decision, protected=made)
+    wide = np.where(counted.system.known & ~moved, 0.0, float(base))
+    least = bounds_of(counted).lower.min(initial=0.0)  # 0: nothing is negative
+    return Protected(hidden, released, np.maximum(amounts - wide, least), amounts + wide)
 
 
 def bounds_of(counted: Counted) -> Bounds:

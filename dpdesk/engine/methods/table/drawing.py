@@ -10,7 +10,7 @@ import numpy as np
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.method import CellsInput, CellsOutcome, KeptDraws
 from dpdesk.engine.methods.table.counting import Counted, count_tables, rules_of
-from dpdesk.engine.methods.table.deciding import Decision, Protected, outcome_of, with_released
+from dpdesk.engine.methods.table.deciding import Decision, near, outcome_of
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.tables.model import Table
 from dpdesk.engine.tables.rules import judge
@@ -42,9 +42,8 @@ def drawn(
     up = kept.directions([names[cell] for cell in moving], draw)
     released = values - rest
     released[moving] += np.where(np.array(up, dtype=bool), base, 0).astype(object)
-    amounts = values.astype(np.float64)
-    nothing = Protected(np.zeros(len(values), dtype=bool), values, amounts, amounts)
-    return outcome_of(with_released(Decision(counted, judged, nothing), released, base))
+    nothing = np.zeros(len(values), dtype=bool)
+    return outcome_of(Decision(counted, judged, near(counted, nothing, released, base)))
 
 
 def below(limit: int, randomness: RandomSource) -> int:
