@@ -1,1 +1,0 @@
-"""Protected tables: counts and amounts with suppression or rounding."""

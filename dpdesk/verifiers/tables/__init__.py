@@ -1,1 +1,0 @@
-"""Checks of protected tables, by code that made none of them."""
