@@ -443,11 +443,14 @@ class _Attacked:
             ends[column] = max(ends[column], goal) if goal > 0 else min(ends[column], goal)
         self._part = _Part(moves, columns, self._part_low, self._part_high)
         self._owners = owners
-        self._knows: dict[int, Ints] = {}
+        inside = np.flatnonzero(self._place >= 0)
         if owners is not None:
-            inside = np.flatnonzero((self._place >= 0) & (owners >= 0))
-            for owner in np.unique(owners[inside]):
-                self._knows[int(owner)] = np.unique(self._place[inside[owners[inside] == owner]])
+            inside = inside[owners[inside] >= 0]
+        known = np.zeros(0, dtype=np.int64) if owners is None else owners[inside]
+        # Which contributor (by number in this part) knows which column.
+        self._who, self._number = np.unique(known, return_inverse=True)
+        self._knows = self._place[inside[: len(known)]]
+        self._moved: list[Flags] = []
 
     def _goal(self, target: Target) -> float:
         along = target.upper == (self._moves.sign[target.variable] > 0)
@@ -465,7 +468,7 @@ class _Attacked:
             reach = abs(high[column] if goal > 0 else low[column])
             if not self._there(reach, target.need):
                 found.append(self._as_exposed(target, reach, -1))
-            elif self._knows:
+            elif len(self._who):
                 found += self._known(target, token)
         return found
 
@@ -484,22 +487,32 @@ class _Attacked:
     def _known(self, target: Target, token: CancelToken) -> list[Exposed]:
         """The contributors from whom a variable is not protected, all of them tried."""
         goal, column, need = self._goal(target), int(self._place[target.variable]), target.need
-        own = -1 if self._owners is None else int(self._owners[target.variable])
-        left = [who for who in self._knows if who != own]
-        for point in self._part.points:
-            if left and self._there(point[column] * np.sign(goal), need):
-                left = [who for who in left if (abs(point[self._knows[who]]) > _STILL).any()]
+        left = np.ones(len(self._who), dtype=bool)
+        if self._owners is not None:
+            left &= self._who != self._owners[target.variable]
+        for place, point in enumerate(self._part.points):
+            if self._there(point[column] * np.sign(goal), need):
+                left &= self._moves_of(place)
         found: list[Exposed] = []
-        groups = [left] if left else []
+        groups = [np.flatnonzero(left)] if left.any() else []
         while groups:
             group = groups.pop()
-            known = np.unique(np.concatenate([self._knows[who] for who in group]))
+            known = np.unique(self._knows[np.isin(self._number, group)])
             reach, far = self._part.far(column, goal, known, token)
             if self._there(abs(reach), need):
                 if far is not None:
                     self._part.points.append(far)
             elif len(group) == 1:
-                found.append(self._as_exposed(target, abs(reach), group[0]))
+                found.append(self._as_exposed(target, abs(reach), int(self._who[group[0]])))
             else:
                 groups += [group[: len(group) // 2], group[len(group) // 2 :]]
         return found
+
+    def _moves_of(self, place: int) -> Flags:
+        """Whose cells a point moves."""
+        while len(self._moved) <= place:
+            moving = np.abs(self._part.points[len(self._moved)]) > _STILL
+            moved = np.zeros(len(self._who), dtype=bool)
+            moved[self._number[moving[self._knows]]] = True
+            self._moved.append(moved)
+        return self._moved[place]

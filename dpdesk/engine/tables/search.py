@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
@@ -58,41 +59,49 @@ class Found:
 
 
 @dataclass(frozen=True)
-class _Attack:
+class Attack:
     """A target, attacked by everyone (owner -1) or by one contributor."""
 
     target: Target
     owner: int = -1
 
 
-def _attack(found: Exposed, instance: Instance) -> _Attack:
-    return _Attack(Target(found.variable, found.upper, found.required), found.attacker)
+def _attack(found: Exposed, instance: Instance) -> Attack:
+    return Attack(Target(found.variable, found.upper, found.required), found.attacker)
 
 
-class _Attacker:
+class Attacker:
     """Moves of one attack at a time, over all variables: a program kept between attacks."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance, problem = instance, instance.problem
         self._unit = problem.unit
-        none = np.zeros(problem.matrix.shape[0])
         self._count = problem.matrix.shape[1]
         self._all = np.arange(self._count)
         self._up, self._down = problem.high / self._unit, -problem.low / self._unit
-        self._flow = Program(
-            problem.matrix, (none, none), (np.zeros(self._count), np.zeros(self._count))
-        )
-        both = csr_array(hstack([problem.matrix, -problem.matrix]))
-        nothing = np.zeros(2 * self._count)
-        self._paths = Program(both, (none, none), (nothing, nothing))
+        self._none = np.zeros(problem.matrix.shape[0])
 
-    def _known(self, attack: _Attack) -> Flags:
+    @cached_property
+    def _flow(self) -> Program:
+        nothing = np.zeros(self._count)
+        matrix = self._instance.problem.matrix
+        return Program(matrix, (self._none, self._none), (nothing, nothing))
+
+    @cached_property
+    def _paths(self) -> Program:
+        """Moves upwards and downwards apart, so that both cost something."""
+        matrix = self._instance.problem.matrix
+        both = csr_array(hstack([matrix, -matrix]))
+        nothing = np.zeros(2 * self._count)
+        return Program(both, (self._none, self._none), (nothing, nothing), kind="anew")
+
+    def _known(self, attack: Attack) -> Flags:
         owners = self._instance.problem.owners
         if attack.owner < 0 or owners is None:
             return np.zeros(self._count, dtype=bool)
         return np.asarray(owners == attack.owner)
 
-    def cut(self, attack: _Attack, chosen: Floats, whole: bool, token: CancelToken) -> _Cut | None:
+    def cut(self, attack: Attack, chosen: Floats, whole: bool, token: CancelToken) -> _Cut | None:
         """A cut that ``chosen`` violates; None where the target moves far enough.
 
         With ``whole`` the choice is a pattern, and its cells are bounded by what everyone knows
@@ -140,12 +149,32 @@ class _Attacker:
         return _Cut(usable, shares)
 
     def path(
-        self, attack: _Attack, allowed: Flags, price: Floats, token: CancelToken
+        self,
+        attack: Attack,
+        allowed: Flags,
+        price: Floats,
+        token: CancelToken,
+        even: bool = False,
     ) -> Flags | None:
         """The cells of the cheapest move (per unit moved) that the target needs; None: no move."""
+        moved = self.move(attack, allowed, price, token, even)
+        return None if moved is None else moved != 0.0
+
+    def move(
+        self,
+        attack: Attack,
+        allowed: Flags,
+        price: Floats,
+        token: CancelToken,
+        even: bool = False,
+    ) -> Floats | None:
+        """That move, in grid units; with ``even`` one that can be made in both directions."""
         need = attack.target.need / self._unit
         still = self._known(attack) | ~allowed
         up, down = np.where(still, 0.0, self._up), np.where(still, 0.0, self._down)
+        if even:
+            up = np.minimum(up, down)
+            down = up.copy()
         where, here, there = attack.target.variable, need, 0.0
         if not attack.target.upper:
             here, there = 0.0, need
@@ -162,7 +191,7 @@ class _Attacker:
         if solved.point is None or solved.answer is not Answer.OPTIMAL:
             return None
         moved = solved.point[: self._count] - solved.point[self._count :]
-        return np.asarray(abs(moved) > _MOVED * max(1.0, need))
+        return np.where(abs(moved) > _MOVED * max(1.0, need), moved * self._unit, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,20 +216,22 @@ def greedy(
     start: Flags | None = None,
     hint: Floats | None = None,
     watch: Watch = lambda value, bound: None,
+    clear: bool = True,
 ) -> Flags:
     """A protecting pattern by cheapest moves, target by target, the neediest first.
 
-    ``hint`` in [0, 1] makes cells cheaper that a relaxation would choose.
+    ``hint`` in [0, 1] makes cells cheaper that a relaxation would choose; with ``clear`` the cells
+    that turn out not to be needed are published.
 
     Raises
     ------
     NoPattern
         A target cannot be protected.
     """
-    attacker = _Attacker(instance)
+    attacker = Attacker(instance)
     pattern = instance.must.copy() if start is None else start | instance.must
     worth = instance.weight * (1.0 if hint is None else 1.0 - 0.99 * hint)
-    attacks: list[_Attack] = []
+    attacks: list[Attack] = []
     while True:
         found = exposed(instance.problem, pattern, instance.targets, token)
         if not found:
@@ -213,34 +244,36 @@ def greedy(
                 raise NoPattern(each)
             pattern |= used
             attacks.append(attack)
-    cleared = _cleared(instance, attacker, pattern, attacks, token)
+    cleared = pattern
+    if clear:
+        cleared = _cleared(instance, attacker, pattern, attacks, token)
     watch(instance.cost(cleared), 0.0)
     return cleared
 
 
 def _cleared(
     instance: Instance,
-    attacker: _Attacker,
+    attacker: Attacker,
     pattern: Flags,
-    attacks: Sequence[_Attack],
+    attacks: Sequence[Attack],
     token: CancelToken,
 ) -> Flags:
     """The pattern without cells that are not needed, the most expensive first."""
-    every = {*attacks, *(_Attack(target) for target in instance.targets)}
-    even = np.ones(len(pattern))
-    witness: dict[_Attack, Flags] = {}
+    every = {*attacks, *(Attack(target) for target in instance.targets)}
+    same = np.ones(len(pattern))
+    witness: dict[Attack, Flags] = {}
     for attack in sorted(every, key=lambda a: (a.target.variable, a.target.upper, a.owner)):
-        used = attacker.path(attack, pattern, even, token)
+        used = attacker.path(attack, pattern, same, token)
         if used is not None:
             witness[attack] = used
     smaller = pattern.copy()
     extra = np.flatnonzero(pattern & ~instance.must)
     for cell in extra[np.argsort(-instance.weight[extra], kind="stable")]:
         smaller[cell] = False
-        found: dict[_Attack, Flags] = {}
+        found: dict[Attack, Flags] = {}
         for attack, used in witness.items():
             if used[cell]:
-                other = attacker.path(attack, smaller, even, token)
+                other = attacker.path(attack, smaller, same, token)
                 if other is None:
                     smaller[cell] = True
                     break
@@ -266,7 +299,7 @@ class Master:
         none, ones = np.zeros(0), np.ones(count)
         weight = instance.weight[self.columns]
         box = (np.zeros(count), ones)
-        self.relaxed = Program(empty, (none, none), box, weight, grows=True)
+        self.relaxed = Program(empty, (none, none), box, weight, kind="rows")
         self.whole = Program(empty, (none, none), box, weight, np.ones(count, dtype=bool))
 
     def add(self, cuts: Sequence[_Cut]) -> None:
@@ -336,6 +369,7 @@ def optimal(
     instance: Instance,
     token: CancelToken,
     stop: CancelToken,
+    start: Flags | None = None,
     watch: Watch = lambda value, bound: None,
 ) -> Found:
     """The pattern of least weight, or the best so far and its bound when ``stop`` is cancelled.
@@ -347,12 +381,33 @@ def optimal(
     Cancelled
         ``token`` asked for it.
     """
-    best = greedy(instance, token, watch=watch)
+    best = greedy(instance, token, start, watch=watch)
+    return _improved(instance, best, token, stop, watch, whole=True)
+
+
+def bounded(
+    instance: Instance, pattern: Flags, token: CancelToken, stop: CancelToken, watch: Watch
+) -> Found:
+    """A protecting pattern with the bound that single equations give."""
+    return _improved(instance, pattern, token, stop, watch, whole=False)
+
+
+def _improved(
+    instance: Instance,
+    best: Flags,
+    token: CancelToken,
+    stop: CancelToken,
+    watch: Watch,
+    whole: bool,
+) -> Found:
     search = _Search(instance, best, watch)
+    if whole:
+        search.master.link()
     with token.on_cancel(stop.cancel):
         try:
-            search.relax(stop)
-            search.round(stop)
+            search.relax(stop, whole)
+            if whole:
+                search.round(stop)
         except Cancelled:
             token.check()
     return Found(search.best, search.bound, search.proven)
@@ -364,11 +419,10 @@ class _Search:
     def __init__(self, instance: Instance, best: Flags, watch: Watch) -> None:
         self.best, self.bound, self.proven = best, 0.0, False
         self._instance, self._watch = instance, watch
-        self._attacker = _Attacker(instance)
-        self._attacks = [_Attack(target) for target in instance.targets]
+        self._attacker = Attacker(instance)
+        self._attacks = [Attack(target) for target in instance.targets]
         self.master = Master(instance)
         self.master.add(row_cuts(instance))
-        self.master.link()
 
     def _raise(self, bound: float) -> None:
         self.bound = max(self.bound, bound)
@@ -379,24 +433,35 @@ class _Search:
             self.best = pattern
             self._watch(self._instance.cost(self.best), self.bound)
 
-    def relax(self, stop: CancelToken) -> None:
-        """Cuts for the linear relaxation, until it protects or hardly moves."""
-        stalled, chosen = 0, None
+    def relax(self, stop: CancelToken, cuts: bool) -> None:
+        """The linear relaxation; with ``cuts`` until it protects or hardly moves."""
+        stalled, chosen, near = 0, None, self._attacks
         while stalled < 4:
             solved = self.master.relaxed.solve(stop)
             if solved.point is None:
                 return
             before = self.bound
             self._raise(solved.value)
+            if not cuts:
+                return
             chosen = self.master.spread(solved.point)
             stalled = stalled + 1 if self.bound - before <= 1e-3 * self.bound else 0
-            cuts = [self._attacker.cut(each, chosen, False, stop) for each in self._attacks]
-            found = [cut for cut in cuts if cut is not None]
+            found = self._cuts(near, chosen, stop)
+            if len(found) * 10 < len(near) and len(near) < len(self._attacks):
+                found = self._cuts(self._attacks, chosen, stop)
             if not found:
                 break
-            self.master.add(found)
+            # Most targets have room: those that gave a cut are asked again first.
+            near = list(found)
+            self.master.add(list(found.values()))
         if chosen is not None:
             self._better(greedy(self._instance, stop, hint=chosen))
+
+    def _cuts(
+        self, attacks: Sequence[Attack], chosen: Floats, stop: CancelToken
+    ) -> dict[Attack, _Cut]:
+        cuts = {each: self._attacker.cut(each, chosen, False, stop) for each in attacks}
+        return {each: cut for each, cut in cuts.items() if cut is not None}
 
     def round(self, stop: CancelToken) -> None:
         """The integer program and its cuts, until its solution protects every target."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import highspy
 import numpy as np
@@ -39,7 +39,10 @@ class Solved:
 
 
 class Program:
-    """Minimise ``cost · y``, ``matrix y`` between the bounds ``rows``, ``y`` within ``columns``."""
+    """Minimise ``cost · y``, ``matrix y`` between the bounds ``rows``, ``y`` within ``columns``.
+
+    ``kind`` says what changes between solves: the costs, the rows, or everything.
+    """
 
     def __init__(
         self,
@@ -48,15 +51,18 @@ class Program:
         columns: tuple[Floats, Floats],
         cost: Floats | None = None,
         integral: Flags | None = None,
-        grows: bool = False,
+        kind: Literal["costs", "rows", "anew"] = "costs",
     ) -> None:
-        # Rows that are added leave the duals feasible, other costs the point.
-        self._strategy = 1 if grows else 4
+        # Other costs leave the point feasible, more rows the duals; where all costs are positive
+        # and a few bounds force a move, nothing is a better start than no move at all.
+        self._strategy = 4 if kind == "costs" else 1
+        self._anew = kind == "anew"
         self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in {
             "output_flag": False,
             "threads": 1,
             "simplex_strategy": self._strategy,
+            "presolve": "off" if self._anew else "choose",
             "primal_feasibility_tolerance": 1e-9,
             "dual_feasibility_tolerance": 1e-9,
             "mip_feasibility_tolerance": 1e-7,
@@ -124,6 +130,8 @@ class Program:
         """
         token.check()
         solver = self._solver
+        if self._anew:
+            solver.clearSolver()
         if self._whole:
             self._listen(token, watch, stop)
         solver.run()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -12,11 +12,24 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.engine.tables.audit import Problem, alone, targets_of
+from dpdesk.engine.tables.local import local_pattern
 from dpdesk.engine.tables.model import Bounds, Exact, Flags, System
 from dpdesk.engine.tables.rules import Judgement
-from dpdesk.engine.tables.search import Found, Instance, NoPattern, Watch, greedy, optimal
+from dpdesk.engine.tables.search import (
+    Found,
+    Instance,
+    NoPattern,
+    Watch,
+    bounded,
+    greedy,
+    optimal,
+)
 
 How = Literal["optimal", "hitas", "heuristic"]
+LARGEST_PROVEN = 6000
+"""Variables of a system for which the optimum is searched; larger ones get a local pattern."""
+LARGE = 2500
+"""Variables up to which a fast pattern is searched over the whole system."""
 _LARGEST_WEIGHT = 1e7
 
 
@@ -64,7 +77,7 @@ def suppress(
         watch(float(weigh.cost(value)), float(weigh.bound(bound)))
 
     try:
-        found = _searched(instance, how, token, stop or CancelToken(), heard)
+        found = _searched(system, instance, how, token, stop or CancelToken(), heard)
     except NoPattern as none:
         raise _refused(system, none) from None
     paid = sum(cost[found.pattern & ~unsafe].tolist(), Fraction(0))
@@ -73,11 +86,23 @@ def suppress(
 
 
 def _searched(
-    instance: Instance, how: How, token: CancelToken, stop: CancelToken, watch: Watch
+    system: System,
+    instance: Instance,
+    how: How,
+    token: CancelToken,
+    stop: CancelToken,
+    watch: Watch,
 ) -> Found:
-    if how == "optimal":
-        return optimal(instance, token, stop, watch)
-    return Found(greedy(instance, token, watch=watch), 0.0, False)
+    """A pattern found as ``how`` says; large systems begin with local moves in any case."""
+    if how == "optimal" and len(system) <= LARGEST_PROVEN:
+        return optimal(instance, token, stop, watch=watch)
+    if len(system) > LARGE:
+        pattern, left = local_pattern(system, instance, token)
+        rest = replace(instance, targets=left)
+        pattern = greedy(rest, token, pattern, watch=watch, clear=False)
+    else:
+        pattern = greedy(instance, token, watch=watch)
+    return bounded(instance, pattern, token, stop, watch)
 
 
 class _Weights:

@@ -63,7 +63,7 @@ def test_intervals_are_those_of_plain_linear_programs(
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(seed: int) -> None:
     rng = np.random.default_rng(seed)
     system = drawn_system(rng)

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.tables import suppression
 from dpdesk.engine.tables.audit import Problem, alone, exposed, targets_of
+from dpdesk.engine.tables.local import local_pattern
 from dpdesk.engine.tables.model import Bounds, Dimension, Flags, Requirement, System, exact
 from dpdesk.engine.tables.rules import Judgement
+from dpdesk.engine.tables.search import Instance
 from dpdesk.engine.tables.suppression import How, Pattern, suppress
 from tests.helpers.tables import drawn_system, filled, required
 
@@ -168,3 +171,45 @@ def test_the_bound_of_a_search_that_was_stopped_stays_below_the_optimum() -> Non
     assert max(bounds_heard) <= best.bound
     extra = best.suppressed & ~told.required.unsafe
     assert sum(system.cells.values[extra].tolist()) == best.bound
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_moves_in_small_boxes_protect_every_target_that_they_do_not_hand_on(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    system = drawn_system(rng)
+    unsafe = ~system.known & (rng.random(len(system)) < 0.2)
+    needed = required(system, unsafe, rng)
+    problem = Problem.of(system, Bounds.of(system.cells.values), alone(system))
+    weight = system.cells.values.astype(np.float64) + 0.01
+    instance = Instance(problem, targets_of(needed), weight, unsafe, ~system.known)
+
+    pattern, left = local_pattern(system, instance, TOKEN)
+
+    found = exposed(problem, pattern, instance.targets, TOKEN, 1)
+    assert {(e.variable, e.upper) for e in found} <= {(t.variable, t.upper) for t in left}
+
+
+def test_large_tables_are_protected_by_local_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    shape = (5, 4, 6)
+    dimensions = [Dimension.flat("abc"[i], [str(j) for j in range(n)]) for i, n in enumerate(shape)]
+    system = System.of([filled(dimensions, rng.integers(1, 30, int(np.prod(shape))))])
+    unsafe = system.cells.frequency < 3
+    wide = exact(np.where(unsafe, 1, 0))
+    monkeypatch.setattr(suppression, "LARGE", 10)
+    monkeypatch.setattr(suppression, "LARGEST_PROVEN", 10)
+    bounds = Bounds.of(system.cells.values)
+
+    found = suppress(
+        system, judged(Requirement(unsafe, wide, wide)), bounds, system.cells.values, TOKEN
+    )
+
+    problem = Problem.of(system, bounds, alone(system))
+    assert unsafe.any()
+    assert not exposed(
+        problem, found.suppressed, targets_of(Requirement(unsafe, wide, wide)), TOKEN
+    )
+    extra = found.suppressed & ~unsafe
+    assert 0 < found.bound <= sum(system.cells.values[extra].tolist())
+    assert not found.proven
