@@ -15,8 +15,10 @@ import dpdesk.verifiers.anonymity.source_verification
 import dpdesk.verifiers.cubes.verification
 import dpdesk.verifiers.diverted.source_verification
 import dpdesk.verifiers.graphs.verification  # noqa: F401 - made ready
+from dpdesk.app.cells import both_tables
 from dpdesk.app.private.pages import read_tables
 from dpdesk.app.self_check import (
+    CellsQuestion,
     CountsNeeded,
     Fault,
     NotHandedError,
@@ -29,7 +31,7 @@ from dpdesk.core.graver import use_tool
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.published import ClaimCheck
-from dpdesk.engine.kinds import noise_of, rows_of
+from dpdesk.engine.kinds import cells_of, noise_of, rows_of
 from dpdesk.io.canonical import read_canonical
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.four_ti_two import NAMES, VARIABLE, FourTiTwo
@@ -47,6 +49,8 @@ def answer(question: object) -> tuple[ClaimCheck, ...] | Fault | CountsNeeded:
             return _rows(question)
         if isinstance(question, TablesQuestion):
             return _tables(question)
+        if isinstance(question, CellsQuestion):
+            return _cells(question)
     except NotHandedError as error:
         return CountsNeeded(error.columns)
     except (UnreadableTableError, DpdeskError) as error:
@@ -72,6 +76,15 @@ def _tables(question: TablesQuestion) -> tuple[ClaimCheck, ...]:
         use_tool(answer, FourTiTwo(_workspace(question.home)))
     manifest = Manifest.from_json(read_canonical(question.public / MANIFEST))
     return method.verify(manifest, read_tables(manifest, question.public, token), token)
+
+
+def _cells(question: CellsQuestion) -> tuple[ClaimCheck, ...]:
+    token, method = CancelToken(), cells_of(question.method)
+    if method is None:
+        raise TypeError("the method releases no protected tables")
+    manifest = Manifest.from_json(read_canonical(question.public / MANIFEST))
+    published, kept = both_tables(manifest, question.public, question.internal, token)
+    return method.verify(manifest, published, kept, None, token)
 
 
 @cache

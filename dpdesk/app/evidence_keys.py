@@ -71,6 +71,7 @@ def _source(*names: str) -> tuple[Key, ...]:
 
 
 _TIME = "a time that has passed"
+_SEARCH = "a search, which would have to be made again"
 _MACHINE = "a computer that is not at hand"
 _NAME = "a name of a file, which may have another name today"
 _LEDGER = "the ledger, which only the computer that holds it can show"
@@ -96,6 +97,7 @@ KEYS = (
     Key("source/unreadable_lines", Basis.SOURCE, of=Releases.PAID, always=False),
     Key("source/unreadable_values", Basis.SOURCE, of=Releases.PAID),
     Key("result/seconds", Basis.RECORDED, _TIME, always=False),
+    Key("result/bound", Basis.RECORDED, _SEARCH, always=False),
     *_source("hierarchies", "result", "risk", "utility", "figures", "charts", "recoded"),
     *_source("checks", "notes"),
     Key("pseudonyms", Basis.SOURCE, of=Releases.ROWS, always=False),
@@ -188,8 +190,8 @@ def _is_there(value: object, parts: tuple[str, ...]) -> bool:
 
 
 def _single(place: tuple[str, ...], value: object) -> bool:
-    """Whether a recorded value is one of its kind: seconds, a count, or a text on one line."""
-    if "timings" in place or place[-1] == "seconds":
+    """Whether a recorded value is one of its kind: seconds, a bound, a count, or a text."""
+    if "timings" in place or place[-1] in ("seconds", "bound"):
         number = isinstance(value, int | float) and not isinstance(value, bool)
         return number and 0 <= float(str(value)) < float("inf")
     if place[-1] in ("entries", "limit"):

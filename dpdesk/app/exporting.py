@@ -306,7 +306,6 @@ _WORDS = {
     Content.ROWS: "microdata",
     Content.TABLES: "tables of a cube",
     Content.GRAPH: "a graph",
-    Content.ITEMSETS: "sets of items",
 }
 
 

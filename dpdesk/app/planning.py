@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.prepared import PreparedRows
+from dpdesk.app.prepared import PreparedCells, PreparedRows
 from dpdesk.app.ranged import missing_apart
 from dpdesk.core.column_names import same_forms, shown_form, spelling
 from dpdesk.core.errors import InputError
@@ -23,8 +23,15 @@ from dpdesk.core.parameters import (
 from dpdesk.core.plain import quoted, show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role
-from dpdesk.engine.kinds import rows_of
-from dpdesk.engine.method import Method, MethodInput, RowsMethod
+from dpdesk.engine.kinds import cells_of, rows_of
+from dpdesk.engine.method import (
+    CellsInput,
+    CellsMethod,
+    Method,
+    MethodInput,
+    RowsMethod,
+    own_hierarchy,
+)
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -116,7 +123,7 @@ def _noted(
 
     ``ready`` are the hierarchies of files; ``name`` is what the source is called in notes.
     """
-    _note_budget(plan, notes)
+    _note_budget(plan, notes.add)
     note_without_effect(plan, method, parameters, notes.add)
     for sentence in store.reading.notes:
         notes.add("source.reading", msg("{file}: {note}", file=name, note=sentence))
@@ -135,6 +142,102 @@ def _noted(
     return plan, MethodInput(
         roles, ordered, parameters, where, source=store, linkages=linked, made=declared
     )
+
+
+def prepare_cells(
+    context: AppContext,
+    plan: Plan,
+    base: Path,
+    where: str,
+    token: CancelToken,
+    report: Report,
+    data: DataStore | None = None,
+    hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
+) -> PreparedCells:
+    """Make a plan that releases protected tables ready; see :func:`dpdesk.app.running.prepare`.
+
+    Raises InputError ``method.no-trial`` for a plan of another kind.
+    """
+    chosen, parameters = check_protection(context, plan, where)
+    method = cells_of(chosen)
+    if method is None:
+        raise _no_trial(chosen.id, where)
+    notes = _Notes(report)
+    ready = dict(hierarchies)
+    ready |= _read_files(plan, _Uses(method, parameters), base, hierarchies, token, notes)
+    ready |= _own_hierarchies(plan, base, token, notes)
+    store = data or open_data(context, plan, base, token, report)
+    try:
+        plan, given = noted_cells(plan, method, ready, store, store.name, where, token, notes.add)
+    except BaseException:
+        if data is None:
+            store.close()
+        raise
+    return PreparedCells(
+        plan=plan,
+        plan_name=where,
+        base=base,
+        method=method,
+        given=given,
+        data=store,
+        home=context.home,
+        notes=tuple(notes.sentences),
+        recorded_notes=tuple(notes.recorded),
+        owns_data=data is None,
+    )
+
+
+def noted_cells(
+    plan: Plan,
+    method: CellsMethod,
+    ready: Mapping[str, Hierarchy],
+    store: DataStore,
+    name: str,
+    where: str,
+    token: CancelToken,
+    note: Callable[[str, str], None],
+) -> tuple[Plan, CellsInput]:
+    """The plan as the source spells its columns, and what its method gets from the source.
+
+    ``ready`` are the hierarchies of files; ``name`` is what the source is called in notes.
+    """
+    if plan.budget is not None and set(plan.budget) - {"population"}:
+        _note_budget(plan, note)
+    parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
+    note_without_effect(plan, method, parameters, note)
+    for sentence in store.reading.notes:
+        note("source.reading", msg("{file}: {note}", file=name, note=sentence))
+    named = store.reading.header or plan.source.header is not None
+    plan, parameters, made = spelled_plan(plan, method, ready, store.columns, where)
+    check_columns(plan, store.columns, store.name, where, named=named)
+    roles = _Uses(method, parameters).effective(plan.column_roles(store.columns))
+    method.check(store.columns, roles, parameters, where)
+    made = ranges_apart(made, store, note)
+    for column, spec in plan.attributes.items():
+        if isinstance(spec.hierarchy, HierarchyBuilder) and column not in made:
+            place = msg("{where}, [attributes.{name}]", where=where, name=column)
+            made[column] = build_from(spec.hierarchy, column, store, token, place)
+            note_idle_options(column, spec.hierarchy, note)
+    return plan, CellsInput(roles, made, parameters, where, source=store)
+
+
+def _own_hierarchies(
+    plan: Plan, base: Path, token: CancelToken, notes: _Notes
+) -> dict[str, Hierarchy]:
+    """Hierarchy files that one of several tables alone has, under names of their own."""
+    from dpdesk.io.hierarchyfile import open_hierarchy
+
+    found: dict[str, Hierarchy] = {}
+    tables = plan.protection.parameters.get("tables", ())
+    for table in tables if isinstance(tables, list | tuple) else ():
+        own = table.get("hierarchy", {}) if isinstance(table, Mapping) else {}
+        for column, file in own.items() if isinstance(own, Mapping) else ():
+            token.check()
+            reading = open_hierarchy(base / str(file), str(column))
+            found[own_hierarchy(str(column), str(table["name"]))] = reading.hierarchy
+            for sentence in reading.notes:
+                notes.add("hierarchy.reading", sentence)
+    return found
 
 
 def prepared_again(
@@ -303,9 +406,9 @@ class _Notes:
         self._report(Note(code, sentence))
 
 
-def _note_budget(plan: Plan, notes: _Notes) -> None:
+def _note_budget(plan: Plan, note: Callable[[str, str], None]) -> None:
     if plan.budget is not None:
-        notes.add(
+        note(
             "plan.unused-budget",
             msg(
                 "The plan's [budget] is not used: the method `{method}` spends none.",

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 from dpdesk.core.closing import Closing
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import Plan
-from dpdesk.engine.method import Method, MethodInput, Outcome, PlanInput, RowsMethod
+from dpdesk.engine.method import (
+    CellsInput,
+    CellsMethod,
+    CellsOutcome,
+    Method,
+    MethodInput,
+    Outcome,
+    PlanInput,
+    RowsMethod,
+)
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
 
 if TYPE_CHECKING:
@@ -75,3 +84,15 @@ class PreparedTables(Prepared):
     def decide(self, token: CancelToken, report: Report) -> Design:
         """See :meth:`Prepared.decide`."""
         return self.design
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedCells(Prepared):
+    """A plan that releases protected tables."""
+
+    method: CellsMethod
+    given: CellsInput
+
+    def decide(self, token: CancelToken, report: Report) -> CellsOutcome:
+        """See :meth:`Prepared.decide`."""
+        return self.method.decide(self.given, token, report)

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from dpdesk.app import cells
 from dpdesk.app.evidence import (
     environment,
     found_values,
@@ -29,8 +30,8 @@ from dpdesk.app.ledgers import LedgerDesk, Spent, open_ledger
 from dpdesk.app.manifests import manifest_hash, new_manifest, refuse_unlisted
 from dpdesk.app.method_claims import beyond
 from dpdesk.app.page_checks import page_is_made, public_page
-from dpdesk.app.planning import PlacedPlan, placed, prepare_rows
-from dpdesk.app.prepared import Prepared, PreparedRows, PreparedTables
+from dpdesk.app.planning import PlacedPlan, placed, prepare_cells, prepare_rows
+from dpdesk.app.prepared import Prepared, PreparedCells, PreparedRows, PreparedTables
 from dpdesk.app.pseudonyms import (
     Pseudonyms,
     check_persons,
@@ -41,6 +42,7 @@ from dpdesk.app.pseudonyms import (
 )
 from dpdesk.app.run_notes import unique_notes
 from dpdesk.app.self_check import (
+    checked_cells,
     checked_rows,
     checked_tables,
     failed,
@@ -59,8 +61,8 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list
-from dpdesk.engine.kinds import noise_of
-from dpdesk.engine.method import Outcome, with_claim
+from dpdesk.engine.kinds import cells_of, noise_of
+from dpdesk.engine.method import CellsOutcome, Outcome, with_claim
 from dpdesk.engine.private.method import Design
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.csvgrammar import UnreadableTableError
@@ -122,7 +124,7 @@ def prepare(
     given = context, plan, base, where, token, report, data, hierarchies
     if noise_of(method) is not None:
         return prepare_tables(*given, spending=spending)
-    return prepare_rows(*given)
+    return prepare_rows(*given) if cells_of(method) is None else prepare_cells(*given)
 
 
 def prepare_plan(
@@ -210,6 +212,8 @@ def write_release(
             return _Rows(prepared, work).release()
         if isinstance(prepared, PreparedTables):
             return _Tables(prepared, work).release()
+        if isinstance(prepared, PreparedCells):
+            return _Cells(prepared, work).release()
     raise TypeError("the plan releases neither rows nor tables")
 
 
@@ -630,6 +634,72 @@ class _Tables(_Release):
             "risk": {},
             "utility": {},
             **found_values((), design.charts, ()),
+        }
+
+
+class _Cells(_Release):
+    """Protected tables: counted, protected, and where they are rounded at random, drawn once."""
+
+    steps = ("Count and protect", "Write the tables", "Describe and check", "Write the report")
+    prepared: PreparedCells
+    _outcome: CellsOutcome
+
+    def decide(self) -> CellsOutcome:
+        """See :meth:`_Release.decide`; what was paid for noise on these people is noted."""
+        from dpdesk.app.witnessing import noise_notes
+
+        prepared = self.prepared
+        self.step(0)
+        self._outcome = prepared.decide(self.token, self.work.report)
+        self.work.note(self._outcome.notes)
+        budget = prepared.plan.budget
+        self._noise_paid, notes = noise_notes(prepared.home, budget, prepared.data.sha256)
+        self.work.note(notes, recorded=not self._noise_paid)
+        self.clock.lap("search")
+        return self._outcome
+
+    def write_data(self) -> None:
+        """See :meth:`_Release.write_data`; all cells as they are for the agency."""
+        from dpdesk.io.table_files import write_table
+
+        self.step(1)
+        self._outcome = cells.drawn(self.prepared, self._outcome, self.token)
+        for table in self._outcome.tables:
+            for part, internal in ((self.build.public, False), (self.build.internal, True)):
+                path = part / table.file
+                path.parent.mkdir(exist_ok=True, mode=0o700 if internal else 0o777)
+                write_table(table, path, self.token, internal=internal)
+        self.clock.lap("write the tables")
+
+    def described(self, manifest: Manifest) -> Codebook:
+        """See :meth:`_Release.described`."""
+        self.step(2)
+        return NO_BOOK
+
+    def page(self, manifest: Manifest) -> bytes:
+        """See :meth:`_Release.page`."""
+        return cells.public_page(manifest, self.prepared.method, self.prepared.plan.language)
+
+    def checked(self, manifest: Manifest) -> tuple[ClaimCheck, ...]:
+        """See :meth:`_Release.checked`; compared with the source where the files hold."""
+        method, given = self.prepared.method, self.prepared.given
+        checks = checked_cells(method, self.build.public, self.build.internal, self.token)
+        if any(check.status is CheckStatus.FAILED for check in checks):
+            return checks
+        published, kept = cells.both_tables(
+            manifest, self.build.public, self.build.internal, self.token
+        )
+        return method.verify(manifest, published, kept, given, self.token)
+
+    def found(self) -> Mapping[str, object]:
+        """See :meth:`_Release.found`."""
+        outcome = self._outcome
+        return {
+            **({NOISE_PAID: list(self._noise_paid)} if self._noise_paid else {}),
+            "result": {**outcome.result, **outcome.internal},
+            "risk": dict(outcome.risk),
+            "utility": dict(outcome.utility),
+            **found_values(outcome.figures, outcome.charts, ()),
         }
 
 

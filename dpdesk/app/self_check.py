@@ -69,6 +69,15 @@ class TablesQuestion:
 
 
 @dataclass(frozen=True)
+class CellsQuestion:
+    """Check protected tables in this folder, with the agency's in another."""
+
+    method: Method
+    public: Path
+    internal: Path
+
+
+@dataclass(frozen=True)
 class RowsQuestion:
     """Check the rows of a release in this folder; ``difference`` compares drawn rows and source."""
 
@@ -106,6 +115,13 @@ def checked_tables(
     Cancelled.
     """
     return _checks(_asked(TablesQuestion(method, public, home), token))
+
+
+def checked_cells(
+    method: Method, public: Path, internal: Path, token: CancelToken
+) -> tuple[ClaimCheck, ...]:
+    """What the verifier says of protected tables as they lie on the disk; as for others."""
+    return _checks(_asked(CellsQuestion(method, public, internal), token))
 
 
 def checked_rows(

@@ -45,8 +45,8 @@ from dpdesk.core.plan import Plan
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
 from dpdesk.core.shapes import as_table
-from dpdesk.engine.kinds import noise_of, rows_of
-from dpdesk.engine.method import Method, MethodInput, RowsMethod, with_claim
+from dpdesk.engine.kinds import cells_of, noise_of, rows_of
+from dpdesk.engine.method import CellsMethod, Method, MethodInput, RowsMethod, with_claim
 from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.registry import Registry
 from dpdesk.io.csvgrammar import UnreadableTableError
@@ -169,8 +169,10 @@ class _Checker:
             return ()
         same = source is not None and self._is_source(source)
         checks: tuple[ClaimCheck, ...]
-        noise, rows = noise_of(method), rows_of(method)
-        if noise is not None:
+        noise, rows, cells = noise_of(method), rows_of(method), cells_of(method)
+        if cells is not None:
+            checks = self._cells(cells, manifest, source if same else None, workspace)
+        elif noise is not None:
             checks = self._private(noise, manifest, source if same else None, workspace)
         elif rows is not None:
             checks = self._rows(rows, manifest, source if same else None, workspace)
@@ -246,6 +248,47 @@ class _Checker:
                     check.path or MANIFEST,
                     msg("{file}: {note}", file=check.claim, note=check.found),
                 )
+        return checks
+
+    def _cells(
+        self,
+        method: CellsMethod,
+        manifest: Manifest,
+        source: Path | None,
+        workspace: Workspace | None,
+    ) -> tuple[ClaimCheck, ...]:
+        """The claims of a release of protected tables; with ``source``, what it settles."""
+        from dpdesk.app.cells import cells_claims, evidence_check, given_again
+
+        try:
+            with ExitStack() as stack:
+                given = None
+                if source is not None:
+                    place = _place(workspace, stack), self._token, self._report
+                    given, data, notes = given_again(self._found, method, source, *place)
+                    stack.callback(data.close)
+                claimed, checks = cells_claims(self._found, method, manifest, given, self._token)
+                whole = given is not None and self._found.internal is not None
+                if whole and given is not None and checks and not _failed(checks):
+                    more = given, data, notes, claimed, self._token
+                    self._figures = evidence_check(self._found, manifest, method, *more)
+        except Cancelled:
+            raise
+        except DpdeskError as error:
+            if source is None:
+                self._fail(MANIFEST, error.sentence)
+            else:
+                self._unread(source, error)
+            return ()
+        except OSError as error:
+            self._fail(MANIFEST, error.strerror or type(error).__name__)
+            return ()
+        except _MALFORMED as error:
+            self._fail(MANIFEST, f"its claims cannot be read ({type(error).__name__})")
+            return ()
+        for check in checks:
+            if check.status is CheckStatus.FAILED:
+                self._fail_check(check)
         return checks
 
     def _internal(

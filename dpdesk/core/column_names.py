@@ -20,9 +20,12 @@ BY_COLUMN = frozenset({"levels", "domains", "origins", "outside"})
 """Settings that are tables with a key for each column."""
 OF_COLUMNS = frozenset({"sensitive", "dimensions", "counted_by", "ends", "rows", "columns"})
 """Settings that are a name or a list of names."""
-OF_TABLES = frozenset({"publish", "forbid", "exact", "weights", "targets", "measure"})
+OF_CELLS = "cells"
+"""The setting that names the columns of ready cells by what they hold."""
+OF_TABLES = frozenset({"publish", "forbid", "exact", "weights", "targets", "measure", "tables"})
 """Settings that name columns in lists or tables inside them, not by a word of their own."""
-_WITHIN = frozenset({"cuboid", "dimensions", "sum", "average", "attribute"}) | OF_COLUMNS
+_WITHIN = OF_COLUMNS | {"cuboid", "dimensions", "sum", "average", "mean", "weight", "attribute"}
+_NESTED = "measure"
 
 
 def form(text: str) -> str:
@@ -104,6 +107,8 @@ def with_names(settings: Mapping[str, object], spelled: Spelling) -> dict[str, o
             found[key] = {spelled(str(name)): item for name, item in value.items()}
         elif key in OF_COLUMNS:
             found[key] = _names(value, spelled)
+        elif key == OF_CELLS and isinstance(value, Mapping):
+            found[key] = {part: _names(item, spelled) for part, item in value.items()}
         elif key in OF_TABLES and not isinstance(value, str):
             found[key] = _within(value, spelled)
         else:
@@ -113,15 +118,21 @@ def with_names(settings: Mapping[str, object], spelled: Spelling) -> dict[str, o
 
 def _within(value: object, spelled: Spelling) -> object:
     if isinstance(value, Mapping):
-        return {
-            key: _names(item, spelled) if key in _WITHIN else item for key, item in value.items()
-        }
+        return {key: _entry(str(key), item, spelled) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return tuple(
             _within(item, spelled) if isinstance(item, Mapping) else _names(item, spelled)
             for item in value
         )
     return value
+
+
+def _entry(key: str, item: object, spelled: Spelling) -> object:
+    if key == _NESTED and not isinstance(item, str):
+        return _within(item, spelled)
+    if key == "hierarchy" and isinstance(item, Mapping):
+        return {spelled(str(name)): value for name, value in item.items()}
+    return _names(item, spelled) if key in _WITHIN else item
 
 
 def _names(value: object, spelled: Spelling) -> object:

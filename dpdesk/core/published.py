@@ -31,6 +31,10 @@ ROWS_COMPARED = "rows are those of the source, but for what was drawn"
 """The claim that is confirmed when the columns that were not drawn were compared row by row."""
 
 
+CELLS_COUNTED = "the agency's tables are those of the source"
+"""The claim that is confirmed when all cells of protected tables were counted again."""
+
+
 class CheckStatus(Enum):
     """How far a claim could be checked from the files at hand."""
 

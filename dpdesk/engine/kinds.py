@@ -7,7 +7,7 @@ where it says so (:mod:`dpdesk.core.capabilities`).
 from __future__ import annotations
 
 from dpdesk.core.capabilities import Use
-from dpdesk.engine.method import Method, RowsMethod
+from dpdesk.engine.method import CellsMethod, Method, RowsMethod
 from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.querying import ComparedMethod, QueryableMethod
 
@@ -20,6 +20,11 @@ def rows_of(method: Method) -> RowsMethod | None:
 def noise_of(method: Method | None) -> PrivateMethod | None:
     """The method, where it releases tables with noise from a budget."""
     return method if isinstance(method, PrivateMethod) else None
+
+
+def cells_of(method: Method | None) -> CellsMethod | None:
+    """The method, where it releases tables that are counted exactly and then protected."""
+    return method if isinstance(method, CellsMethod) else None
 
 
 def answers_of(method: Method) -> QueryableMethod | None:

@@ -26,6 +26,7 @@ from dpdesk.core.schema import Role
 if TYPE_CHECKING:
     from dpdesk.core.plan import HierarchyBuilder
     from dpdesk.core.rows import RewrittenRows, RowSource
+    from dpdesk.core.tabulation import CellSource, CellTable
     from dpdesk.engine.noise.randomness import RandomSource
 
 
@@ -409,3 +410,103 @@ class RowsMethod(Method):
         Called when the claims were checked with the source and none failed.
         """
         return None
+
+
+@dataclass(frozen=True)
+class CellsInput(MethodInput):
+    """What a method of protected tables sees: a source that adds up cells.
+
+    Hierarchies of a single one of several tables stand under :func:`own_hierarchy`.
+    """
+
+    source: CellSource = field(kw_only=True)
+
+
+def own_hierarchy(column: str, table: str) -> str:
+    """The name of the hierarchy that a column has in one of several tables alone."""
+    return f"{column} ({table})"
+
+
+@dataclass(frozen=True)
+class CellsOutcome(Outcome):
+    """Tables with what is published of them decided."""
+
+    tables: tuple[CellTable, ...] = field(default=(), repr=False)
+
+
+class KeptDraws(Protocol):
+    """Roundings that were drawn before, by what a cell counts: each is drawn once."""
+
+    def directions(
+        self, cells: Sequence[str], draw: Callable[[Sequence[int]], Sequence[bool]]
+    ) -> Sequence[bool]:
+        """Whether each cell goes up; ``draw`` gives those that are asked for the first time, by
+        their places. What it gave is on the disk when this returns.
+
+        Raises StorageError where roundings that were kept are gone.
+        """
+        ...
+
+
+class CellsMethod(Method):
+    """A method that releases tables of cells that were counted exactly, and then protected.
+
+    Nothing is spent. Deciding may be repeated; what is drawn afterwards is kept, so that the same
+    cells have the same numbers for ever.
+    """
+
+    @abstractmethod
+    def explore(self, given: CellsInput, token: CancelToken, report: Report) -> Exploration:
+        """Count once, so that live parameters can be tried; nothing is drawn."""
+
+    @abstractmethod
+    def decide(self, given: CellsInput, token: CancelToken, report: Report) -> CellsOutcome:
+        """Count and protect the tables, but for what is drawn.
+
+        Raises InputError, RefusedError when the tables cannot be protected as asked, Cancelled.
+        """
+
+    def draws(self, parameters: Mapping[str, ParameterValue]) -> bool:
+        """Whether :meth:`draw` changes what was decided."""
+        return False
+
+    def draw(
+        self,
+        given: CellsInput,
+        outcome: CellsOutcome,
+        kept: KeptDraws,
+        randomness: RandomSource,
+        token: CancelToken,
+    ) -> CellsOutcome:
+        """The outcome with what is drawn. Raises StorageError, Cancelled."""
+        raise TypeError("the method draws nothing")
+
+    @abstractmethod
+    def made_again(
+        self,
+        given: CellsInput,
+        recorded: Mapping[str, object],
+        published: Mapping[str, CellTable],
+        kept: Mapping[str, CellTable],
+        token: CancelToken,
+    ) -> CellsOutcome:
+        """The outcome that led to these tables, counted again from the source, without a search.
+
+        ``recorded`` is the result in the evidence, of which only what a search alone can tell is
+        taken over.
+        """
+
+    @abstractmethod
+    def verify(
+        self,
+        manifest: Manifest,
+        published: Mapping[str, CellTable],
+        internal: Mapping[str, CellTable] | None,
+        given: CellsInput | None,
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """Check each claim of a manifest against its tables, by file.
+
+        ``internal`` are the tables that the agency keeps and ``given`` the source with the plan,
+        where they are at hand. Shares no code with deciding, and takes no number for granted.
+        """

@@ -16,7 +16,7 @@ from dpdesk.core.capabilities import (
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
-from dpdesk.engine.method import Method, RowsMethod
+from dpdesk.engine.method import CellsMethod, Method, RowsMethod
 from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.querying import ComparedMethod, QueryableMethod
 
@@ -118,6 +118,10 @@ def _contradiction(method: Method) -> str:
             return "draws noise and says that it protects otherwise"
         if said.spending is Spending.NOTHING:
             return "draws noise from a budget and says that it spends nothing"
+    elif isinstance(method, CellsMethod):
+        cells = said.content in (None, Content.CELLS) and said.spending in (None, Spending.NOTHING)
+        if not cells or said.protection not in (None, Protection.CELLS):
+            return "protects cells of tables and says something else"
     elif isinstance(method, RowsMethod) and said.protection not in (None, *_PROTECTS[method.draws]):
         return "releases rows and says that it protects otherwise than such rows do"
     elif said.content not in rows or said.spending not in (None, Spending.NOTHING):

@@ -6,7 +6,7 @@ Arrow; texts are quoted as RFC 4180 requires and numbers are the shortest that r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,12 @@ from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.messages import msg
-from dpdesk.core.shapes import as_list
 from dpdesk.io.csvgrammar import UnreadableTableError, check_grammar
 from dpdesk.io.recode import csv_field, header_line
 
 VALUE, TABLE = "value", "table"
 _PIECE = 1 << 17
 _BLOCK = 8 << 20
-_MOST_LISTED = 10_000
 
 
 def write_cuboid(table: CuboidTable, path: Path, token: CancelToken) -> None:
@@ -115,28 +112,6 @@ def text_bytes(texts: Any) -> memoryview:
     return memoryview(data)[int(ends[0]) : int(ends[-1])]
 
 
-def read_listed(
-    path: Path, domain: Domain, item: Mapping[str, object], token: CancelToken
-) -> CuboidTable:
-    """Read a table by its line in a result; one that is ``listed`` names its rows itself.
-
-    Raises as :func:`read_cuboid`; TypeError, KeyError, ValueError for a line of another form.
-    """
-    file = str(item["file"])
-    if item.get("listed") is not True:
-        return read_cuboid(path, file, domain.table(item), token)
-    (name,) = map(str, as_list(item["dimensions"]))
-    fields, rows = check_grammar(path, token)
-    if fields != len((name, VALUE)) or rows > _MOST_LISTED:
-        raise UnreadableTableError(
-            msg("has {fields} columns and {rows:,} rows, expected a list", fields=fields, rows=rows)
-        )
-    texts = [
-        text for batch in _batches(path, [name, VALUE]) for text in batch.column(0).to_pylist()
-    ]
-    return read_cuboid(path, file, Domain((name,), (tuple(texts),)), token)
-
-
 def read_cuboid(path: Path, file: str, domain: Domain, token: CancelToken) -> CuboidTable:
     """Read one cuboid of a declared domain, strictly.
 
@@ -158,18 +133,22 @@ def read_cuboid(path: Path, file: str, domain: Domain, token: CancelToken) -> Cu
         raise UnreadableTableError(f"has {rows:,} cells, expected {expected:,}")
     values = np.empty(expected, dtype=np.float64)
     start = 0
-    for batch in _batches(path, names):
+    for batch in batches(path, names):
         token.check()
         count = batch.num_rows
         codes = domain.codes(start, count)
         for i, categories in enumerate(domain.categories):
-            _check_places(batch.column(i), categories, codes[i], start, names[i])
+            check_places(batch.column(i), categories, codes[i], start, names[i])
         values[start : start + count] = _numbers(batch.column(len(names) - 1), start)
         start += count
     return CuboidTable(domain, values.reshape(-1 if domain.pairs else domain.shape), file)
 
 
-def _batches(path: Path, names: list[str]) -> Any:
+def batches(path: Path, names: list[str]) -> Any:
+    """The rows of a CSV file with these columns as record batches of texts.
+
+    Raises UnreadableTableError for other columns, OSError.
+    """
     import pyarrow as pa
     from pyarrow import csv
 
@@ -206,9 +185,12 @@ def _header(opened: Any) -> list[str]:
     return found
 
 
-def _check_places(
+def check_places(
     texts: Any, categories: Sequence[str], codes: NDArray[np.int32], start: int, name: str
 ) -> None:
+    """Whether the texts of a column are the categories with these codes; UnreadableTableError with
+    the row (``start`` rows lie before) where one is not.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
-from dpdesk.core.capabilities import Capabilities
+from dpdesk.core.capabilities import Capabilities, Content
 from dpdesk.core.errors import InputError
 from dpdesk.core.evidence import NO_EVIDENCE, Evidence
 from dpdesk.core.jobs import CancelToken
@@ -38,9 +38,12 @@ from dpdesk.io.release_folder import (
     REVIEW,
     SEAL,
     SEALED_INTERNAL,
+    TABLE,
+    TABLES,
     commitment,
     fixed_files,
     optional_files,
+    tables_folders,
 )
 from dpdesk.io.safewrite import hash_file
 
@@ -130,7 +133,7 @@ def check_files(
     if _is_folder(found.public):
         _check_public(found, known, token)
     if _is_folder(found.internal):
-        _check_internal(found, token, reviewed)
+        _check_internal(found, _kept_tables(found, known), token, reviewed)
     return found
 
 
@@ -180,12 +183,12 @@ def _check_public(
     except InputError as error:
         found.fail(found.public / MANIFEST, error.sentence)
         return
-    folders = about.folders or ()
+    folders = tables_folders(about, listed)
     if about.unready:
         for words in about.unready:
             found.fail(found.public / MANIFEST, msg("the method does not say {words}", words=words))
         return
-    fixed = fixed_files(about) | (optional_files(about) & set(listed))
+    fixed = fixed_files(about, listed) | (optional_files(about) & set(listed))
     tables = {name for name in listed if any(_is_table(name, folder) for folder in folders)}
     _names(found, found.public, files={MANIFEST} | fixed, folders=set(folders))
     for folder in folders:
@@ -261,12 +264,32 @@ def _check_created(found: ReleaseFiles, value: str, place: Path) -> None:
         found.fail(place, msg(words, value=value))
 
 
-def _check_internal(found: ReleaseFiles, token: CancelToken, reviewed: bool) -> None:
+def _kept_tables(found: ReleaseFiles, known: Callable[[str], Capabilities]) -> frozenset[str]:
+    """The tables that the internal part must have: those of the public part, with all cells."""
+    if found.manifest is None:
+        return frozenset()
+    listed = found.manifest.files
+    try:
+        about = known(found.manifest.method)
+    except InputError:
+        return frozenset()
+    if about.content is not Content.CELLS:
+        return frozenset()
+    return frozenset(name for name in listed if name == TABLE or _is_table(name, TABLES))
+
+
+def _check_internal(
+    found: ReleaseFiles, tables: frozenset[str], token: CancelToken, reviewed: bool
+) -> None:
     internal = found.root / INTERNAL
     review = {REVIEW} if reviewed and os.path.lexists(internal / REVIEW) else set()
     seal = _read_object(found, internal / SEAL)
-    sealed = SEALED_INTERNAL | _printed(seal)
-    _names(found, internal, files=sealed | {SEAL} | review)
+    sealed = SEALED_INTERNAL | _printed(seal) | tables
+    inner = {name.removeprefix(f"{TABLES}/") for name in tables if name != TABLE}
+    top = {name for name in sealed if "/" not in name}
+    _names(found, internal, files=top | {SEAL} | review, folders={TABLES} if inner else set())
+    if inner and _is_folder(internal / TABLES):
+        _names(found, internal / TABLES, files=inner)
     _read_evidence(found, internal / EVIDENCE)
     if found.evidence is not None:
         _check_evidence(found, found.evidence, internal / EVIDENCE)

@@ -17,7 +17,7 @@ import hmac
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -53,14 +53,36 @@ SEALED_INTERNAL = frozenset({EVIDENCE, REPORT})
 """Internal files of every release; the report is printed too where that was possible."""
 
 
-def fixed_files(about: Capabilities) -> frozenset[str]:
-    """Names of the files that the public part of every release by such a method has."""
-    rows = {MICRODATA} if about.content is Content.ROWS else set[str]()
-    return frozenset({ABOUT, *about.tables} | rows)
+TABLE, TABLES = "table.csv", "tables"
+"""The only protected table of a release; the folder of several. The agency's lie in ``internal/``
+under the same names."""
+
+
+def fixed_files(about: Capabilities, listed: Collection[str]) -> frozenset[str]:
+    """Names of the files that the public part of a release by such a method has, by those that it
+    lists.
+    """
+    if about.content is Content.CELLS and not any(_in_tables(name) for name in listed):
+        return frozenset({TABLE, ABOUT})
+    rows = about.content is Content.ROWS
+    return frozenset({MICRODATA, ABOUT, *about.tables} if rows else {ABOUT})
+
+
+def tables_folders(about: Capabilities, listed: Collection[str]) -> tuple[str, ...]:
+    """The folders of the public part that tables lie in."""
+    if about.content is Content.CELLS:
+        return (TABLES,) if any(_in_tables(name) for name in listed) else ()
+    return about.folders or ()
+
+
+def _in_tables(name: str) -> bool:
+    return name.startswith(f"{TABLES}/")
 
 
 def optional_files(about: Capabilities) -> frozenset[str]:
     """Names of the files that the public part of a release by such a method may have."""
+    if about.content is Content.CELLS:
+        return frozenset()
     return frozenset((VARIABLES, CSVW) if about.content is Content.ROWS else (VARIABLES,))
 
 
@@ -100,8 +122,8 @@ def seal_bytes(release: Path, token: CancelToken) -> bytes:
     the empty text.
     """
     names = [f"{PUBLIC}/{MANIFEST}"] + [
-        f"{INTERNAL}/{path.name}"
-        for path in sorted((release / INTERNAL).iterdir())
+        path.relative_to(release).as_posix()
+        for path in _files(release / INTERNAL)
         if path.name not in (SEAL, REVIEW)
     ]
     files = {name: hash_file(release / name, token)[0] for name in names}
@@ -243,7 +265,8 @@ class ReleaseBuilder:
         midnight = datetime.datetime.combine(created, datetime.time(), datetime.UTC).timestamp()
         for path in _files(self.folder):
             sync_file(path)
-        folders = [path for path in self.public.rglob("*") if path.is_dir()]
+        parts = (self.public, self.internal)
+        folders = [path for part in parts for path in part.rglob("*") if path.is_dir()]
         for folder in (*folders, self.public, self.internal, self.folder):
             sync_folder(folder)
         for path in (*self.public.rglob("*"), self.public):

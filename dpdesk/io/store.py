@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
+    from dpdesk.core.tabulation import Tabulated, Tabulation
     from dpdesk.io.pseudonyms import Replacement
     from dpdesk.io.restricted import RestrictedRows
 
@@ -188,6 +189,18 @@ class DataStore:
 
         columns = tuple(self._column(name) for name in attributes)
         return count_tuples(self._con, columns, self.rows, self.reading.missing, self.path, token)
+
+    def tabulate(self, asked: Tabulation, token: CancelToken) -> Tabulated:
+        """Add up cells; see :meth:`dpdesk.core.tabulation.CellSource.tabulate`.
+
+        Raises InputError ``source.unknown-column`` too.
+        """
+        from dpdesk.io.tabulation import tabulate
+
+        named = (asked.value, asked.weight, asked.contributor)
+        for name in (*asked.columns, *(name for name in named if name is not None)):
+            self._column(name)
+        return tabulate(self._con, self._columns, asked, self.reading, self.path, token)
 
     def restricted(self, rule: RowRule, token: CancelToken) -> RestrictedRows:
         """The rows that count by a rule; see :class:`dpdesk.io.restricted.RestrictedRows`.

@@ -128,6 +128,7 @@ def _common(manifest: Manifest, method: Method, book: Codebook) -> dict[str, obj
         "biased": result.get("biased") is True,
         "integral": parameters.get("integral") is True,
         "linear": parameters.get("consistency") in ("l1", "linf"),
+        "views": "views" in result,
         "adds_up": parameters.get("consistency") != "none",
         "averages": any(
             str(item.get("measure")).startswith(_AVERAGE) for item in listed_tables(result)

@@ -116,7 +116,7 @@ def render_review(content: ReviewContent) -> bytes:
         "plan_name": evidence["plan_name"],
         "counts": tuple(result_lines(public)),
         "metrics": tuple(metric_lines(public)),
-        "figures": tuple(_figure_line(as_table(one)) for one in as_list(evidence["figures"])),
+        "figures": tuple(figure_line(as_table(one)) for one in as_list(evidence["figures"])),
         "charts": charts_from_json(evidence["charts"]),
         "roles": _roles(content),
         "mappings": tuple(_mapped(as_table(one)) for one in as_list(evidence["recoded"])),
@@ -190,7 +190,8 @@ def _recorded_check(raw: Mapping[str, object]) -> ClaimCheck:
     return ClaimCheck(claim, status, found, label=label)
 
 
-def _figure_line(given: Mapping[str, object]) -> Line:
+def figure_line(given: Mapping[str, object]) -> Line:
+    """A figure of the evidence, ready to be shown."""
     say, number, kind = voice().say, as_float(given["value"]), str(given["kind"])
     value = f"{figure(number, kind)} {unit_of(number, str(given['unit']))}".rstrip()
     return Line(say(text_of(given["label"])), value, say(text_of(given["help"])))

@@ -48,6 +48,10 @@ _RESULT = {
     "classes": Meaning(
         m("Classes"), "count", m("Different combinations of the generalised columns in the file.")
     ),
+    "cells": Meaning(m("Cells"), "count", m("Rows of the tables, totals among them.")),
+    "suppressed": Meaning(
+        m("Suppressed cells"), "count", m("Cells whose value is not published; their row stays.")
+    ),
     "smallest_class": Meaning(
         m("Smallest class"), "count", m("Rows that share the rarest combination in the file.")
     ),

@@ -42,5 +42,7 @@ def _label(claim: str, manifest: Mapping[str, object]) -> str:
     result, parameters = manifest.get("result"), manifest.get("parameters")
     if not isinstance(result, Mapping) or result.get("proven_optimal") is not True:
         return "Better levels may exist: no optimum is claimed"
+    if "node" not in result:
+        return "No other release of this kind loses less"
     search = parameters.get("algorithm") if isinstance(parameters, Mapping) else None
     return _OPTIMA.get(str(search), "The search found its optimum")

@@ -48,6 +48,12 @@ NUMBERS = """age,town,disease
 Made = Callable[..., Path]
 
 
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
+    return json.dumps(value)
+
+
 @pytest.fixture(scope="module")
 def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
     with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
@@ -59,7 +65,7 @@ def made(context: AppContext, tmp_path: Path) -> Made:
     def make(table: str, attributes: str, **protection: object) -> Path:
         (tmp_path / "people.csv").write_text(table, "utf-8")
         (tmp_path / "marital.csv").write_text(MARITAL, "utf-8")
-        settings = "\n".join(f"{key} = {json.dumps(value)}" for key, value in protection.items())
+        settings = "\n".join(f"{key} = {_toml(value)}" for key, value in protection.items())
         plan = tmp_path / "plan.toml"
         plan.write_text(
             'version = 1\n[source]\npath = "people.csv"\n[attributes]\n'
@@ -125,6 +131,33 @@ def test_ranges_show_numbers_texts_and_missing_values(
             ("35", "{Bonn, Jena}"),
             ("[20, 23]", "Ulm"),
         ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "first"),
+    [
+        ({"model": "CG"}, ("divorced or widow", "9414*")),
+        ({"model": "CS"}, ("*", "*")),
+        ({"model": "AS"}, ("*", "*")),
+        ({"model": "AG"}, ("divorced or widow", "9414*")),
+        ({"model": "TS", "max_suppression": 0.7}, ("married", "94139")),
+        (
+            {"local": True, "max_suppression": 0.7, "levels": {"marital": 0, "zip": 0}},
+            ("divorced or widow", "9414*"),
+        ),
+    ],
+)
+def test_every_granularity_is_released_and_verified(
+    made: Made,
+    verify: Callable[[Path], VerifyReport],
+    settings: dict[str, object],
+    first: tuple[str, str],
+) -> None:
+    release = made(COURSE, MARITAL_ZIP, k=3, **settings)
+    assert rows_of(release)[0][:2] == first
+    report = verify(release)
+    assert report.ok
+    assert not [c for c in report.claims if c.status is CheckStatus.NOT_CHECKED]
 
 
 @pytest.mark.parametrize(

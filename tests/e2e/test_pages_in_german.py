@@ -54,6 +54,23 @@ epsilon = 1
 [budget]
 population = "friends"
 """
+VIEWS = """
+[source]
+path = "{sample}/population.csv"
+[attributes]
+age = {{ role = "quasi-identifier", hierarchy = "{sample}/hierarchies/age.csv" }}
+[protection]
+method = "priview"
+dimensions = ["age", "sex", "education"]
+levels = {{ age = 3 }}
+domains = {{ sex = ["female", "male", "other"], education = ["low", "high", "other"] }}
+view_cells = 30
+marginals = [["age", "sex", "education"]]
+weights = [{{ dimensions = ["age", "sex"], weight = 2 }}]
+epsilon = 1
+[budget]
+population = "Musterland"
+"""
 MORE = {
     "exact": 'exact = [["sex"], { cuboid = ["age"], cells = [["0-19"]] }]\nepsilon = 1',
     "gaussian": 'rho = 0.25\ndelta = 0.000001\nneighbours = "replace"\nnonnegative = true',
@@ -96,11 +113,12 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]
         for name, more in MORE.items():
             texts[name] = head + CUBE.format(sample=sample.as_posix(), more=more)
         texts["graph"] = head + GRAPH
+        texts["views"] = head + VIEWS.format(sample=sample.as_posix())
         found = {}
         for name, text in texts.items():
             found[name] = folder / f"{name}.toml"
             found[name].write_text(f'language = "de"\n{text}', encoding="utf-8")
-            if name in (*MORE, "graph"):
+            if name in (*MORE, "graph", "views"):
                 pin(found[name])
         yield found
 

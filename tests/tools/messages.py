@@ -26,14 +26,7 @@ _SHOWN_AS = {
     "_number": "number",
     "name_list": "names",
 }
-_SAMPLES = {
-    "int": "1,234",
-    "number": "5.5",
-    "name": "xyz",
-    "names": "xyz",
-    "phrase": "2",
-    "g": "5.5",
-}
+_SAMPLES = {"int": "1,234", "number": "5.5", "name": "xyz", "names": "xyz", "phrase": "2"}
 
 
 @dataclass(frozen=True)
@@ -188,7 +181,7 @@ def _is_sentence(text: str) -> bool:
 
 
 def _example(text: str) -> str:
-    return re.sub(r"\{[a-z0-9_]+:([a-z]+)\}", lambda one: _SAMPLES[one[1]], text)
+    return re.sub(r"\{[a-z0-9_]+:([a-z]+)\}", lambda one: _SAMPLES.get(one[1], "1"), text)
 
 
 def _unique(found: list[Found]) -> list[Found]:

@@ -408,7 +408,6 @@ def test_a_second_method_appears_without_touching_the_window(
         "dp-cube",
         "dp-graph",
         "priview",
-        "itemsets",
         *others,
     )
     card = ready.settings.goals.card("common-values")

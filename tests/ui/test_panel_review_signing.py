@@ -167,6 +167,56 @@ def test_a_reviewer_sees_what_is_decided_and_signs_only_when_all_is(
     dialog.reject()
 
 
+def test_files_are_accepted_together_the_exceptions_named_and_shown_next_to_the_decision(
+    at: Callable[[Person], Room], three: Three
+) -> None:
+    submit(at, three)
+    take(three[1], three[0])
+    room = at(three[1])
+    room.sign(room.dialog(EventType.START))
+    room.quiet(lambda: room.status is Status.IN_REVIEW)
+    page = room.page
+    page.strip.button(DECIDE).click()
+    page.decide.choose("public/microdata.csv")
+    room.quiet(lambda: page.decide.file.isVisibleTo(page.decide))
+    table = (three[1].folder / "public/microdata.csv").read_text("utf-8")
+    assert page.decide.file.toPlainText().splitlines()[0] == table.splitlines()[0]
+    page.decide.buttons[Decision.CHANGE].click()
+    page.decide.comment.setPlainText("A column is wrong.")
+    assert page.draft is not None
+    left = len(page.draft.open_files)
+    assert page.decide.others.text() == f"Accept all {left} open &files"
+    page.decide.others.click()
+    assert page.draft is not None
+    assert page.draft.open_files == ()
+    assert page.draft.choices["public/microdata.csv"].decision is Decision.CHANGE
+    assert "Files not accepted: public/microdata.csv." in page.decide.progress.text()
+    assert not page.decide.others.isVisibleTo(page.decide)
+    assert findings(room.panel) == []
+
+
+def test_a_passphrase_is_kept_for_a_sitting_only_where_that_is_asked_for(
+    at: Callable[[Person], Room], three: Three
+) -> None:
+    submit(at, three)
+    take(three[1], three[0])
+    room = at(three[1])
+    dialog = room.dialog(EventType.START)
+    assert not dialog.keep.isChecked()
+    dialog.keep.click()
+    room.sign(dialog)
+    room.quiet(lambda: room.status is Status.IN_REVIEW)
+    assert room.page.sitting
+    room.decide_all()
+    dialog = room.dialog(EventType.BALLOT)
+    dialog.outcomes[Outcome.APPROVE].click()
+    dialog.sign.click()  # nothing is typed
+    room.quiet(lambda: room.page.dialog is None)
+    assert room.page.draft is None
+    room.page.forget_passphrase()
+    assert not room.page.sitting
+
+
 def test_what_is_decided_comes_back_after_closing_and_never_lies_in_the_release(
     at: Callable[[Person], Room], three: Three
 ) -> None:

@@ -38,7 +38,7 @@ def draft_of(play: Play) -> Draft:
 
 def accepted(draft: Draft, comment: str = "") -> Draft:
     for point in draft.points:
-        draft = draft.decided(point.key, Choice(Decision.ACCEPT, comment))
+        draft = draft.decided({point.key: Choice(Decision.ACCEPT, comment)})
     return draft
 
 
@@ -57,7 +57,7 @@ def test_a_failed_check_that_is_accepted_needs_a_comment() -> None:
     draft = accepted(draft_of(submitted()))
     assert draft.words() == "5 of 6 decided"
     assert "why you accept it" in draft.problem("smallest-class")
-    draft = draft.decided("smallest-class", Choice(Decision.ACCEPT, "No harm here."))
+    draft = draft.decided({"smallest-class": Choice(Decision.ACCEPT, "No harm here.")})
     assert draft.problem("smallest-class") == ""
     assert draft.complete
 
@@ -65,10 +65,10 @@ def test_a_failed_check_that_is_accepted_needs_a_comment() -> None:
 @pytest.mark.parametrize("key", ["verified", FILES[0]])
 @pytest.mark.parametrize("decision", [Decision.CHANGE, Decision.REJECT])
 def test_what_is_not_accepted_needs_a_comment(key: str, decision: Decision) -> None:
-    draft = draft_of(submitted()).decided(key, Choice(decision))
+    draft = draft_of(submitted()).decided({key: Choice(decision)})
     assert "why you do not accept it" in draft.problem(key)
     assert draft.done == 0
-    assert draft.decided(key, Choice(decision, "Too fine.")).done == 1
+    assert draft.decided({key: Choice(decision, "Too fine.")}).done == 1
 
 
 def test_a_whole_needs_an_outcome_that_fits_and_a_reason_unless_it_is_approved() -> None:
@@ -77,7 +77,7 @@ def test_a_whole_needs_an_outcome_that_fits_and_a_reason_unless_it_is_approved()
     assert draft.whole_problem(Outcome.APPROVE, "") == ""
     assert "why you do not approve" in draft.whole_problem(Outcome.REJECT, " ")
     assert draft.whole_problem(Outcome.REJECT, "Too fine.") == ""
-    other = draft.decided(FILES[0], Choice(Decision.CHANGE, "Too fine."))
+    other = draft.decided({FILES[0]: Choice(Decision.CHANGE, "Too fine.")})
     assert "something is not" in other.whole_problem(Outcome.APPROVE, "")
 
 
@@ -99,7 +99,7 @@ def test_files_that_did_not_change_keep_the_decision_of_the_round_before() -> No
     assert draft.progress_words() == f"{draft.words()}, {same} of them as you signed before"
     opened = [draft.choices[point.key].decision is None for point in draft.points]
     assert (True not in opened[: draft.first_open], opened[draft.first_open]) == (True, True)
-    changed = draft.decided("verified", Choice(Decision.REJECT, "No."))
+    changed = draft.decided({"verified": Choice(Decision.REJECT, "No.")})
     assert changed.progress_words().endswith(f", {same - 1} of them as you signed before")
 
 
@@ -153,13 +153,13 @@ def test_without_a_key_nothing_is_allowed_and_the_way_out_is_told() -> None:
 def test_decisions_that_were_kept_are_taken_up_and_void_ones_are_named_until_decided() -> None:
     play = submitted()
     blank = draft_of(play)
-    made = blank.decided("verified", Choice(Decision.REJECT, "No.")).kept
+    made = blank.decided({"verified": Choice(Decision.REJECT, "No.")}).kept
     kept = replace(made, void=("uniques",))
     items = picture(play).checked.checklist.items
     fresh = begin(blank.submission, blank.payload, proposed_vote(play.state, BEN.card), items, kept)
     assert fresh.choices["verified"] == Choice(Decision.REJECT, "No.")
     assert fresh.void_words().endswith(": Is anybody unique?")
-    assert fresh.decided("uniques", Choice(Decision.ACCEPT, "Few.")).void_words() == ""
+    assert fresh.decided({"uniques": Choice(Decision.ACCEPT, "Few.")}).void_words() == ""
     other = {"verified": replace(kept.choices["verified"], about="0" * 64)}
     stale = replace(kept, choices=other)
     again = begin(

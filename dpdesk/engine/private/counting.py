@@ -118,10 +118,10 @@ def counted_rows(
         strange = ~dimension.belongs(table.domains[0])
         if strange.any():
             outside[dimension.name] = int(table.counts[strange[table.codes[:, 0]]].sum())
-        if dimension.outside is None:
-            places = np.flatnonzero(strange).tolist()
+        places = np.flatnonzero(strange).tolist()
+        if places and dimension.outside is None:
             lost[dimension.name] = tuple(table.domains[0][place] for place in places)
-    kept = source.restricted(RowRule(lost), token)
+    kept = source.restricted(RowRule(lost), token) if lost else source
     facts: dict[str, object] = {
         "rows_with_values_outside_the_domain": outside,
         "rows_left_out": source.rows - kept.rows,

@@ -17,9 +17,10 @@ from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.public_fields import LISTED
-from dpdesk.core.published import MADE_AGAIN, ROWS_COMPARED, CheckStatus
+from dpdesk.core.published import CELLS_COUNTED, MADE_AGAIN, ROWS_COMPARED, CheckStatus
 from dpdesk.core.schema import Role
 from dpdesk.project.review.item_words import named, number_of, part, share_of
+from dpdesk.project.review.items_cells import CELL_ITEMS
 from dpdesk.project.review.items_columns import COLUMN_ITEMS
 from dpdesk.project.review.items_private import PRIVATE_ITEMS, spent_epsilon
 from dpdesk.project.review.items_table import TABLE_ITEMS
@@ -364,6 +365,9 @@ def _source(case: Case) -> Answer:
         text = "The columns that were not drawn were compared with the source, row by row; values "
         text += "are drawn once, so no table can be made again."
         return Answer(Status.PASS, text, Basis.SOURCE)
+    if case.facts.confirmed(CELLS_COUNTED):
+        text = "The true values of all cells were counted again from the source."
+        return Answer(Status.PASS, text, Basis.SOURCE)
     if case.facts.about.protection is Protection.NOISE:
         text = "Noise is drawn once and forgotten, so no table can be made again from the source."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
@@ -703,6 +707,8 @@ def _content(case: Case) -> Sequence[Question | TableQuestion]:
         return GROUPED_ITEMS
     if about.protection is Protection.NOISE:
         return PRIVATE_ITEMS
+    if about.protection is Protection.CELLS:
+        return CELL_ITEMS
     rows = (*TABLE_ITEMS, *COLUMN_ITEMS, ALONE_ITEM, TELLING_ITEM)
     if about.protection is Protection.CLASSES or about.content is Content.ROWS:
         return rows

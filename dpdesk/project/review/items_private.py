@@ -243,11 +243,6 @@ def _error(case: Case) -> Answer:
         for item in listed_tables(case.facts.release.manifest.result)
         if isinstance(variance := item.get("variance"), int | float) and variance >= 0
     ]
-    if case.facts.about.content is Content.ITEMSETS:
-        text = (
-            "The error of a count depends on the bases that were chosen; `dpdesk query` states it."
-        )
-        return Answer(Status.REVIEW, text, Basis.MANIFEST, "Judge whether the counts are of use.")
     if not variances:
         text = "The release states no errors."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
@@ -356,7 +351,7 @@ def _budget(case: Case) -> Answer:
             f" Other ledgers of this computer hold debits on the same people or file that this one "
             f"does not count: {len(others):,}."
         )
-    advice = "See in the ledger what was spent on these people in all: dpdesk ledger show."
+    advice = "Judge whether that, with what was spent on these people before, is little enough."
     return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)
 
 

@@ -181,6 +181,8 @@ QToolButton[look="choice"] {{ font-size: {_points(theme, "note")}; padding: 0 {S
 QToolButton[look="choice"]:focus {{ padding: 0 {SPACE.xs - 1}px; }}
 QToolButton[look="choice"]:checked {{ font-weight: 400; border: 2px solid {t.accent};
   padding: 0 {SPACE.xs - 1}px; }}
+QPushButton:checked:focus, QToolButton:checked:focus,
+QToolButton[look="choice"]:checked:focus {{ border: 2px solid {t.text}; }}
 QPushButton[look="tight"] {{ padding: 0 6px; }}
 QPushButton[look="tight"]:focus {{ padding: 0 5px; }}
 QToolButton::menu-indicator {{ image: none; width: 0; }}

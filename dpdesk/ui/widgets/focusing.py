@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QWidget
 
 ASIDE = "aside"
 _MOST_WIDGETS = 10_000
+
+
+def announce(widget: QWidget, text: str, *, urgent: bool = False) -> None:
+    """Have a screen reader say something that has just come up; ``urgent`` interrupts others.
+
+    Only announcements arrive everywhere: alerts are dropped on their way on Linux.
+    """
+    if text and widget.isVisible():
+        event = QAccessibleAnnouncementEvent(widget, text)
+        ways = QAccessible.AnnouncementPoliteness
+        event.setPoliteness(ways.Assertive if urgent else ways.Polite)
+        QAccessible.updateAccessibility(event)
 
 
 def first_focusable(region: QWidget) -> QWidget | None:

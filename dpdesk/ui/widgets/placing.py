@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 
 from dpdesk.core.errors import DpdeskError
@@ -14,6 +14,7 @@ from dpdesk.core.messages import msg
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, pixmap, set_look
+from dpdesk.ui.widgets.focusing import announce
 from dpdesk.ui.widgets.layouts import FlowBox, row
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.widgets.turning import BesideBox
@@ -97,7 +98,7 @@ class MessageBand(QFrame):
         set_look(self, f"band-{kind}")
         self._on_theme(self._theme.theme)
         self.show()
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+        announce(self, self.accessibleName(), urgent=kind == "fail" or bool(actions))
 
     def show_error(
         self, error: JobFailed | DpdeskError, actions: Sequence[tuple[str, str]] = ()

@@ -194,6 +194,9 @@ def _meanings(
     for place, domain in enumerate(table.domains):
         missing = {domain[code] for code in table.missing[place]} if table.missing else set()
         hierarchy = extended(hierarchies, table, place)
+        if settings.get("model") in ("AS", "CS"):  # a suppressed cell is not a label
+            rows = [(leaf, _STAR) for leaf in hierarchy.leaves]
+            hierarchy = Hierarchy.from_rows(hierarchy.attribute, rows)
         found.append(Meanings(hierarchy, missing, ranges=settings.get("values") == "ranges"))
     return found
 

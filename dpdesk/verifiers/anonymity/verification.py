@@ -50,8 +50,8 @@ _NEEDS_SOURCE = CheckStatus.NEEDS_SOURCE
 _NOT_CHECKABLE = CheckStatus.NOT_CHECKABLE
 
 _TOLERANCE = 1e-9
-CELLED = ("mondrian",)
-"""Algorithms whose releases have no level for each quasi-identifier."""
+CELLED = ("mondrian", "CG", "CS", "AS")
+"""Algorithms and models whose releases have no level for each quasi-identifier."""
 GENERALISES = "every released row generalises its original"
 """The claim on releases without a level for each quasi-identifier."""
 
@@ -506,6 +506,8 @@ def _limit_check(manifest: Mapping[str, object], suppressed: int, rows: int) -> 
 def has_levels(parameters: object) -> bool:
     """Whether these settings give every quasi-identifier one level."""
     given = parameters if isinstance(parameters, Mapping) else {}
+    if given.get("local") is True or given.get("model") in CELLED:
+        return False
     return "levels" in given or given.get("algorithm") not in CELLED
 
 
@@ -585,6 +587,10 @@ def _optimal_check(result: Mapping[str, object], parameters: object) -> ClaimChe
         "samarati": "no levels of a lower height (fewer steps in all) stay within the limit",
     }
     claim = claims.get(str(algorithm), "the search found its optimum")
+    if isinstance(parameters, Mapping) and parameters.get("model") == "TS":
+        claim = "rows are left out only where fewer than k have their combination"
+    if not has_levels(parameters):
+        claim = "no other release of this kind loses less"
     found = msg(
         "the claim is: {claim}; running the plan again on the source repeats the search",
         claim=claim,

@@ -22,7 +22,7 @@ from dpdesk.core.plain import thaw
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
-from dpdesk.engine.methods.dp_cube import design as declaring
+from dpdesk.engine.cubes import settings as declaring
 from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.methods.dp_graph import counting as graph_counting
 from dpdesk.engine.methods.dp_graph import design as graph_design

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.frequency import FrequencyTable
-from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken, Report, StepStarted, silent
 from dpdesk.core.messages import msg
 from dpdesk.core.schema import Role
-from dpdesk.engine.hierarchies.alignment import AlignedTable, align
+from dpdesk.engine.hierarchies.alignment import ROOT, AlignedTable, align
 from dpdesk.engine.hierarchies.remaking import Remake, remakes
 from dpdesk.engine.method import LaterCharts, MethodInput, Outcome
 from dpdesk.engine.methods.k_anonymity.assessment import Judgement
-from dpdesk.engine.methods.k_anonymity.cells import CellRelease, part_cells
+from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
+from dpdesk.engine.methods.k_anonymity.cells import CellRelease, node_cells, part_cells
+from dpdesk.engine.methods.k_anonymity.choosing import Shortfall, node_by_hand
+from dpdesk.engine.methods.k_anonymity.effort import walk_work, worth_walking
+from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
+from dpdesk.engine.methods.k_anonymity.large import search_large
+from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
 from dpdesk.engine.methods.k_anonymity.mondrian import mondrian
 from dpdesk.engine.methods.k_anonymity.risk import RiskSummary, summarise_risk
-from dpdesk.engine.methods.k_anonymity.scales import scale_of
-from dpdesk.engine.methods.k_anonymity.settings import Settings
+from dpdesk.engine.methods.k_anonymity.samarati import samarati
+from dpdesk.engine.methods.k_anonymity.scales import Scale, scale_of
+from dpdesk.engine.methods.k_anonymity.search import optimal_search
+from dpdesk.engine.methods.k_anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.methods.k_anonymity.utility import AttributeUtility, GroupSuppression
 
 SEARCH = "Divide the rows into classes"
@@ -133,7 +142,14 @@ def judge_cells(
     table: AlignedTable, settings: Settings, remade: Mapping[str, Remake], token: CancelToken
 ) -> CellAssessment:
     """The release that the settings choose. Raises as :func:`decide_cells`."""
-    found = _mondrian(table, settings, token)
+    if settings.local:
+        found = _local(table, settings, token)
+    elif settings.model == "AS":
+        found = _columns(starred(table), settings, token)
+    elif settings.model in ("CG", "CS"):
+        found = _cell_model(table, settings, token)
+    else:
+        found = _mondrian(table, settings, token)
     token.check()
     _check_rows(found.release, settings.k)
     return CellAssessment(settings.k, found, remade)
@@ -150,10 +166,7 @@ def quality(judged: CellAssessment) -> str:
 
 def _mondrian(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
     ranges = settings.values == "ranges"
-    scales = tuple(
-        scale_of(hierarchy, table.missing[place], by_size=ranges)
-        for place, hierarchy in enumerate(table.hierarchies)
-    )
+    scales = _scales(table, by_size=ranges)
     how = {"strict": settings.strict, "along": not ranges}
     parts = mondrian(scales, table.codes, table.counts, settings.k, token, **how)
     cells = tuple(
@@ -161,6 +174,115 @@ def _mondrian(table: AlignedTable, settings: Settings, token: CancelToken) -> Fo
     )
     kept = np.ones(len(parts.rows), np.bool_)
     return Found(CellRelease(table, cells, parts.tuples, parts.rows, kept))
+
+
+def _cell_model(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
+    """CG and CS: the best classes that are found, and a bound for all others."""
+    from dpdesk.engine.methods.k_anonymity.clustering import best_classes
+
+    if settings.model == "CS":
+        table = starred(table)
+    scales = _scales(table)
+    found = best_classes(scales, table.codes, table.counts, settings.k, token)
+    cells = tuple(
+        part_cells(scale, found.parts, column, ranges=False) for column, scale in enumerate(scales)
+    )
+    kept = np.ones(len(found.parts.rows), np.bool_)
+    release = CellRelease(table, cells, found.parts.tuples, found.parts.rows, kept)
+    internal: dict[str, object] = {"least_loss": found.least, "loss_of_cells": found.cost}
+    if found.factor:
+        internal["proven_factor"] = found.factor
+    if settings.model == "CG" and (covers := release.covers()):
+        internal["covers"] = covers
+    return Found(release, found.optimality, internal)
+
+
+def starred(table: AlignedTable) -> AlignedTable:
+    """The table with hierarchies of nothing but each value and ``*``."""
+    plain = tuple(
+        Hierarchy.from_rows(hierarchy.attribute, [(leaf, ROOT) for leaf in hierarchy.leaves])
+        for hierarchy in table.hierarchies
+    )
+    return replace(table, hierarchies=plain)
+
+
+def _columns(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
+    """AS: whole columns are released as they are, or show ``*``."""
+    node, proven = node_of(table, settings, token)
+    cells = tuple(
+        node_cells(scale, scale.offsets[level] + scale.hierarchy.ancestors(level)[column])
+        for scale, level, column in zip(_scales(table), node, table.codes.T, strict=True)
+    )
+    tuples, kept = np.arange(len(table.counts)), np.ones(len(table.counts), np.bool_)
+    hidden = [name for name, level in zip(table.attributes, node, strict=True) if level]
+    release = CellRelease(table, cells, tuples, table.counts, kept)
+    return Found(release, PROVEN if proven else HEURISTIC, {"suppressed_columns": hidden})
+
+
+def _scales(table: AlignedTable, *, by_size: bool = False) -> tuple[Scale, ...]:
+    return tuple(
+        scale_of(hierarchy, table.missing[place], by_size=by_size)
+        for place, hierarchy in enumerate(table.hierarchies)
+    )
+
+
+def _local(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
+    """The levels of all rows first, then of those that they suppress, by themselves, and again."""
+    scales = _scales(table)
+    nodes = np.zeros(table.codes.shape, np.int64)
+    waiting, levels = np.arange(len(table.counts)), []
+    asked = settings
+    while len(waiting):
+        part = replace(table, codes=table.codes[waiting], counts=table.counts[waiting])
+        if part.rows < settings.k:
+            break
+        node, _ = node_of(part, asked, token)
+        classes = generalise(CountedTable(part), node)
+        kept = classes.kept_tuples(settings.k)
+        if not kept.any():
+            break
+        levels.append(list(node))
+        for place, (scale, level) in enumerate(zip(scales, node, strict=True)):
+            above = scale.hierarchy.ancestors(level)[part.codes[kept, place]]
+            nodes[waiting[kept], place] = scale.offsets[level] + above
+        waiting = waiting[~kept]
+        asked = replace(settings, levels=None)
+    kept = np.ones(len(table.counts), np.bool_)
+    kept[waiting] = False
+    cells = tuple(node_cells(scale, nodes[:, place]) for place, scale in enumerate(scales))
+    tuples = np.arange(len(table.counts))
+    release = CellRelease(table, cells, tuples, table.counts, kept)
+    return Found(release, HEURISTIC, {"levels_of_rounds": levels})
+
+
+def node_of(table: AlignedTable, settings: Settings, token: CancelToken) -> tuple[Node, bool]:
+    """The levels that the settings choose for a table, and whether they are proven the best.
+
+    Raises RefusedError ``k-anonymity.infeasible``, InputError for levels by hand that there are
+    not, Cancelled.
+    """
+    lattice, allowed = LatticeProblem.from_aligned(table), settings.allowed(table.rows)
+    by_hand = node_by_hand(settings, table.attributes, table.hierarchies, "the plan")
+    if by_hand is not None:
+        sizes = generalise(CountedTable(table), by_hand).sizes
+        if int(sizes[sizes < settings.k].sum()) > allowed:
+            raise Shortfall.of(settings, table.attributes, by_hand, sizes).error()
+        return by_hand, False
+    given = lattice, settings.objective, settings.k, allowed, token, silent
+    if settings.algorithm != OPTIMAL:
+        found = samarati(lattice, settings.k, allowed, settings.prefer, token, silent)
+    elif not worth_walking(lattice):
+        found = search_large(*given)
+    else:
+        part = max(1_000_000, int(walk_work(lattice)) // 8)
+        found = bounded_search(*given, max_work=part)
+        if found.node is not None and not found.proven_optimal:
+            found = optimal_search(*given)
+    if found.node is None:
+        levels, _ = found.least_suppressed
+        sizes = generalise(CountedTable(table), levels).sizes
+        raise Shortfall.of(settings, table.attributes, levels, sizes).error()
+    return found.node, found.proven_optimal
 
 
 def _check_rows(release: CellRelease, k: int) -> None:

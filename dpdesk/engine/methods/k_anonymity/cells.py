@@ -30,6 +30,7 @@ from dpdesk.engine.methods.k_anonymity.utility import (
 from dpdesk.engine.recoded import row_keys
 
 Array = NDArray[Any]
+_MOST_PAIRS = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +191,32 @@ class CellRelease:
             dropped_columns=tuple(dropped),
         )
 
+    def covers(self) -> dict[str, int]:
+        """How many rows of the other kind each original and each released row fits, at least.
+
+        ``originals``: released rows that generalise an original; ``released``: originals under a
+        released row; ``matching``: released rows that an original meets in some perfect matching.
+        Empty for a table with too many pairs to look at.
+        """
+        first, which = self._classes
+        tuples = len(self.table.counts)
+        if tuples * len(first) > _MOST_PAIRS:
+            return {}
+        fits = np.ones((tuples, len(first)), np.bool_)
+        for place, cells in enumerate(self.cells):
+            at = cells.scale.places[self.table.codes[:, place]]
+            shown = cells.codes[self.kept][first]
+            fits &= (cells.low[shown] <= at[:, None]) & (at[:, None] <= cells.high[shown])
+        flows = np.zeros(fits.shape, np.bool_)
+        flows[self.tuples[self.kept], which] = True
+        matched = fits & (_meeting(fits, flows) | flows)
+        sizes, counts = self.sizes, self.table.counts
+        return {
+            "originals": int((fits @ sizes).min()),
+            "released": int((counts @ fits).min()),
+            "matching": int((matched @ sizes).min()),
+        }
+
     def leaf_rows(self, *, kept: bool) -> tuple[Array, ...]:
         """Rows per leaf of each attribute, of all rows or of those that are kept."""
         rows = np.where(self.kept, self.rows, 0) if kept else self.rows
@@ -259,6 +286,21 @@ class CellRelease:
             steps.append((Fraction(moved, height) if height else 0) + self.suppressed)
         mean = Fraction(1, max(rows, 1) * len(losses))
         return sum(losses, Fraction(0)) * mean, 1 - sum(steps, Fraction(0)) * mean
+
+
+def _meeting(fits: NDArray[np.bool_], flows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which pairs lie on a cycle that alternates between pairs that fit and pairs that are used.
+
+    Going around it changes one perfect matching into another, and all arise so: they are the pairs
+    within one strongly connected part.
+    """
+    from scipy.sparse import bmat, csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = bmat([[None, csr_array(fits)], [csr_array(flows.T), None]])
+    _, part = connected_components(graph, directed=True, connection="strong")
+    tuples = len(fits)
+    return np.asarray(part[:tuples, None] == part[None, tuples:])
 
 
 def _joined(tuples: Array, target: Array, rows: Array) -> tuple[Array, Array, Array]:

@@ -64,6 +64,8 @@ def node_by_hand(
     Raises InputError ``k-anonymity.levels`` for a missing level or one above the hierarchy's top;
     the sentence starts with ``where``.
     """
+    if settings.model == "TS":
+        return (0,) * len(attributes)
     if settings.levels is None:
         return None
     for name, hierarchy in zip(attributes, hierarchies, strict=True):

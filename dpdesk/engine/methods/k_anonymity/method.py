@@ -424,7 +424,9 @@ def _outcome(
             given.linkages,
             stated(problem.settings.required, given.hierarchies),
         ),
-        result=_result(judged, found),
+        # Where nothing may be generalised there is one release, and nothing to search.
+        result=_result(judged, found)
+        | ({"proven_optimal": True} if problem.settings.model == "TS" else {}),
         internal={
             # The charts of an outcome hold all nodes of a walk, and refuse where it contradicts.
             "nodes_checked": found.nodes_checked if walk is None else problem.lattice.node_count,

@@ -35,6 +35,7 @@ ROLES: tuple[PublicField, ...] = fields_of(
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *settings(
         *("k", "max_suppression", "model", "algorithm", "objective", "prefer", "strict", "values"),
+        *("local", "condition"),
         "levels.*",
         "require[].*",
     ),

@@ -16,6 +16,7 @@ from dpdesk.core.parameters import (
     Condition,
     IntegerParameter,
     LevelsParameter,
+    Nested,
     Parameter,
     ParameterValue,
     ShareParameter,
@@ -31,8 +32,18 @@ from dpdesk.engine.methods.k_anonymity.required import (
 OPTIMAL = "optimal"
 SAMARATI = "samarati"
 MONDRIAN = "mondrian"
-CELLED = (MONDRIAN,)
-"""Algorithms that give every tuple values of its own; there is no level for each column."""
+CELLED = (MONDRIAN, "CG", "CS", "AS")
+"""Algorithms and models that give every tuple values of its own, and no column a level."""
+ALONE = (
+    "require",
+    "importance",
+    "min_level",
+    "max_level",
+    "missing_as",
+    "households",
+    "population",
+)
+"""Settings that apply to releases with one level for each column only."""
 OBJECTIVES = ("loss", "discernibility", "average-class-size", "precision", "entropy")
 
 
@@ -51,7 +62,7 @@ _MAX_SUPPRESSION = ShareParameter(
     help="Share of the rows that may be left out so that the others keep more detail.",
     default=Fraction(0),
     suggested=Fraction(2, 100),
-    applies=Condition("algorithm", (OPTIMAL, SAMARATI)),
+    applies=Condition("model", ("AG_TS", "TS")),
 )
 _MODEL = PlannedChoiceParameter(
     key="model",
@@ -63,9 +74,34 @@ _MODEL = PlannedChoiceParameter(
             "Whole columns generalised, rows suppressed",
             "Each quasi-identifier is released at one level; rows in small classes are left out.",
         ),
+        Choice(
+            "AG",
+            "Whole columns generalised, no row suppressed",
+            "Each quasi-identifier is released at one level, high enough for every row.",
+        ),
+        Choice(
+            "CG",
+            "Cells generalised one by one",
+            "Each row is generalised as far as its own class needs; no row and no column is lost.",
+        ),
+        Choice(
+            "CS",
+            "Single cells suppressed",
+            "Cells stay as they are or become *; no row and no column is lost.",
+        ),
+        Choice(
+            "TS",
+            "Rows suppressed, nothing generalised",
+            "Rows whose combination fewer than k rows have are left out; the others stay exact.",
+        ),
+        Choice(
+            "AS",
+            "Whole columns suppressed",
+            "Quasi-identifiers stay as they are, or every row shows * for them.",
+        ),
     ),
     default="AG_TS",
-    not_yet=("AG", "AG_CS", "CG", "CS", "TS", "AS"),
+    not_yet=("AG_CS",),
 )
 _ALGORITHM = PlannedChoiceParameter(
     key="algorithm",
@@ -156,6 +192,26 @@ _STRICT = FlagParameter(
     applies=Condition("algorithm", (MONDRIAN,)),
     default=True,
 )
+_LOCAL = FlagParameter(
+    key="local",
+    label="Recode suppressed rows by themselves",
+    help="Rows that would be suppressed get levels of their own, again and again, until fewer than "
+    "k are left: far fewer rows are lost, and rare rows are coarser than the others.",
+    applies=Condition("model", ("AG_TS",)),
+)
+_CONDITION = ChoiceParameter(
+    key="condition",
+    label="What is asked of cells",
+    help="How rows that are generalised one by one hide among others. Every release of this "
+    "version has k equal rows in each class, which meets each of these conditions.",
+    applies=Condition("model", ("CG",)),
+    choices=(
+        Choice("matching", "Each original has k rows in perfect matchings"),
+        Choice("covering", "Each original and each released row has k of the other kind"),
+        Choice("equal", "k equal rows"),
+    ),
+    default="matching",
+)
 _VALUES = ChoiceParameter(
     key="values",
     label="Released values",
@@ -190,6 +246,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     _PREFER,
     _STRICT,
     _VALUES,
+    _LOCAL,
+    _CONDITION,
     _LEVELS,
     _REQUIRE,
 )
@@ -208,11 +266,16 @@ class Settings:
     strict: bool = True
     values: str = "nodes"
     required: tuple[Requirement, ...] = ()
+    model: str = "AG_TS"
+    local: bool = False
+    condition: str = "matching"
 
     @property
     def celled(self) -> bool:
         """Whether tuples get values of their own, so that no column has one level."""
-        return self.levels is None and self.algorithm in CELLED
+        if self.model != "AG_TS":
+            return self.model in CELLED
+        return self.local or (self.levels is None and self.algorithm in CELLED)
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, ParameterValue]) -> Settings:
@@ -234,10 +297,15 @@ class Settings:
             strict=parameters.get("strict") is not False,
             values=str(parameters.get("values", "nodes")),
             required=requirements_of(parameters.get("require")),
+            model=str(parameters.get("model", "AG_TS")),
+            local=parameters.get("local") is True,
+            condition=str(parameters.get("condition", "matching")),
         )
 
     def allowed(self, rows: int) -> int:
-        """Rows that may be suppressed of ``rows``: floor(share · N), exactly."""
+        """Rows that may be suppressed of ``rows``: floor(share · N), exactly; 0 in other models."""
+        if self.model not in ("AG_TS", "TS"):
+            return 0
         return int(self.max_suppression * rows)
 
 
@@ -262,16 +330,7 @@ def check_settings(
         )
     settings = Settings.from_parameters(parameters)
     _check_required(settings.required, columns, roles, where)
-    if settings.required and settings.celled:
-        raise InputError(
-            "k-anonymity.require",
-            msg(
-                '{where}, require: it cannot be asked of `algorithm` "{found}" in this version.',
-                where=where,
-                found=settings.algorithm,
-            ),
-            details={"key": "require"},
-        )
+    _check_celled(settings, parameters, where)
     levels = settings.levels
     if levels is None:
         return
@@ -320,6 +379,38 @@ def _check_required(
             hint="Give the column the role sensitive.",
             details={"key": "require", "attribute": each.attribute},
         )
+
+
+def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], where: str) -> None:
+    """Refuse what this version does not decide together."""
+    if settings.model != "AG_TS" and settings.algorithm == MONDRIAN:
+        raise _apart(where, "algorithm", f'model = "{settings.model}"')
+    for key, usual in (("algorithm", OPTIMAL), ("objective", "loss")):
+        if settings.model in ("CG", "CS") and parameters.get(key) != usual:
+            raise _apart(where, key, f'model = "{settings.model}"')
+    defaults = (None, False, (), Nested(()), "category", "ignore", "")
+    for key in ALONE:
+        value = parameters.get(key)
+        if value not in defaults and (settings.celled or settings.model == "TS"):
+            kind = "local = true" if settings.local else f'model = "{settings.model}"'
+            kind = 'algorithm = "mondrian"' if settings.algorithm == MONDRIAN else kind
+            raise _apart(where, key, kind)
+    if settings.levels is not None and settings.model not in ("AG_TS", "AG"):
+        raise _apart(where, "levels", f'model = "{settings.model}"')
+
+
+def _apart(where: str, key: str, kind: str) -> InputError:
+    return InputError(
+        "k-anonymity.together",
+        msg(
+            "{where}: `{key}` cannot be used together with `{kind}` in this version.",
+            where=where,
+            key=key,
+            kind=kind,
+        ),
+        hint=msg("Leave out `{key}`, or choose another way of generalising.", key=key),
+        details={"key": key},
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from dpdesk.engine.methods.priview.consistency import Places, cell_index
 Floats = NDArray[np.float64]
 Array = Any
 CLOSURE_CELLS = 2048
-_NEAR = 1e-9
+_NEAR, _NEARLY = 1e-9, 1e-5
 _SWEEPS, _POLISHING, _TOGETHER, _EVENING = 100, 400, 60, 1000
 
 
@@ -64,28 +64,29 @@ class AgreeingViews:
         Raises Cancelled.
         """
         token.check()
-        sizes = [self.shape[i] for i in places]
-        parts = parts_of(tuple(self.tables), places)
-        if places in parts or not places:
+        sizes, views = [self.shape[i] for i in places], tuple(self.tables)
+        if not places or places in parts_of(views, places):
             return Marginal(places, self._sums(places).reshape(sizes), 0.0, True)
-        total = self.total
-        table = np.full(prod(sizes), total / prod(sizes))
+        total, cells = self.total, prod(sizes)
+        table = np.full(cells, max(total, 0.0) / cells)
         if total <= 0:
-            return Marginal(places, np.zeros(sizes), 0.0, False)
-        if entropy:
-            wide = closure(tuple(self.tables), places, self.shape)
-            if len(wide) > len(places):
-                around = np.full(prod(self.shape[i] for i in wide), 1.0)
-                around *= total / around.size
-                self._fit(around, wide, parts_of(tuple(self.tables), wide), _SWEEPS)
-                gone = tuple(axis for axis, i in enumerate(wide) if i not in places)
-                summed = around.reshape([self.shape[i] for i in wide]).sum(axis=gone)
-                table = np.array(summed.reshape(-1) * (total / summed.sum()))
-            gap = self._fit(table, places, parts, _POLISHING)
-        else:
-            gap = self._fit(table, places, parts, _EVENING, scaling=False)
+            return Marginal(places, table.reshape(sizes), 0.0, False)
+        if not entropy:
+            gap = self._fit(table, places, _nearest, _EVENING, _NEAR)
             table *= total / table.sum()
-        return Marginal(places, table.reshape(sizes), gap / total, False)
+            return Marginal(places, table.reshape(sizes), gap, False)
+        wide = closure(views, places, self.shape)
+        if len(wide) > len(places):
+            shape = [self.shape[i] for i in wide]
+            around = np.full(prod(shape), total / prod(shape))
+            self._fit(around, wide, _scale, _SWEEPS, _NEARLY)
+            gone = tuple(axis for axis, i in enumerate(wide) if i not in places)
+            summed = around.reshape(shape).sum(axis=gone).reshape(-1)
+            table = np.array(summed * (total / summed.sum()))
+        gap = self._fit(table, places, _scale, _POLISHING, _NEAR)
+        if gap > _NEAR:
+            gap = self._fit(table, places, _together, _TOGETHER, _NEAR)
+        return Marginal(places, table.reshape(sizes), gap, False)
 
     def _sums(self, places: Places) -> Floats:
         """What the smallest view that has these attributes says of them, in one axis."""
@@ -94,27 +95,15 @@ class AgreeingViews:
         gone = tuple(axis for axis, i in enumerate(view) if i not in places)
         return np.asarray(self.tables[view].sum(axis=gone)).reshape(-1)
 
-    def _fit(
-        self,
-        table: Floats,
-        places: Places,
-        parts: Sequence[Places],
-        sweeps: int,
-        *,
-        scaling: bool = True,
-    ) -> float:
-        """Fit a table in place to what the views say of its parts; the largest gap."""
+    def _fit(self, table: Floats, places: Places, rule: Array, sweeps: int, near: float) -> float:
+        """Fit a table in place to what the views say of its parts; the largest gap, in shares."""
+        parts = parts_of(tuple(self.tables), places)
         targets = [self._sums(part) for part in parts]
         starts = np.cumsum([0, *(len(each) for each in targets)])
         index = np.stack([cell_index(places, part, self.shape) for part in parts])
-        wanted, near = np.concatenate(targets), _NEAR * self.total
+        wanted, total = np.concatenate(targets), self.total
         sums = np.empty(len(wanted))
-        if not scaling:
-            return float(_nearest(table, index, wanted, starts, sums, sweeps, near))
-        gap = float(_scale(table, index, wanted, starts, sums, sweeps, near))
-        if gap > near:
-            gap = float(_together(table, index, wanted, starts, sums, _TOGETHER))
-        return gap
+        return float(rule(table, index, wanted, starts, sums, sweeps, near * total)) / total
 
 
 def parts_of(views: Sequence[Places], places: Places) -> tuple[Places, ...]:
@@ -176,9 +165,12 @@ def _scale(
 
 @kernel
 def _together(
-    table: Array, index: Array, targets: Array, starts: Array, sums: Array, sweeps: int
+    table: Array, index: Array, targets: Array, starts: Array, sums: Array, sweeps: int, near: float
 ) -> float:  # fmt: skip
-    """Scale a table by the geometric mean of what each part asks; the largest gap at the end."""
+    """Scale a table by the geometric mean of what each part asks; the largest gap at the end.
+
+    All sweeps are made, for the parts contradict each other: ``near`` has no say.
+    """
     many, total = len(index), targets[: starts[1]].sum()
     for _ in range(sweeps):
         for part in range(many):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QScrollArea, QStackedWidget, QWidget
 
 from dpdesk.app.types import (
@@ -34,6 +34,7 @@ from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.shell.actions import ActionSet, ActionSpec
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import EmptyState, StepHeader, column
+from dpdesk.ui.widgets.focusing import announce
 from dpdesk.ui.widgets.turning import Side, Sides
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.settings import (
@@ -190,7 +191,7 @@ class ProtectHeader(StepHeader):
         self._said = text
         self.set_line(text)
         self.setAccessibleName(text)
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+        announce(self, text)
 
     def forget(self) -> None:
         """What was said is of other settings."""

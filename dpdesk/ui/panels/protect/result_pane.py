@@ -29,7 +29,7 @@ from dpdesk.ui.panels.protect.presenter import headline_figures
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
 from dpdesk.ui.widgets.activity import ShareBar, state_text
-from dpdesk.ui.widgets.focusing import leave_wheel
+from dpdesk.ui.widgets.focusing import announce, leave_wheel
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.numbers import figure_words, typed_exact
@@ -275,7 +275,10 @@ class ResultPane(QWidget):
         """Show what a setting would give, or why it gives nothing and the way out."""
         if view.feasible:
             self.band.clear()
-            self._sentence.setText("✓ " + said(view.sentence))
+            answer = "✓ " + said(view.sentence)
+            if answer != self._sentence.text():
+                self._sentence.setText(answer)
+                announce(self, said(view.sentence))
         elif view.supposed:
             self.band.show_message("info", said(view.sentence), (), dismissible=False)
         else:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QPlainTextEdit,
+    QPushButton,
     QRadioButton,
     QVBoxLayout,
     QWidget,
@@ -60,9 +61,14 @@ COMMENT_LINES = 2
 
 
 class DecidePage(QWidget):
-    """``decided(key, Choice)`` after each decision and each change of a comment."""
+    """``decided(choices by key)`` after each decision and each change of a comment.
 
-    decided = Signal(str, object)
+    ``shown(str)`` names the file that is to be decided now (empty: a question), so that it can be
+    shown next to the decision (:meth:`show_file`).
+    """
+
+    decided = Signal(object)
+    shown = Signal(str)
 
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,6 +92,11 @@ class DecidePage(QWidget):
         """Give a place at the foot, apart from the decisions, to the button that signs."""
         self._foot.addWidget(button, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
+    def show_file(self, text: str) -> None:
+        """The beginning of the file that is to be decided; empty: nothing to show."""
+        self.file.setPlainText(text)
+        self.file.setVisible(bool(text))
+
     def show_reason(self, reason: str) -> None:
         """Why the vote cannot be signed yet; empty when it can, or when something is undecided."""
         kept = self.tr("Kept on this computer alone until you sign.")
@@ -106,6 +117,12 @@ class DecidePage(QWidget):
 
     def _build_foot(self) -> QHBoxLayout:
         self._foot = row(gap=SPACE.m)
+        self.others = QPushButton()
+        self.others.setToolTip(
+            self.tr("Files on which you have decided otherwise stay as you decided")
+        )
+        self.others.clicked.connect(self._on_others)
+        self._foot.addWidget(self.others, 0, Qt.AlignmentFlag.AlignVCenter)
         words = column(gap=0)
         self.progress, self.note = QLabel(), QLabel()
         set_look(self.progress, "strong")
@@ -131,7 +148,12 @@ class DecidePage(QWidget):
         self._fit()
         wait = self.tr("{n}; you can sign when all are")
         words = draft.progress_words()
-        self.progress.setText(words if draft.complete else wait.format(n=words))
+        told = words if draft.complete else wait.format(n=words)
+        self.progress.setText(". ".join(filter(None, (told, draft.exceptions()))))
+        count = len(draft.open_files)
+        self.others.setText(self.tr("Accept all {n} open &files").format(n=count))
+        self.others.setAccessibleName(self.others.text().replace("&", ""))
+        self.others.setVisible(count > 1)
         self._say(self.void, f"△ {draft.void_words()}" if draft.void_words() else "")
         lost = self.tr("✕ {reason} What you decide is lost when the window closes.")
         self._say(self.unkept, lost.format(reason=unkept) if unkept else "")
@@ -165,7 +187,15 @@ class DecidePage(QWidget):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             layout.addWidget(label)
-        layout.addStretch(1)
+        self.file = QPlainTextEdit()
+        self.file.setReadOnly(True)
+        self.file.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.file.setTabChangesFocus(True)
+        self.file.setAccessibleName(self.tr("Beginning of the file"))
+        self.file.setToolTip(self.tr("What stands in the file that is to be decided"))
+        self.file.hide()
+        layout.addWidget(self.file, 1)
+        layout.addStretch(0)
         layout.addWidget(self._build_decisions())
         self._add_comment(layout)
         return frame
@@ -242,6 +272,8 @@ class DecidePage(QWidget):
         self.question.setText(point.question)
         self.mark.setText(point.mark)
         self.evidence.setText(in_window(point.evidence))
+        self.show_file("")
+        self.shown.emit(point.key if point.sha256 else "")
         choice = self._draft.choices[point.key]
         self._group.setExclusive(False)
         for decision, button in self.buttons.items():
@@ -268,7 +300,13 @@ class DecidePage(QWidget):
         point = self._point()
         if point is not None:
             taken = next((one for one, b in self.buttons.items() if b.isChecked()), None)
-            self.decided.emit(point.key, Choice(taken, self.comment.toPlainText().strip()))
+            self.decided.emit({point.key: Choice(taken, self.comment.toPlainText().strip())})
+
+    @Slot()
+    def _on_others(self) -> None:
+        if self._draft is not None:
+            self.decided.emit({key: Choice(Decision.ACCEPT) for key in self._draft.open_files})
+            self._on_chosen()
 
 
 def _about(draft: Draft) -> tuple[str, str, tuple[Point, ...]]:

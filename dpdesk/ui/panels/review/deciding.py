@@ -72,10 +72,24 @@ class Draft:
     void: tuple[str, ...] = ()
     signed: Mapping[str, Choice] = field(default_factory=dict)
 
-    def decided(self, key: str, choice: Choice) -> Draft:
-        """The draft with one more decision, or another one."""
-        void = tuple(one for one in self.void if one != key)
-        return replace(self, choices={**self.choices, key: choice}, void=void)
+    def decided(self, taken: Mapping[str, Choice]) -> Draft:
+        """The draft with more decisions, or other ones."""
+        void = tuple(one for one in self.void if one not in taken)
+        return replace(self, choices={**self.choices, **taken}, void=void)
+
+    @property
+    def open_files(self) -> tuple[str, ...]:
+        """The files about which nothing is decided."""
+        files = (one.key for one in self.points if one.sha256)
+        return tuple(key for key in files if self.choices[key].decision is None)
+
+    def exceptions(self) -> str:
+        """The files that are not accepted, in a sentence; empty when there are none."""
+        taken = (None, Decision.ACCEPT)
+        files = [one.key for one in self.points if one.sha256]
+        names = [key for key in files if self.choices[key].decision not in taken]
+        text = translate("Review", "Files not accepted: {names}.")
+        return text.format(names=", ".join(names)) if names else ""
 
     @property
     def kept(self) -> KeptDraft:

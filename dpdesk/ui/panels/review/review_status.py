@@ -104,7 +104,10 @@ def _wrong_words(state: ReviewState, faults: tuple[str, ...]) -> str:
             "Review",
             "This review is not to be relied on: nothing can be signed or exported. {fault}",
         )
-        return text.format(fault=faults[0])
+        names = sorted({one.signer.person for one in state.graph.events})
+        who = translate("Review", "Signed before it was changed, as far as can be read: {names}.")
+        more = " " + who.format(names=", ".join(names)) if names else ""
+        return text.format(fault=faults[0]) + more
     text = translate("Review", "This release failed its check, so it cannot be submitted: {fault}")
     more = translate("Review", "({n} more below.)").format(n=len(faults) - 1)
     words = text.format(fault=faults[0])
@@ -545,9 +548,9 @@ class Drafts(QObject):
             self._seen_by[place] = picture
         return known
 
-    def decide(self, draft: Draft, key: str, choice: Choice) -> Draft:
-        """Take a decision and keep it; returns the draft with it."""
-        changed = draft.decided(key, choice)
+    def decide(self, draft: Draft, taken: Mapping[str, Choice]) -> Draft:
+        """Take decisions and keep them; returns the draft with them."""
+        changed = draft.decided(taken)
         self._drafts[(draft.submission, draft.reviewer)] = changed
         self._keep(changed.kept)
         return changed

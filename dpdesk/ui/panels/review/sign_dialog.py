@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QCheckBox,
     QDialog,
     QFrame,
     QLabel,
@@ -449,6 +450,8 @@ _ROWS: dict[Action, int] = {
 }
 _ELSEWHERE = 7
 READ_ONLY = "review.read-only"
+SITTING_MINUTES = 15
+"""How long a passphrase is kept in memory when the signer wants that."""
 
 
 class SignDialog(QDialog):
@@ -464,9 +467,12 @@ class SignDialog(QDialog):
         theme: ThemeManager,
         desk: SigningContext,
         parent: QWidget | None = None,
+        *,
+        kept: bool = False,
     ) -> None:
         super().__init__(parent)
         self.action, self._draft, self._desk = action, draft, desk
+        self._has_passphrase = kept
         self.outcomes: dict[Outcome, QRadioButton] = {}
         self.fields = fields_for(action, desk)
         words = action_words(action)
@@ -503,6 +509,8 @@ class SignDialog(QDialog):
         Where the folder is read-only (``review.read-only``) another file is offered.
         """
         self.say(sentence)
+        self._has_passphrase = False
+        self.passphrase.setPlaceholderText("")
         if code == READ_ONLY and self.action is not Beside.LOCK:
             self._elsewhere.show()
             self._on_theme(self._theme.theme)
@@ -601,7 +609,14 @@ class SignDialog(QDialog):
         self.passphrase = QLineEdit()
         self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
         self.passphrase.setAccessibleName(self.tr("Passphrase of the key"))
-        self.passphrase.setToolTip(self.tr("It is used once and not kept"))
+        tip = self.tr("Kept in memory alone, for {n} minutes at most, and only if you say so")
+        self.passphrase.setToolTip(tip.format(n=SITTING_MINUTES))
+        self.keep = QCheckBox(self.tr("&Keep it for {n} minutes").format(n=SITTING_MINUTES))
+        self.keep.setAccessibleName(self.keep.text().replace("&", ""))
+        self.keep.setToolTip(tip.format(n=SITTING_MINUTES))
+        self.keep.setChecked(self._has_passphrase)
+        if self._has_passphrase:
+            self.passphrase.setPlaceholderText(self.tr("the one of this sitting"))
         label.setBuddy(self.passphrase)
         self.problem = QLabel()
         self.problem.setWordWrap(True)
@@ -624,6 +639,7 @@ class SignDialog(QDialog):
         line = row(gap=SPACE.s)
         line.addWidget(label)
         line.addWidget(self.passphrase, 1)
+        line.addWidget(self.keep)
         layout.addLayout(line)
         layout.addWidget(self.problem)
         layout.addWidget(bar)
@@ -666,7 +682,7 @@ class SignDialog(QDialog):
     @Slot()
     def _on_sign(self) -> None:
         wrong = self._problem()
-        if not wrong and not self.passphrase.text():
+        if not wrong and not self.passphrase.text() and not self._has_passphrase:
             wrong = self.tr("Write the passphrase of the key.")
         self.say(wrong)
         if not wrong:

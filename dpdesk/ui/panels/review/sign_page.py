@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from dpdesk.app.review.values import (
@@ -29,6 +29,7 @@ from dpdesk.ui.panels.review.deciding import Choice, Draft
 from dpdesk.ui.panels.review.presenter import (
     checklist_rows,
     checklist_verdict,
+    head_of,
     lacks_protocol,
     mode_lines,
 )
@@ -48,6 +49,7 @@ from dpdesk.ui.panels.review.review_status import (
 from dpdesk.ui.panels.review.scrolling import LinesCard, Page
 from dpdesk.ui.panels.review.sign_dialog import (
     READ_ONLY,
+    SITTING_MINUTES,
     Ask,
     Locked,
     SignDialog,
@@ -63,6 +65,7 @@ from dpdesk.ui.widgets.layouts import FlowBox, PageStack
 from dpdesk.ui.workbench import Workbench
 
 translate = QCoreApplication.translate
+_FILE = "review.file"
 LEAST_HEIGHT = 220
 """Pixels that the checklist keeps below what is signed."""
 
@@ -272,12 +275,17 @@ class SignPage(Page):
         self._cards: tuple[Card, ...] = ()
         self.dialog: SignDialog | None = None
         self._asked: Ask | None = None
+        self._kept: dict[str, str] = {}
+        self._sitting = QTimer(self)
+        self._sitting.setSingleShot(True)
+        self._sitting.timeout.connect(self.forget_passphrase)
         layout = column(self, gap=SPACE.m)
         self.standing = StatusPage(theme, bench.hub)
         self.standing.openAsked.connect(bench.open_path)
         self.standing.protocolAsked.connect(self._on_protocol)
         self.decide = DecidePage(theme)
         self.decide.decided.connect(self._on_decided)
+        self.decide.shown.connect(self._on_shown)
         self._bar = self._build_bar()
         layout.addWidget(self._bar)
         self.strip = ChoiceStrip(self.tr("Where the review stands, or what to decide"))
@@ -320,6 +328,17 @@ class SignPage(Page):
             self.decide.show_draft(draft, self.drafts.problem)
         self._show_actions()
 
+    @property
+    def sitting(self) -> bool:
+        """Whether a passphrase is kept in memory now, until the time is over."""
+        return bool(self._kept) and self._sitting.isActive()
+
+    @Slot()
+    def forget_passphrase(self) -> None:
+        """The sitting is over: the next signature asks for the passphrase."""
+        self._kept = {}
+        self._sitting.stop()
+
     def show_strip(self) -> None:
         """Offer the two pages where there are two; the panel has the place for the strip."""
         panel = self.strip.parentWidget()
@@ -334,7 +353,8 @@ class SignPage(Page):
         bench, beside = self._bench, self._looker.beside
         desk = SigningContext(bench.context, bench.hub, self._asker, folder, beside)
         draft = self.draft if action is EventType.BALLOT else None
-        self.dialog = SignDialog(action, card, draft, self._theme, desk, self)
+        kept = card.fingerprint in self._kept
+        self.dialog = SignDialog(action, card, draft, self._theme, desk, self, kept=kept)
         self.dialog.signAsked.connect(self._on_sign)
         self.dialog.finished.connect(self._on_closed)
         self.dialog.open()
@@ -443,12 +463,24 @@ class SignPage(Page):
     def _on_protocol_taken(self, outcome: JobDone[object]) -> None:
         self._looker.look()
 
-    @Slot(str, object)
-    def _on_decided(self, key: str, choice: Choice) -> None:
+    @Slot(object)
+    def _on_decided(self, taken: Mapping[str, Choice]) -> None:
         draft = self.draft
-        if draft is not None and draft.choices[key] != choice:
-            self.decide.show_draft(self.drafts.decide(draft, key, choice), self.drafts.problem)
+        if draft is not None and any(draft.choices[key] != one for key, one in taken.items()):
+            self.decide.show_draft(self.drafts.decide(draft, taken), self.drafts.problem)
             self._show_actions()
+
+    @Slot(str)
+    def _on_shown(self, name: str) -> None:
+        """Read the beginning of the file that is to be decided."""
+        folder, channel = self._bench.release_path, self._bench.hub.latest(_FILE)
+        channel.cancel()
+        if folder is not None and name:
+            title, work = (
+                self.tr("Reading {name}").format(name=name),
+                partial(head_of, folder, name),
+            )
+            channel.query(title, work, then=self.decide.show_file, quiet=True)
 
     @Slot()
     def _on_button(self) -> None:
@@ -463,6 +495,11 @@ class SignPage(Page):
         if bench.release_path is None or card is None:
             return
         self._asked = ask
+        keeps = self.dialog is not None and self.dialog.keep.isChecked()
+        passphrase = passphrase or self._kept.get(card.fingerprint, "")
+        self._kept = {card.fingerprint: passphrase} if keeps else {}
+        if keeps:
+            self._sitting.start(SITTING_MINUTES * 60_000)
         bench.hub.mutate(
             self.tr("Signing: {what}").format(what=action_words(ask.action)),
             partial(sign, bench.context, bench.release_path, card.fingerprint, passphrase, ask),
@@ -525,6 +562,7 @@ class SignPage(Page):
         self._tell_failure(self.tr("It was stopped; nothing was signed."))
 
     def _tell_failure(self, sentence: str, code: str = "") -> None:
+        self._kept = {}
         if self.dialog is not None:
             self.dialog.failed(sentence, code)
         else:  # the dialog was left while the key was being unlocked

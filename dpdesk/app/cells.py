@@ -1,0 +1,229 @@
+"""Releases of protected tables: their pages, tables read back, checks, and draws that are kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app.evidence import found_values
+from dpdesk.app.evidence_checks import (
+    checks_fault,
+    figures_check,
+    not_given,
+    note_faults,
+    same_values,
+    source_faults,
+)
+from dpdesk.app.method_claims import beyond
+from dpdesk.app.page_checks import (
+    about_page,
+    other_texts,
+    page_bytes,
+    page_check,
+    plan_fault,
+    recorded_hierarchies,
+    setting_checks,
+    spoken_names,
+)
+from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.language import ENGLISH, speaking
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.messages import msg
+from dpdesk.core.plan import Plan
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.shapes import as_list, as_table
+from dpdesk.core.tabulation import CellTable
+from dpdesk.engine.method import CellsInput, CellsMethod, CellsOutcome, Method
+from dpdesk.io.csvgrammar import UnreadableTableError
+from dpdesk.io.release_check import ReleaseFiles, is_listed_file
+from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL
+from dpdesk.io.table_files import axes_of, read_table
+
+if TYPE_CHECKING:
+    from dpdesk.app.prepared import PreparedCells
+    from dpdesk.io.store import DataStore
+    from dpdesk.io.workspace import Workspace
+
+Tables = dict[str, CellTable]
+
+
+def public_page(manifest: Manifest, method: Method, language: str = ENGLISH) -> bytes:
+    """The bytes of ``about.html`` in a language; they depend on the manifest without ``files``."""
+    from dpdesk.report import tables
+
+    with speaking(language, spoken_names(manifest)):
+        return tables.render_about(manifest, method)
+
+
+def both_tables(
+    manifest: Manifest, public: Path, internal: Path | None, token: CancelToken
+) -> tuple[Tables, Tables | None]:
+    """The tables that the result of a manifest lists, by file; the agency's where at hand.
+
+    Raises UnreadableTableError with the file's name in front; OSError; TypeError, KeyError and
+    ValueError for a manifest of another form; Cancelled.
+    """
+    published: Tables = {}
+    kept: Tables = {}
+    for item in map(as_table, as_list(manifest.result["tables"])):
+        name, file = str(item["name"]), str(item["file"])
+        axes = axes_of([as_table(each) for each in as_list(item["dimensions"])])
+        for folder, found in ((public, published), (internal, kept)):
+            if folder is None:
+                continue
+            try:
+                inside = found is kept
+                found[file] = read_table(name, folder / file, file, axes, token, internal=inside)
+            except UnreadableTableError as error:
+                where = file if folder is public else f"{INTERNAL}/{file}"
+                raise UnreadableTableError(
+                    msg("{file}: {note}", file=where, note=error.sentence)
+                ) from error
+    return published, None if internal is None else kept
+
+
+def drawn(prepared: PreparedCells, outcome: CellsOutcome, token: CancelToken) -> CellsOutcome:
+    """The outcome with what is drawn, where the method draws; each draw is kept for ever."""
+    if not prepared.method.draws(prepared.given.parameters):
+        return outcome
+    from dpdesk.engine.noise.randomness import SystemRandomness
+    from dpdesk.project.roundings import Roundings
+
+    budget = prepared.plan.budget or {}
+    population = str(budget.get("population", ""))
+    kept = Roundings(prepared.home, population, prepared.data.sha256)
+    return prepared.method.draw(prepared.given, outcome, kept, SystemRandomness(), token)
+
+
+def cells_claims(
+    found: ReleaseFiles,
+    method: CellsMethod,
+    manifest: Manifest,
+    given: CellsInput | None,
+    token: CancelToken,
+) -> tuple[tuple[ClaimCheck, ...], tuple[ClaimCheck, ...]]:
+    """What the method checked of a release of protected tables, and all claims of it.
+
+    Faults of files go into ``found``.
+
+    Raises what a malformed manifest raises (TypeError, KeyError, ValueError and such), Cancelled.
+    """
+    listed = [str(as_table(one)["file"]) for one in as_list(manifest.result["tables"])]
+    missing = [file for file in listed if not is_listed_file(found.public / file)]
+    strange = set(manifest.files) - {ABOUT, *listed}
+    if missing or strange or len(set(listed)) < len(listed):
+        found.fail(found.public / "manifest.json", "its result lists other tables than its files")
+        return (), ()
+    internal = found.internal
+    if internal is not None and not all(is_listed_file(internal / file) for file in listed):
+        internal = None  # said elsewhere
+    try:
+        published, kept = both_tables(manifest, found.public, internal, token)
+    except UnreadableTableError as error:
+        file, _, reason = error.sentence.partition(": ")
+        inside = file.startswith(f"{INTERNAL}/")
+        found.fail((found.root if inside else found.public) / file, reason)
+        return (), ()
+    claimed = method.verify(manifest, published, kept, given, token)
+    claimed = (*claimed, *beyond(method, manifest, claimed, compared=given is not None))
+    checks = list(fairly_judged(manifest, claimed))
+    checks += setting_checks(manifest, method)
+    evidence = found.evidence
+    if evidence is not None:
+        fault = plan_fault(manifest, evidence, method)
+        if fault is not None:
+            found.fail(found.root / INTERNAL / EVIDENCE, fault)
+    if not any(check.status is CheckStatus.FAILED for check in checks):
+        checks += unlike_quoted(checks, _page(found, method, manifest))
+    return claimed, tuple(checks)
+
+
+def _page(found: ReleaseFiles, method: CellsMethod, manifest: Manifest) -> list[ClaimCheck]:
+    """The page for users made again from the manifest."""
+    path = found.public / ABOUT
+    if not is_listed_file(path):
+        return []
+    stored = about_page(manifest, page_bytes(path))
+    return [page_check(manifest, stored, lambda language: _again(manifest, method, language))]
+
+
+def _again(manifest: Manifest, method: CellsMethod, language: str) -> bytes | None:
+    from jinja2 import TemplateError
+
+    try:
+        return public_page(manifest, method, language)
+    except TemplateError:
+        return None
+
+
+def given_again(
+    found: ReleaseFiles,
+    method: CellsMethod,
+    source: Path,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+) -> tuple[CellsInput, DataStore, list[str]]:
+    """The method's input once more, from the plan and the hierarchies in the evidence, and what is
+    noted of it; the caller closes the store.
+
+    Raises InputError, StorageError, what malformed evidence raises, Cancelled.
+    """
+    from dpdesk.app.planning import ON_FILES, noted_cells
+    from dpdesk.io.store import DataStore
+
+    recorded, where = found.facts().evidence, "the plan in the evidence"
+    plan = Plan.from_plain(recorded.plan, where)
+    hierarchies = recorded_hierarchies(recorded.hierarchies)
+    spec = replace(plan.source, path=str(source.resolve()))
+    data = DataStore.open(spec, source.parent, workspace, token, report)
+    notes: list[str] = []
+
+    def note(code: str, sentence: str) -> None:
+        if code not in ON_FILES:
+            notes.append(sentence)
+
+    try:
+        name = recorded.source.name
+        _, given = noted_cells(plan, method, hierarchies, data, name, where, token, note)
+    except BaseException:
+        data.close()
+        raise
+    return given, data, notes
+
+
+def evidence_check(
+    found: ReleaseFiles,
+    manifest: Manifest,
+    method: CellsMethod,
+    given: CellsInput,
+    data: DataStore,
+    noted: list[str],
+    checks: tuple[ClaimCheck, ...],
+    token: CancelToken,
+) -> ClaimCheck:
+    """The figures of the evidence against those that its tables and the source give."""
+    evidence = found.evidence
+    assert evidence is not None
+    complete = same_texts(manifest)
+    plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
+    faults = source_faults(evidence, data, plan.source, complete=complete)
+    if not complete:
+        return figures_check(faults, other_texts(manifest))
+    published, kept = both_tables(manifest, found.public, found.internal, token)
+    assert kept is not None
+    again = method.made_again(given, as_table(evidence["result"]), published, kept, token)
+    made = {
+        "result": {**again.result, **again.internal},
+        "risk": dict(again.risk),
+        "utility": dict(again.utility),
+        **found_values(again.figures, again.charts, ()),
+    }
+    faults += [
+        not_given(key) for key, value in made.items() if not same_values(evidence.get(key), value)
+    ]
+    faults += checks_fault(evidence, checks)
+    said = [*noted, *(note.sentence for note in again.notes)]
+    return figures_check([*faults, *note_faults(evidence, said)])

@@ -1,0 +1,175 @@
+"""Parameters of protected tables: rules, measures, ready cells, linked tables, what is known.
+
+In a form they are typed as in a plan, on one line.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias
+
+from dpdesk.core.list_parameters import StructuredParameter
+from dpdesk.core.parameters import Nested, ParameterValue, exact_number
+from dpdesk.core.plain import freeze
+
+COUNT, SUM, MEAN = "count", "sum", "mean"
+THRESHOLD, DOMINANCE, P_PERCENT, PQ = "threshold", "dominance", "p-percent", "pq"
+RULES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    THRESHOLD: (frozenset("n"), frozenset(("range", "full"))),
+    DOMINANCE: (frozenset("nk"), frozenset()),
+    P_PERCENT: (frozenset("p"), frozenset()),
+    PQ: (frozenset("pq"), frozenset()),
+}
+"""The keys that a rule must have, and those that it may have."""
+_Check: TypeAlias = Callable[[object], bool]
+
+
+@dataclass(frozen=True)
+class TypedParameter(StructuredParameter):
+    """Tables and lists of one shape; ``fits`` says whether a value has it."""
+
+    fits: _Check = bool
+    shape: str = ""
+    default: object = None
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; a form's text is what a plan has after ``=``."""
+        if isinstance(raw, str) and raw.lstrip()[:1] in ("[", "{"):
+            try:
+                raw = tomllib.loads(f"typed = {raw}", parse_float=Decimal)["typed"]
+            except (tomllib.TOMLDecodeError, KeyError):
+                raise self.invalid(where, raw) from None
+        if not self.fits(raw):
+            raise self.invalid(where, raw)
+        return Nested(freeze(raw))
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return None if self.default is None else Nested(freeze(self.default))
+
+    def as_text(self, value: ParameterValue) -> str:
+        """See :meth:`Parameter.as_text`."""
+        plain = self.as_plain(value)
+        if plain is None or isinstance(plain, str):
+            return plain or ""
+        return _typed(plain)
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return self.shape
+
+
+def _typed(plain: object) -> str:
+    """A plain value as a plan writes it on one line."""
+    if isinstance(plain, Mapping):
+        return f"{{ {', '.join(f'{_key(key)} = {_typed(item)}' for key, item in plain.items())} }}"
+    if isinstance(plain, list | tuple):
+        return f"[{', '.join(map(_typed, plain))}]"
+    if isinstance(plain, bool):
+        return str(plain).lower()
+    return _quoted(plain) if isinstance(plain, str) else str(plain)
+
+
+def _key(key: object) -> str:
+    text = str(key)
+    bare = text.isascii() and text.replace("_", "").replace("-", "").isalnum()
+    return text if bare else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in escaped) + '"'
+
+
+def is_measure(raw: object) -> bool:
+    """``"count"``, or the sum or mean of a column, perhaps with a column of weights."""
+    if raw == COUNT:
+        return True
+    if not isinstance(raw, Mapping) or not set(raw) <= {SUM, MEAN, "weight"}:
+        return False
+    return len({SUM, MEAN} & set(raw)) == 1 and all(_is_name(item) for item in raw.values())
+
+
+def is_rules(raw: object) -> bool:
+    """A list of rules with the numbers that each one needs."""
+    return isinstance(raw, list | tuple) and all(_is_rule(item) for item in raw)
+
+
+def _is_rule(raw: object) -> bool:
+    if not isinstance(raw, Mapping) or raw.get("rule") not in RULES:
+        return False
+    required, optional = RULES[str(raw["rule"])]
+    given = set(raw) - {"rule"}
+    if not required <= given <= required | optional:
+        return False
+    flags = {"full"} & given
+    if not all(isinstance(raw[key], bool) for key in flags):
+        return False
+    numbers = {key: exact_number(raw[key]) for key in given - flags}
+    if any(isinstance(raw[key], str) for key in numbers):
+        return False  # a quoted number is a slip
+    if any(number is None or number < 0 for number in numbers.values()):
+        return False
+    whole = numbers.get("n")
+    if whole is not None and (whole.denominator != 1 or whole < 1):
+        return False
+    most = 100 if raw["rule"] in (DOMINANCE, PQ) else 10**6
+    return all(0 < (numbers[key] or 0) <= most for key in ("k", "p", "q") if key in numbers)
+
+
+def is_cells(raw: object) -> bool:
+    """Columns of a source with a row for each cell."""
+    if not isinstance(raw, Mapping) or "value" not in raw:
+        return False
+    names = {key: item for key, item in raw.items() if key != "top"}
+    top = raw.get("top", [])
+    return (
+        set(names) <= {"value", "frequency", "status", "cost"}
+        and all(_is_name(item) for item in names.values())
+        and isinstance(top, list | tuple)
+        and all(_is_name(item) for item in top)
+    )
+
+
+def is_tables(raw: object) -> bool:
+    """Several tables, each with a name of its own and its dimensions."""
+    if not isinstance(raw, list | tuple) or not raw:
+        return False
+    if not all(isinstance(item, Mapping) and _is_table(item) for item in raw):
+        return False
+    names = [str(item["name"]).casefold() for item in raw if isinstance(item, Mapping)]
+    return len(set(names)) == len(names)
+
+
+def _is_table(raw: Mapping[str, object]) -> bool:
+    hierarchies = raw.get("hierarchy", {})
+    return (
+        set(raw) <= {"name", "rows", "columns", "measure", "hierarchy"}
+        and _is_name(raw.get("name"))
+        and all(_is_names(raw.get(key, [])) for key in ("rows", "columns"))
+        and bool(raw.get("rows") or raw.get("columns"))
+        and is_measure(raw.get("measure", COUNT))
+        and isinstance(hierarchies, Mapping)
+        and all(map(_is_name, hierarchies.values()))
+    )
+
+
+def is_attacker(raw: object) -> bool:
+    """Shares of a cell's value between which everyone knows it to lie."""
+    if not isinstance(raw, Mapping) or not set(raw) <= {"lower", "upper"}:
+        return False
+    if any(isinstance(item, str) for item in raw.values()):
+        return False
+    lower, upper = exact_number(raw.get("lower", 0)), exact_number(raw.get("upper", 1))
+    return lower is not None and upper is not None and 0 <= lower <= 1 <= upper
+
+
+def _is_name(raw: object) -> bool:
+    return isinstance(raw, str) and bool(raw)
+
+
+def _is_names(raw: object) -> bool:
+    return isinstance(raw, list | tuple) and all(_is_name(item) for item in raw)

@@ -1,1 +1,0 @@
-"""The most frequent sets of items, chosen and counted with noise."""

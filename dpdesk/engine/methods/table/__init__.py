@@ -1,0 +1,1 @@
+"""Protected tables: counts and amounts with suppression or rounding."""

@@ -1,0 +1,425 @@
+"""The cells of a plan's tables, from microdata or from ready cells, as one system of equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import counted, msg
+from dpdesk.core.parameters import exact_number
+from dpdesk.core.plain import quoted
+from dpdesk.core.schema import Role
+from dpdesk.core.table_parameters import COUNT, MEAN
+from dpdesk.core.tabulation import CellSource, Tabulated, Tabulation
+from dpdesk.engine.hierarchies.alignment import align, default_hierarchy
+from dpdesk.engine.method import CellsInput, own_hierarchy
+from dpdesk.engine.methods.table.settings import Settings, TableSpec
+from dpdesk.engine.tables.model import Cells, Dimension, Exact, System, Table
+from dpdesk.engine.tables.rules import Rule
+
+_STATUS = {"S": 0, "s": 0, "U": 1, "u": 1, "P": 2, "p": 2, "": 3}
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The tables of a plan with their cells.
+
+    ``scales`` are the decimals of the grid of each table; ``weights`` the sums of weights of a
+    table of means, with the decimals of theirs. ``left_out`` rows had no value or weight.
+    """
+
+    settings: Settings
+    system: System
+    scales: tuple[int, ...]
+    weights: tuple[tuple[Exact, int] | None, ...] = field(repr=False)
+    left_out: int = 0
+
+    @property
+    def counts(self) -> bool:
+        """Whether a table holds counts."""
+        return any(spec.measure.kind == COUNT for spec in self.settings.tables)
+
+
+def rules_of(settings: Settings) -> tuple[Rule, ...]:
+    """The rules of a plan, as the library takes them."""
+    found = []
+    for raw in settings.rules:
+        numbers = {key: Fraction(str(raw[key])) for key in raw if key not in ("rule", "full")}
+        kind = str(raw["rule"])
+        if kind == "pq":
+            share = numbers["p"] / numbers["q"] * 100
+        else:
+            share = numbers.get("k", numbers.get("p", Fraction(0)))
+        wide = numbers.get("range")
+        found.append(Rule(kind, int(numbers.get("n", 0)), share, wide))  # type: ignore[arg-type]
+        if raw.get("full") is True:
+            found.append(Rule("full", range=wide))
+    return tuple(found)
+
+
+def count_tables(given: CellsInput, token: CancelToken) -> Counted:
+    """Count all tables of a plan.
+
+    Raises InputError ``table.*`` and what the source raises, Cancelled.
+    """
+    settings = Settings.from_parameters(given.parameters, given.where)
+    needed = max((rule.contributions for rule in rules_of(settings)), default=0)
+    tables: list[Table] = []
+    scales: list[int] = []
+    weights: list[tuple[Exact, int] | None] = []
+    prints: list[NDArray[np.object_]] = []
+    left_out = 0
+    for spec in settings.tables:
+        token.check()
+        dimensions = tuple(
+            _dimension(given, spec, name, settings, token) for name in spec.dimensions
+        )
+        if settings.cells is not None:
+            cells, scale = ready_cells(given, settings, spec, dimensions, needed, token)
+            weights.append(None)
+        else:
+            # Who is alone in a cell is told apart by a number, so one is always asked for.
+            found = _tabulated(given, spec, dimensions, max(needed, 1), token)
+            cells, scale = _cells(found), found.scale
+            mean = spec.measure.kind == MEAN
+            weights.append((found.weights, found.weight_scale) if mean else None)
+            prints.append(found.prints)
+            left_out += found.left_out
+        tables.append(Table(spec.name, dimensions, cells, measure=spec.measure.words))
+        scales.append(scale)
+    if prints:
+        tables = _identified(tables, prints)
+    return Counted(settings, System.of(tables), tuple(scales), tuple(weights), left_out)
+
+
+def _dimension(
+    given: CellsInput, spec: TableSpec, name: str, settings: Settings, token: CancelToken
+) -> Dimension:
+    """The nodes of a dimension: those of its hierarchy, or the values that occur.
+
+    Raises InputError ``table.total``, ``hierarchy.missing-leaf``.
+    """
+    table = given.source.frequency_table([name], token)
+    values, gone = table.domains[0], {table.domains[0][code] for code in table.missing[0]}
+    stored = given.hierarchies.get(own_hierarchy(name, spec.name)) or given.hierarchies.get(name)
+    ready = settings.cells is not None
+    if stored is None:
+        leaves = [v for v in in_order(values, gone) if not (ready and _is_margin(v, settings))]
+        stored = default_hierarchy(name, leaves) if leaves else None
+    elif not ready:
+        stored = align(table, {name: stored}, given.where).hierarchies[0]
+    if stored is None or (not ready and settings.total in values):
+        raise InputError(
+            "table.total",
+            msg(
+                "{where}: the column `{column}` has no value but totals, or has the value {label}, "
+                "which is how `total` calls every margin.",
+                where=given.where,
+                column=name,
+                label=quoted(settings.total),
+            ),
+            hint="Choose another `total`.",
+            details={"key": "total"},
+        )
+    made = Dimension.of(name, stored, settings.total)
+    if ready:
+        _refuse_strange(given, name, values, made, settings)
+    return made
+
+
+def _is_margin(label: str, settings: Settings) -> bool:
+    return label in ("", settings.total)
+
+
+def _refuse_strange(
+    given: CellsInput, name: str, values: Sequence[str], made: Dimension, settings: Settings
+) -> None:
+    """Ready cells have the labels of their dimension, and no others."""
+    known = {*made.labels}
+    strange = [one for one in values if one not in known and not _is_margin(one, settings)]
+    if strange:
+        raise InputError(
+            "hierarchy.missing-leaf",
+            msg(
+                "{where}, attribute `{attribute}`: {value} is neither a value of its hierarchy nor "
+                "one of its groups, expected one of them or {total}.",
+                where=given.where,
+                attribute=name,
+                value=quoted(strange[0]),
+                total=quoted(settings.total),
+            ),
+            details={"attribute": name, "values": tuple(strange[:100])},
+        )
+
+
+def in_order(values: Sequence[str], missing: Collection[str]) -> list[str]:
+    """Values without a hierarchy: numbers by size, texts by code point, missing ones last."""
+    present = [one for one in values if one not in missing]
+    numbers = [exact_number(one) for one in present]
+    if all(number is not None for number in numbers):
+        order = sorted(range(len(present)), key=lambda i: (numbers[i] or Fraction(0), present[i]))
+        present = [present[i] for i in order]
+    else:
+        present.sort()
+    return [*present, *sorted(missing)]
+
+
+def _members(dimension: Dimension) -> dict[str, tuple[int, ...]]:
+    """The nodes that each value of a dimension counts in."""
+    found = {}
+    for leaf in dimension.leaves.tolist():
+        nodes, node = [], leaf
+        while node >= 0:
+            nodes.append(node)
+            node = int(dimension.parents[node])
+        found[dimension.labels[leaf]] = tuple(nodes)
+    return found
+
+
+def _tabulated(
+    given: CellsInput,
+    spec: TableSpec,
+    dimensions: tuple[Dimension, ...],
+    top: int,
+    token: CancelToken,
+) -> Tabulated:
+    held = given.with_role(Role.CLUSTER)
+    asked = Tabulation(
+        spec.dimensions,
+        tuple(_members(dimension) for dimension in dimensions),
+        tuple(len(dimension.labels) for dimension in dimensions),
+        spec.measure.column,
+        spec.measure.weight,
+        held[0] if held else None,
+        top,
+    )
+    return given.source.tabulate(asked, token)
+
+
+def _cells(found: Tabulated) -> Cells:
+    signed = bool((found.totals != found.sizes).any())
+    return Cells(
+        found.totals,
+        found.frequency,
+        found.top,
+        found.who,
+        found.sizes if signed else None,
+    )
+
+
+def _identified(tables: list[Table], prints: list[NDArray[np.object_]]) -> list[Table]:
+    """The tables with equal numbers where cells hold the same rows."""
+    codes: dict[object, int] = {}
+    found = []
+    for table, own in zip(tables, prints, strict=True):
+        numbers = [codes.setdefault(one, len(codes)) for one in own.tolist()]
+        held = np.where(table.cells.frequency > 0, np.array(numbers, dtype=np.int64), -1)
+        found.append(replace(table, identity=held))
+    return found
+
+
+def ready_cells(
+    given: CellsInput,
+    settings: Settings,
+    spec: TableSpec,
+    dimensions: tuple[Dimension, ...],
+    needed: int,
+    token: CancelToken,
+) -> tuple[Cells, int]:
+    """Cells that the source has ready, a row for each; absent margins are added up.
+
+    Raises InputError ``table.double-cell``, ``table.cells``.
+    """
+    columns = settings.cells or {}
+    reader = _ReadyCells(given, settings, spec, dimensions, token)
+    reader.refuse_doubles()
+    values, there, scale = reader.numbers(str(columns["value"]))
+    counts = spec.measure.kind == COUNT
+    held = columns.get("frequency")
+    filled = reader.added_up(values, there)
+    if held is not None:
+        frequency, known, decimals = reader.numbers(str(held))
+        if decimals:
+            raise reader.wrong("`frequency` of `cells` holds a number that is not whole")
+        frequency = reader.added_up(frequency, known)
+    elif counts and not scale:
+        frequency = filled
+    else:
+        # Not known: nothing but that who contributes nothing adds nothing.
+        frequency = np.where(filled == 0, 0, -1)
+        if any(rule.kind in ("threshold", "full") for rule in rules_of(settings)):
+            raise reader.wrong("a threshold needs the column `frequency` of `cells`")
+    names = columns.get("top", [])
+    assert isinstance(names, list)
+    if needed > len(names):
+        raise reader.wrong(
+            msg(
+                "a rule looks at the {n} largest contributions, which `top` of `cells` must name",
+                n=needed,
+            )
+        )
+    top, scale, filled = reader.largest(list(map(str, names)), scale, filled)
+    status = reader.statuses(columns.get("status"))
+    cost = None
+    if "cost" in columns:
+        amounts, priced, decimals = reader.numbers(str(columns["cost"]))
+        cost = np.where(priced, amounts.astype(np.float64) / 10.0**decimals, np.nan)
+    whole = np.array(frequency.tolist(), dtype=np.int64)
+    return Cells(filled, whole, top, None, None, status, cost), scale
+
+
+class _ReadyCells:
+    """A source with a row per cell, read into the cells of one table."""
+
+    def __init__(
+        self,
+        given: CellsInput,
+        settings: Settings,
+        spec: TableSpec,
+        dimensions: tuple[Dimension, ...],
+        token: CancelToken,
+    ) -> None:
+        self._given, self._settings, self._token = given, settings, token
+        self._dimensions = dimensions
+        self._source: CellSource = given.source
+        others = [name for name in settings.dimensions if name not in spec.dimensions]
+        # Rows of other tables: those where a column that is not a dimension here has no total.
+        self._columns = (*spec.dimensions, *others)
+        own = [
+            {"": (len(d.labels) - 1,)} | {label: (node,) for node, label in enumerate(d.labels)}
+            for d in dimensions
+        ]
+        self._members: tuple[Mapping[str, tuple[int, ...]], ...] = (
+            *own,
+            *({settings.total: (0,), "": (0,)} for _ in others),
+        )
+        self.shape = tuple(len(each.labels) for each in dimensions)
+        self._shape = (*self.shape, *(1 for _ in others))
+
+    def wrong(self, what: str) -> InputError:
+        """The error that ready cells do not give what is needed."""
+        sentence = msg("{where}: {what}.", where=self._given.where, what=what)
+        return InputError("table.cells", sentence, details={"key": "cells"})
+
+    def _asked(self, value: str | None) -> Tabulated:
+        asked = Tabulation(self._columns, self._members, self._shape, value)
+        return self._source.tabulate(asked, self._token)
+
+    def refuse_doubles(self) -> None:
+        """Raise InputError where two rows are the same cell."""
+        twice = np.flatnonzero(self._asked(None).frequency > 1)
+        if twice.size:
+            places = np.unravel_index(int(twice[0]), self.shape)
+            names = (d.labels[int(i)] for d, i in zip(self._dimensions, places, strict=True))
+            cell = " × ".join(names)
+            raise InputError(
+                "table.double-cell",
+                msg(
+                    "{source}: two rows are the cell {cell}, expected a row for each.",
+                    source=self._source.name,
+                    cell=cell,
+                ),
+                hint="Without `cells`, the rows are counted as microdata.",
+            )
+
+    def numbers(self, column: str) -> tuple[Exact, NDArray[np.bool_], int]:
+        """Numbers of a column by cell, where there are any, and their decimals."""
+        found = self._asked(column)
+        return found.totals, found.frequency > 0, found.scale
+
+    def added_up(self, values: Exact, there: NDArray[np.bool_]) -> Exact:
+        """The numbers with absent margins added up, and 0 for absent cells without parts."""
+        sums = self._filled(values[:, None], there, lambda parts: parts.sum(axis=1)[:, None])
+        return np.asarray(sums[:, 0], dtype=object)
+
+    def _filled(
+        self, lines: Exact, there: NDArray[np.bool_], combine: Callable[[Exact], Exact]
+    ) -> Exact:
+        """Lines of cells, absent margins made from their parts once all of these are known.
+
+        ``combine`` gets the lines of the parts one after the other, shape (cells, parts · width).
+        """
+        width = lines.shape[1]
+        array, known = lines.reshape(*self.shape, width).copy(), there.reshape(self.shape).copy()
+        inner = [np.isin(np.arange(len(d.labels)), d.parents) for d in self._dimensions]
+        leaf = np.ones(self.shape, dtype=bool)
+        for axis, is_inner in enumerate(inner):
+            leaf &= ~_along(is_inner, axis, self.shape)
+        known |= leaf
+        while not known.all():
+            for axis, dimension in enumerate(self._dimensions):
+                for total in np.flatnonzero(inner[axis]).tolist():
+                    parts = np.flatnonzero(dimension.parents == total)
+                    place: tuple[slice | int, ...] = (*(slice(None),) * axis, total)
+                    fresh = np.take(known, parts, axis).all(axis=axis) & ~known[place]
+                    below = np.moveaxis(np.take(array, parts, axis), axis, -2)[fresh]
+                    if len(below):
+                        flat = below.reshape(len(below), -1)
+                        array[place][fresh] = combine(flat)[:, :width]
+                    known[place] |= fresh
+        return np.asarray(array.reshape(-1, width), dtype=object)
+
+    def largest(
+        self, names: list[str], scale: int, values: Exact
+    ) -> tuple[Exact | None, int, Exact]:
+        """The largest contributions on a grid with the values; those of absent margins from parts.
+
+        Gives the decimals of that grid and the values on it too.
+        """
+        if not names:
+            return None, scale, values
+        found = [self.numbers(name) for name in names]
+        finest = max(scale, *(each[2] for each in found))
+        columns = [each[0] * 10 ** (finest - each[2]) for each in found]
+        there = np.logical_or.reduce([each[1] for each in found])
+        top = self._filled(_sorted(np.stack(columns, axis=1)), there, _sorted)
+        return top, finest, values * 10 ** (finest - scale)
+
+    def statuses(self, column: object) -> NDArray[np.str_] | None:
+        """The statuses set by hand: S, U, P or none."""
+        if column is None:
+            return None
+        name = str(column)
+        table = self._source.frequency_table([name], self._token)
+        domain = table.domains[0]
+        unknown = [text for text in domain if text.strip() not in _STATUS]
+        if unknown:
+            raise InputError(
+                "table.status",
+                counted(
+                    "{source}, column `{column}`: {found} is not a status, expected S (safe), "
+                    "U (unsafe), P (must be published) or nothing.",
+                    "{source}, column `{column}`: {found} and others ({n} in all) are not a "
+                    "status, expected S (safe), U (unsafe), P (must be published) or nothing.",
+                    n=len(unknown),
+                    source=self._source.name,
+                    column=name,
+                    found=quoted(unknown[0]),
+                ),
+                details={"column": name},
+            )
+        members = {text: (_STATUS[text.strip()],) for text in domain}
+        asked = Tabulation((*self._columns, name), (*self._members, members), (*self._shape, 4))
+        found = self._source.tabulate(asked, self._token).frequency.reshape(-1, 4)
+        letters = np.array(["S", "U", "P", ""])
+        return np.where(found.any(axis=1), letters[found.argmax(axis=1)], "")
+
+
+def _sorted(amounts: Exact) -> Exact:
+    """Each row by size, largest first."""
+    found = amounts.copy()
+    for row in found:
+        row[:] = sorted(row, key=abs, reverse=True)
+    return found
+
+
+def _along(flags: NDArray[np.bool_], axis: int, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    wide = [1] * len(shape)
+    wide[axis] = -1
+    return np.broadcast_to(flags.reshape(wide), shape)

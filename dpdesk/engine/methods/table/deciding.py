@@ -1,0 +1,348 @@
+"""From counted cells to the tables of a release: what is suppressed or rounded, and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from dpdesk.core.charts import Figure
+from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
+from dpdesk.core.messages import counted as counted_text
+from dpdesk.core.messages import msg
+from dpdesk.core.table_parameters import MEAN
+from dpdesk.core.tabulation import (
+    PRIMARY,
+    PUBLISHED,
+    SECONDARY,
+    SUPPRESSED,
+    CellAxis,
+    CellTable,
+)
+from dpdesk.engine.method import CellsInput, CellsOutcome
+from dpdesk.engine.methods.table.counting import Counted, count_tables, rules_of
+from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
+from dpdesk.engine.methods.table.settings import (
+    FREQUENCY,
+    NONE,
+    RANDOM,
+    SUPPRESS,
+    VALUE,
+    Settings,
+)
+from dpdesk.engine.tables.model import Bounds, Exact, Flags, Floats, Table, exact
+from dpdesk.engine.tables.rules import Judgement, judge
+
+COUNT_CELLS, PROTECT = "Count the cells", "Protect the table"
+
+
+@dataclass(frozen=True, eq=False)
+class Protected:
+    """What is published of each variable, and what an attacker can say of it at most.
+
+    ``lower`` and ``upper`` are on the grid (inf: no bound); ``released`` what is published.
+    ``internal`` are figures of the search.
+    """
+
+    hidden: Flags
+    released: Exact
+    lower: Floats
+    upper: Floats
+    internal: dict[str, object] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """A protected system of tables."""
+
+    counted: Counted
+    judged: Judgement
+    protected: Protected
+
+
+def decide(given: CellsInput, token: CancelToken, report: Report) -> CellsOutcome:
+    """See :meth:`CellsMethod.decide`."""
+    report(StepStarted(COUNT_CELLS, 1, 2))
+    counted = count_tables(given, token)
+    settings = counted.settings
+    unit = 1 if counted.counts else None
+    judged = judge(counted.system, rules_of(settings), settings.range, unit)
+    report(StepStarted(PROTECT, 2, 2))
+    return outcome_of(Decision(counted, judged, protect(counted, judged, token, report)))
+
+
+def made_again(
+    given: CellsInput,
+    recorded: Mapping[str, object],
+    published: Mapping[str, CellTable],
+    kept: Mapping[str, CellTable],
+    token: CancelToken,
+) -> CellsOutcome:
+    """See :meth:`CellsMethod.made_again`."""
+    counted = count_tables(given, token)
+    settings, system = counted.settings, counted.system
+    judged = judge(system, rules_of(settings), settings.range, 1 if counted.counts else None)
+    hidden = np.zeros(len(system), dtype=bool)
+    released = system.cells.values.copy()
+    ends = np.full((2, len(system)), np.inf)
+    for place, spec in enumerate(settings.tables):
+        own, scale = system.variables[place], counted.scales[place]
+        hidden[own] = [not text for text in published[spec.file].values]
+        if settings.rounds:
+            texts = published[spec.file].values
+            released[own] = exact([int(Fraction(text) * 10**scale) for text in texts])
+        if settings.protect == SUPPRESS:
+            inside = kept[spec.file].internal
+            for end, key in zip(ends, ("lower", "upper"), strict=True):
+                numbers = [float(text) * 10**scale if text else np.inf for text in inside[key]]
+                end[own] = numbers
+    searched = {BOUND: recorded[BOUND]} if BOUND in recorded else {}
+    protected = Protected(hidden, released, ends[0], ends[1], searched)
+    return outcome_of(Decision(counted, judged, protected))
+
+
+BOUND = "bound"
+"""The proven least cost: what of the figures only the search can tell."""
+
+
+def cost_of(counted: Counted, chosen: Flags) -> int | float:
+    """What suppressing cells costs, in the plan's measure of cost."""
+    return plain_amount(sum((cell_costs(counted)[chosen]).tolist(), Fraction(0)))
+
+
+def cell_costs(counted: Counted) -> Exact:
+    """The cost of each cell: set by hand, or as the plan says; values in units of the table."""
+    cells, settings = counted.system.cells, counted.settings
+    if settings.cost == VALUE:
+        # Tables that are protected together may have different grids.
+        scale = np.zeros(len(cells), dtype=np.int64)
+        for own, each in zip(counted.system.variables, counted.scales, strict=True):
+            scale[own] = each
+        plain = [Fraction(abs(v), 10 ** int(s)) for v, s in zip(cells.values, scale, strict=True)]
+    elif settings.cost == FREQUENCY:
+        plain = [Fraction(max(0, n)) for n in cells.frequency.tolist()]
+    else:
+        plain = [Fraction(1)] * len(cells)
+    if cells.cost is not None:
+        by_hand = cells.cost.tolist()
+        plain = [p if c != c else Fraction(str(c)) for p, c in zip(plain, by_hand, strict=True)]
+    return exact(plain)
+
+
+def protect(counted: Counted, judged: Judgement, token: CancelToken, report: Report) -> Protected:
+    """Protect the cells as the plan asks, but for random draws."""
+    cells, settings = counted.system.cells, counted.settings
+    if settings.protect in (NONE, RANDOM):
+        amounts = cells.values.astype(np.float64)
+        nothing = np.zeros(len(cells), dtype=bool)
+        return Protected(nothing, cells.values, amounts, amounts)
+    from dpdesk.engine.methods.table.protecting import rounded, suppressed
+
+    work = suppressed if settings.protect == SUPPRESS else rounded
+    return work(counted, judged, token, report)
+
+
+def outcome_of(decision: Decision) -> CellsOutcome:
+    """The outcome of protected tables: files, figures, guarantee."""
+    counted, protected = decision.counted, decision.protected
+    settings, unsafe = counted.settings, decision.judged.required.unsafe
+    tables = tuple(_table(decision, place) for place in range(len(settings.tables)))
+    hidden = protected.hidden
+    primary, secondary = int((hidden & unsafe).sum()), int((hidden & ~unsafe).sum())
+    internal: dict[str, object] = {
+        "primary": int(unsafe.sum()),
+        "secondary": secondary,
+        **protected.internal,
+    }
+    if settings.protect == SUPPRESS:
+        internal["cost"] = cost_of(counted, hidden & ~unsafe)
+        bound = Fraction(str(internal.setdefault(BOUND, 0)))
+        internal["proven_optimal"] = bound >= Fraction(str(internal["cost"]))
+    if settings.rounds:
+        change = np.abs(protected.released - counted.system.cells.values)
+        internal["distance"] = plain_amount(Fraction(sum(change.tolist()), 10 ** counted.scales[0]))
+    result: dict[str, object] = {
+        "cells": sum(len(table.values) for table in tables),
+        "suppressed": sum(table.suppressed for table in tables),
+        "tables": [
+            {
+                "name": table.name,
+                "file": table.file,
+                "dimensions": [axis.as_json() for axis in table.axes],
+                "measure": spec.measure.kind,
+                "cells": len(table.values),
+                "suppressed": table.suppressed,
+            }
+            for table, spec in zip(tables, settings.tables, strict=True)
+        ],
+    }
+    return CellsOutcome(
+        guarantee=table_guarantee(Promise.of(settings)),
+        result=result,
+        internal=internal,
+        figures=_figures(settings, result, internal, primary),
+        notes=(*_notes(counted, int(unsafe.sum()), internal), *protected.notes),
+        tables=tables,
+    )
+
+
+def _notes(counted: Counted, unsafe: int, internal: Mapping[str, object]) -> list[Note]:
+    """What the agency should know before it releases this."""
+    settings, found = counted.settings, []
+    if counted.left_out:
+        found.append(
+            Note(
+                "table.left-out",
+                counted_text(
+                    "{n} row has no value or no weight and counts in no cell.",
+                    "{n} rows have no value or no weight and count in no cell.",
+                    n=counted.left_out,
+                ),
+            )
+        )
+    if settings.protect == NONE and unsafe:
+        found.append(
+            Note(
+                "table.unprotected",
+                counted_text(
+                    "{n} cell is unsafe by the rules, and nothing protects it.",
+                    "{n} cells are unsafe by the rules, and nothing protects them.",
+                    n=unsafe,
+                ),
+            )
+        )
+    if internal.get("proven_optimal") is False:
+        found.append(
+            Note(
+                "table.not-proven",
+                msg(
+                    "The cost of the further cells is {cost}; that less than {bound} is not enough "
+                    "is proven, and between the two nothing is known.",
+                    cost=str(internal["cost"]),
+                    bound=str(internal["bound"]),
+                ),
+            )
+        )
+    if settings.protect == SUPPRESS and settings.secondary == NONE and unsafe:
+        sentence = "Only unsafe cells are suppressed: many can be computed back from totals."
+        found.append(Note("table.no-secondary", sentence))
+    return found
+
+
+def _figures(
+    settings: Settings, result: dict[str, object], internal: dict[str, object], primary: int
+) -> tuple[Figure, ...]:
+    figures = [
+        Figure("cells", "Cells", float(str(result["cells"])), "count"),
+        Figure("unsafe_cells", "Unsafe cells", float(str(internal["primary"])), "count"),
+    ]
+    if settings.protect == SUPPRESS:
+        figures += [
+            Figure(
+                "suppressed_cells", "Suppressed cells", float(str(result["suppressed"])), "count"
+            ),
+            Figure(
+                "secondary_cells",
+                "Of them to protect others",
+                float(str(internal["secondary"])),
+                "count",
+            ),
+        ]
+    return tuple(figures)
+
+
+def _table(decision: Decision, place: int) -> CellTable:
+    """One table as its files hold it."""
+    counted, protected, judged = decision.counted, decision.protected, decision.judged
+    settings, system = counted.settings, counted.system
+    spec, table, own = settings.tables[place], system.tables[place], system.variables[place]
+    scale, unsafe = counted.scales[place], judged.required.unsafe[own]
+    hidden = protected.hidden[own]
+    divisors = _divisors(counted, place) if spec.measure.kind == MEAN else None
+    released = number_texts(protected.released[own], scale, divisors)
+    values = tuple("" if gone else text for gone, text in zip(hidden, released, strict=True))
+    told = np.where(hidden, np.where(unsafe, PRIMARY, SECONDARY), PUBLISHED)
+    public = told if settings.tell_apart else np.where(hidden, SUPPRESSED, PUBLISHED)
+    inside = told if settings.protect == SUPPRESS else np.where(unsafe, PRIMARY, PUBLISHED)
+    texts = number_texts(system.cells.values[own], scale, divisors)
+    ends = [
+        tuple(
+            known if not (gone or settings.rounds) else text if np.isfinite(end) else ""
+            for known, gone, end, text in zip(
+                texts,
+                hidden,
+                each[own],
+                number_texts(_exact(each[own]), scale, divisors),
+                strict=True,
+            )
+        )
+        for each in (protected.lower, protected.upper)
+    ]
+    required = judged.required
+    internal = {
+        "value": tuple(texts),
+        "status": tuple(inside.tolist()),
+        "frequency": tuple(str(n) if n >= 0 else "" for n in system.cells.frequency[own].tolist()),
+        "lower_required": tuple(number_texts(required.lower[own], scale, divisors)),
+        "upper_required": tuple(number_texts(required.upper[own], scale, divisors)),
+        "lower": ends[0],
+        "upper": ends[1],
+    }
+    axes = _axes(table)
+    return CellTable(spec.name, spec.file, axes, values, tuple(public.tolist()), internal)
+
+
+def _exact(ends: Floats) -> Exact:
+    """Floats as fractions; what is not finite as 0."""
+    return exact([Fraction(end) if np.isfinite(end) else 0 for end in ends.tolist()])
+
+
+def _axes(table: Table) -> tuple[CellAxis, ...]:
+    return tuple(
+        CellAxis(each.name, each.labels, tuple(each.parents.tolist())) for each in table.dimensions
+    )
+
+
+def _divisors(counted: Counted, place: int) -> list[Fraction]:
+    """The sums of weights by which sums become means."""
+    found = counted.weights[place]
+    assert found is not None
+    weights, scale = found
+    return [Fraction(weight, 10**scale) for weight in weights.tolist()]
+
+
+def number_texts(amounts: Exact, scale: int, divisors: list[Fraction] | None = None) -> list[str]:
+    """Amounts of a grid as the shortest texts that read back as the same number."""
+    if divisors is None:
+        return [_number(amount, scale) for amount in amounts.tolist()]
+    pairs = zip(amounts.tolist(), divisors, strict=True)
+    return [_number(Fraction(amount) / by if by else 0, scale) for amount, by in pairs]
+
+
+def _number(amount: int | Fraction, scale: int) -> str:
+    value = Fraction(amount) / 10**scale
+    return str(value.numerator) if value.denominator == 1 else repr(float(value))
+
+
+def plain_amount(value: Fraction) -> int | float:
+    """An exact amount as JSON writes it."""
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def near(counted: Counted, hidden: Flags, released: Exact, base: int) -> Protected:
+    """Values that were rounded to multiples of ``base`` on the grid, and what they leave open."""
+    amounts, values = released.astype(np.float64), counted.system.cells.values
+    moved = (released != values).astype(bool)
+    wide = np.where(counted.system.known & ~moved, 0.0, float(base))
+    least = bounds_of(counted).lower.min(initial=0.0)  # 0: nothing is negative
+    return Protected(hidden, released, np.maximum(amounts - wide, least), amounts + wide)
+
+
+def bounds_of(counted: Counted) -> Bounds:
+    """What everyone knows of each cell."""
+    settings = counted.settings
+    upper = None if settings.upper is None else float(settings.upper)
+    return Bounds.of(counted.system.cells.values, float(settings.lower), upper)

@@ -1,0 +1,175 @@
+"""What a release of protected tables promises, in words, from what its manifest states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.messages import msg
+from dpdesk.core.plain import number_text
+from dpdesk.engine.methods.table.settings import CONTROLLED, NONE, RANDOM, SUPPRESS, Settings
+
+SUPPRESSION, ADDITIVE, AT_RANDOM, NOTHING = (
+    *("cell-suppression", "controlled-rounding", "random-rounding"),
+    "unprotected-tables",
+)
+MODELS = {SUPPRESS: SUPPRESSION, CONTROLLED: ADDITIVE, RANDOM: AT_RANDOM, NONE: NOTHING}
+"""The model of the guarantee, by the kind of protection."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What the sentences depend on.
+
+    ``audited``: every unsafe cell was found protected as far as the agency's rules ask. ``lower``
+    and ``upper`` are the shares of its value that everyone knows a cell to lie between.
+    """
+
+    protect: str
+    audited: bool = False
+    base: int = 0
+    singletons: bool = False
+    lower: Fraction = Fraction(0)
+    upper: Fraction | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Promise:
+        """From the settings of a plan."""
+        suppress = settings.protect == SUPPRESS
+        return cls(
+            settings.protect,
+            suppress and settings.secondary != NONE,
+            settings.base if settings.rounds else 0,
+            suppress and settings.singletons,
+            settings.lower if suppress else Fraction(0),
+            settings.upper if suppress else None,
+        )
+
+    @classmethod
+    def stated(cls, model: str, parameters: Mapping[str, object]) -> Promise:
+        """From what a manifest states. Raises KeyError, TypeError, ValueError for other forms."""
+        protect = {name: kind for kind, name in MODELS.items()}[model]
+        upper = parameters.get("upper")
+        base = parameters.get("base", 0)
+        if not isinstance(base, int):
+            raise TypeError("the base is a whole number")
+        return cls(
+            protect,
+            parameters.get("audited") is True,
+            base,
+            parameters.get("singletons") is True,
+            Fraction(str(parameters.get("lower", 0))),
+            None if upper is None else Fraction(str(upper)),
+        )
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What the guarantee states, as JSON values."""
+        if self.protect == SUPPRESS:
+            found: dict[str, object] = {
+                "audited": self.audited,
+                "singletons": self.singletons,
+                "lower": _plain(self.lower),
+            }
+            return found if self.upper is None else found | {"upper": _plain(self.upper)}
+        return {"base": self.base} if self.base else {}
+
+
+def _plain(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def table_guarantee(promise: Promise) -> Guarantee:
+    """The guarantee in words."""
+    words = {SUPPRESS: _suppressed, CONTROLLED: _rounded, RANDOM: _at_random, NONE: _nothing}
+    claim, assumes, not_covered = words[promise.protect](promise)
+    return Guarantee(MODELS[promise.protect], promise.parameters, claim, assumes, not_covered)
+
+
+_Words = tuple[str, tuple[str, ...], tuple[str, ...]]
+_OTHER_TABLES = (
+    "No other table about the same people or companies shares cells, totals or contributors with "
+    "these tables."
+)
+_TOGETHER = "Contributors who tell each other what they gave can compute others back."
+_MARKS = "That a cell is suppressed tells that it, or one that protects it, was found unsafe."
+_PARAMETERS = "By which rules cells count as unsafe is not published, because it would help others."
+
+
+def _suppressed(promise: Promise) -> _Words:
+    if not promise.audited:
+        claim = (
+            "Cells that the agency's rules call unsafe are not published; nothing else is "
+            "suppressed, so many of them can be computed back from totals."
+        )
+        return claim, (), (_OTHER_TABLES_LIMIT, _TOGETHER, _MARKS)
+    claim = (
+        "Nobody can compute the value of a cell that the agency's rules call unsafe from these "
+        "tables more closely than the rules allow."
+    )
+    assumes = [_known(promise), _OTHER_TABLES]
+    if promise.singletons:
+        assumes.append(
+            "A contributor who is alone in a cell knows that cell, and no other one; nobody else "
+            "uses what they gave themselves beyond what the rules take into account."
+        )
+    else:
+        assumes.append("Nobody who contributes to a cell uses what they gave themselves.")
+    return claim, tuple(assumes), (_TOGETHER, _MARKS, _PARAMETERS)
+
+
+_OTHER_TABLES_LIMIT = "Other tables about the same people or companies can tell more."
+
+
+def _known(promise: Promise) -> str:
+    if promise.upper is not None:
+        return msg(
+            "Before these tables appear, everyone knows of each cell that it lies between {lower} "
+            "times and {upper} times its value, and no more.",
+            lower=number_text(promise.lower),
+            upper=number_text(promise.upper),
+        )
+    if promise.lower:
+        return msg(
+            "Before these tables appear, everyone knows of each cell that it is at least {lower} "
+            "times its value, and no more.",
+            lower=number_text(promise.lower),
+        )
+    return (
+        "Before these tables appear, nobody knows more of a cell than that it is not negative, "
+        "or nothing where values can be negative."
+    )
+
+
+def _rounded(promise: Promise) -> _Words:
+    claim = msg(
+        "Every value is a multiple of {base} and less than {base} from the true one, and totals "
+        "are the sums of their parts.",
+        base=promise.base,
+    )
+    return claim, (_OTHER_TABLES,), (_NARROW, _TOGETHER, _PARAMETERS)
+
+
+_NARROW = "Totals and parts together can narrow a value down further than its own rounding does."
+
+
+def _at_random(promise: Promise) -> _Words:
+    claim = msg(
+        "Every value is a multiple of {base} and less than {base} from the true one; whether it "
+        "went up or down was drawn at random, so that it is right on average.",
+        base=promise.base,
+    )
+    assumes = (
+        "Each cell was drawn once and keeps its value in every table that is made of the same "
+        "data on this computer.",
+        _OTHER_TABLES,
+    )
+    sums = "Totals were rounded by themselves: they are not the sums of their parts."
+    return claim, assumes, (sums, _NARROW, _TOGETHER)
+
+
+def _nothing(promise: Promise) -> _Words:
+    claim = "The tables are published as they were counted; nothing is protected."
+    return claim, (), ("What single cells and their differences tell about people or companies.",)

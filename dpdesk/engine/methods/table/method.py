@@ -1,0 +1,135 @@
+"""Protected tables as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField
+from dpdesk.core.published import ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import CellsInput, CellsMethod, CellsOutcome, Exploration, KeptDraws
+from dpdesk.engine.methods.table.public_fields import CHECKED_BY, PUBLIC_FIELDS
+from dpdesk.engine.methods.table.settings import (
+    PARAMETERS,
+    RANDOM,
+    check_settings,
+    effective_roles,
+)
+
+if TYPE_CHECKING:
+    from dpdesk.core.tabulation import CellTable
+    from dpdesk.engine.noise.randomness import RandomSource
+
+
+class ProtectedTables(CellsMethod):
+    """Counts, sums and means with margins, whose unsafe cells are suppressed or rounded.
+
+    Source: resources/docs/protected-tables.md.
+    """
+
+    id: ClassVar[str] = "table"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.CELLS,
+        Protection.CELLS,
+        Spending.NOTHING,
+        exports=frozenset({"csv"}),
+        uses=frozenset(),
+    )
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "Protected tables"
+    summary: ClassVar[str] = (
+        "Release tables of counts, sums or means with their totals; cells that tell too much about "
+        "one contributor are suppressed, with others so that nobody can compute them back, or all "
+        "values are rounded."
+    )
+    promise: ClassVar[str] = (
+        "Nobody can compute an unsafe cell from the tables more closely than the agency's rules "
+        "allow; what contributors know together, and other tables, are not covered."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
+    checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY
+    pseudonyms: ClassVar[str] = "it releases tables, which hold no rows of persons"
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`; codes in :func:`~.settings.check_settings`."""
+        check_settings(columns, roles, parameters, where)
+
+    def effective_roles(
+        self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]
+    ) -> Mapping[str, Role]:
+        """See :meth:`Method.effective_roles`: dimensions are quasi-identifiers."""
+        return effective_roles(roles, parameters)
+
+    def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
+        """See :meth:`Method.roles_with_hierarchy`: dimensions have subtotals."""
+        return (Role.QUASI_IDENTIFIER,)
+
+    def explore(self, given: CellsInput, token: CancelToken, report: Report) -> Exploration:
+        """See :meth:`CellsMethod.explore`."""
+        from dpdesk.engine.methods.table.exploration import TableExploration
+
+        return TableExploration(given)
+
+    def decide(self, given: CellsInput, token: CancelToken, report: Report) -> CellsOutcome:
+        """See :meth:`CellsMethod.decide`; InputError and RefusedError ``table.*``."""
+        from dpdesk.engine.methods.table.deciding import decide
+
+        return decide(given, token, report)
+
+    def draws(self, parameters: Mapping[str, ParameterValue]) -> bool:
+        """See :meth:`CellsMethod.draws`."""
+        return parameters.get("protect") == RANDOM
+
+    def draw(
+        self,
+        given: CellsInput,
+        outcome: CellsOutcome,
+        kept: KeptDraws,
+        randomness: RandomSource,
+        token: CancelToken,
+    ) -> CellsOutcome:
+        """See :meth:`CellsMethod.draw`."""
+        from dpdesk.engine.methods.table.drawing import drawn
+
+        return drawn(given, kept, randomness, token)
+
+    def made_again(
+        self,
+        given: CellsInput,
+        recorded: Mapping[str, object],
+        published: Mapping[str, CellTable],
+        kept: Mapping[str, CellTable],
+        token: CancelToken,
+    ) -> CellsOutcome:
+        """See :meth:`CellsMethod.made_again`."""
+        from dpdesk.engine.methods.table.deciding import made_again
+
+        return made_again(given, recorded, published, kept, token)
+
+    def verify(
+        self,
+        manifest: Manifest,
+        published: Mapping[str, CellTable],
+        internal: Mapping[str, CellTable] | None,
+        given: CellsInput | None,
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`CellsMethod.verify`."""
+        from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
+        from dpdesk.verifiers.tables.verification import verify_tables
+
+        stated = manifest.guarantee
+        again = table_guarantee(Promise.stated(stated.model, stated.parameters))
+        return verify_tables(manifest.as_json(), published, internal, again, given, token)

@@ -1,0 +1,55 @@
+"""What a release of protected tables may show, and what it tells of those who are in its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
+
+PUBLIC_FIELDS: tuple[PublicField, ...] = (
+    *settings(
+        *("rows[]", "columns[]", "measure", "measure.*", "total", "protect", "base"),
+        *("tables[].name", "tables[].rows[]", "tables[].columns[]", "tables[].measure"),
+        *("tables[].measure.*", "tables[].hierarchy.**", "singletons", "attacker.*"),
+        "tell_apart",
+    ),
+    *fields_of(
+        Tells.NOTHING,
+        "What the plan asks of the protection; no parameter of a rule is among it.",
+        "guarantee.parameters.audited",
+        "guarantee.parameters.singletons",
+        "guarantee.parameters.lower",
+        "guarantee.parameters.upper",
+        "guarantee.parameters.base",
+    ),
+    *fields_of(
+        Tells.NOTHING,
+        "Counted from the published tables; whoever has them can count it again.",
+        "result.cells",
+        "result.suppressed",
+        "result.tables[].cells",
+        "result.tables[].suppressed",
+    ),
+    *fields_of(
+        Tells.NOTHING,
+        "Which tables there are, in which files, and what their cells hold, by the plan.",
+        "result.tables[].name",
+        "result.tables[].file",
+        "result.tables[].measure",
+        "result.tables[].dimensions[].dimension",
+    ),
+    *fields_of(
+        Tells.NOTHING,
+        "The rows of the published tables and how they add up: the hierarchies of the plan, and "
+        "the values that occur where a column has none. Every one of them is a row of the table.",
+        "result.tables[].dimensions[].categories[]",
+        "result.tables[].dimensions[].parents[]",
+    ),
+)
+CHECKED_BY: Mapping[str, str] = {
+    "guarantee": "the words of the guarantee",
+    "cells": "cells",
+    "suppressed": "suppressed",
+    "tables": "values of",
+}
+"""Which check bears on each part of such a release; see :class:`dpdesk.engine.method.Method`."""

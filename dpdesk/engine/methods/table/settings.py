@@ -1,0 +1,452 @@
+"""The keys of a plan's ``[protection]`` for protected tables, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from urllib.parse import quote
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.list_parameters import FlagParameter, TextListParameter, TextParameter
+from dpdesk.core.messages import msg
+from dpdesk.core.parameters import (
+    Choice,
+    ChoiceParameter,
+    Condition,
+    IntegerParameter,
+    Nested,
+    Parameter,
+    ParameterValue,
+    ShareParameter,
+    Texts,
+    exact_number,
+    nearest,
+)
+from dpdesk.core.plain import thaw
+from dpdesk.core.schema import Role
+from dpdesk.core.table_parameters import (
+    COUNT,
+    MEAN,
+    SUM,
+    TypedParameter,
+    is_attacker,
+    is_cells,
+    is_measure,
+    is_rules,
+    is_tables,
+)
+from dpdesk.core.tabulation import INTERNAL_COLUMNS
+
+SUPPRESS, RANDOM, CONTROLLED, NONE = "suppress", "random-round", "controlled-round", "none"
+OPTIMAL, HITAS, HEURISTIC = "optimal", "hitas", "heuristic"
+VALUE, CELLS, FREQUENCY = "value", "cells", "frequency"
+ONLY, FOLDER = "table.csv", "tables"
+_SUPPRESSING = Condition("protect", (SUPPRESS,))
+
+PARAMETERS: tuple[Parameter, ...] = (
+    TextListParameter(
+        "rows",
+        "Rows",
+        "Columns of the source whose values stand at the side of the table; a hierarchy gives "
+        "subtotals.",
+    ),
+    TextListParameter(
+        "columns",
+        "Columns",
+        "Columns of the source whose values stand at the head of the table.",
+    ),
+    TypedParameter(
+        "measure",
+        "In each cell",
+        "What a cell holds: a count, or the sum or mean of a column, perhaps weighted.",
+        fits=is_measure,
+        shape='"count", { sum = "turnover" } or { mean = "turnover", weight = "w" }',
+        default=COUNT,
+    ),
+    TextParameter(
+        "total",
+        "Label of totals",
+        "How every margin of the table is called.",
+        default="Total",
+    ),
+    TypedParameter(
+        "tables",
+        "Several tables",
+        "Tables that are protected together, instead of one; cells that they share are one cell.",
+        fits=is_tables,
+        shape='a list such as [{ name = "a", rows = ["region"], columns = ["sex"] }]',
+        replaces=("rows", "columns"),
+    ),
+    TypedParameter(
+        "cells",
+        "Ready cells",
+        "The source has a row for each cell; which of its columns hold what.",
+        fits=is_cells,
+        shape='a table such as { value = "val", frequency = "n", top = ["top1", "top2"] }',
+        public=False,
+    ),
+    TypedParameter(
+        "rule",
+        "Rules for unsafe cells",
+        "By which cells count as unsafe: a threshold, dominance, p-percent or pq. Its numbers "
+        "stay in the agency.",
+        fits=is_rules,
+        shape='a list such as [{ rule = "threshold", n = 3 }, { rule = "p-percent", p = 10 }]',
+        default=(),
+        public=False,
+    ),
+    ChoiceParameter(
+        "protect",
+        "Protection",
+        "How unsafe cells are protected.",
+        choices=(
+            Choice(
+                SUPPRESS,
+                "Suppress cells",
+                "Unsafe ones, and others so that nobody can compute them back.",
+            ),
+            Choice(CONTROLLED, "Round, additively", "Totals stay the sums of their parts."),
+            Choice(RANDOM, "Round at random", "Each cell by itself, right on average."),
+            Choice(NONE, "Leave the table as it is", "Nothing is protected."),
+        ),
+        default=SUPPRESS,
+    ),
+    IntegerParameter(
+        "base",
+        "Base of rounding",
+        "Rounded values are multiples of it.",
+        minimum=2,
+        maximum=10**12,
+        suggested=5,
+        applies=Condition("protect", (RANDOM, CONTROLLED)),
+    ),
+    ChoiceParameter(
+        "secondary",
+        "Search for further cells",
+        "How the cells are found whose suppression protects the unsafe ones.",
+        choices=(
+            Choice(OPTIMAL, "The least costly ones", "By integer programming."),
+            Choice(HITAS, "By parts of the hierarchy", "Faster for large tables."),
+            Choice(HEURISTIC, "Fast", "Protected, and more is lost."),
+            Choice(NONE, "None", "Unsafe cells can often be computed back then."),
+        ),
+        default=OPTIMAL,
+        applies=_SUPPRESSING,
+        public=False,
+    ),
+    ChoiceParameter(
+        "cost",
+        "What suppression costs",
+        "What is kept small by the choice of further cells.",
+        choices=(
+            Choice(VALUE, "The value of the cell"),
+            Choice(CELLS, "The same for each cell"),
+            Choice(FREQUENCY, "Its number of contributors"),
+        ),
+        default=VALUE,
+        applies=_SUPPRESSING,
+        public=False,
+    ),
+    FlagParameter(
+        "singletons",
+        "Contributors who are alone in a cell attack",
+        "They know their own cell, so cells must be protected from them as well.",
+        default=True,
+        applies=_SUPPRESSING,
+    ),
+    TypedParameter(
+        "attacker",
+        "What everyone knows of a cell",
+        "Shares of its value between which it lies for certain; without an upper one there is no "
+        "upper bound.",
+        fits=is_attacker,
+        shape="a table such as { lower = 0.5, upper = 1.5 }",
+        default={"lower": 0},
+        applies=_SUPPRESSING,
+    ),
+    ShareParameter(
+        "range",
+        "Protection of counts and hand-made cells",
+        "How far from its value an unsafe cell must seem possible, as a share of the value.",
+        default=Fraction(1, 10),
+        public=False,
+    ),
+    FlagParameter(
+        "tell_apart",
+        "Tell unsafe cells from further ones",
+        "In the published table: C and D instead of N. It helps those who attack.",
+        applies=_SUPPRESSING,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a cell holds."""
+
+    kind: str = COUNT
+    column: str | None = None
+    weight: str | None = None
+
+    @classmethod
+    def of(cls, plain: object) -> Measure:
+        """From a plan's value, which fits."""
+        if not isinstance(plain, Mapping):
+            return cls()
+        kind = SUM if SUM in plain else MEAN
+        return cls(kind, str(plain[kind]), plain.get("weight"))
+
+    @property
+    def columns(self) -> Iterator[str]:
+        """The columns that it needs."""
+        return (name for name in (self.column, self.weight) if name is not None)
+
+    @property
+    def words(self) -> str:
+        """What it adds up, by which tables share cells."""
+        return f"{self.column or COUNT} * {self.weight or 1}"
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """One table of a plan; ``hierarchy`` names columns with one of its own."""
+
+    name: str
+    dimensions: tuple[str, ...]
+    measure: Measure
+    file: str
+    hierarchy: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The keys of a plan, read."""
+
+    tables: tuple[TableSpec, ...]
+    total: str
+    cells: Mapping[str, object] | None
+    rules: tuple[Mapping[str, object], ...]
+    protect: str
+    base: int
+    secondary: str
+    cost: str
+    singletons: bool
+    lower: Fraction
+    upper: Fraction | None
+    range: Fraction
+    tell_apart: bool
+
+    @classmethod
+    def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> Settings:
+        """Read what the parameters say together.
+
+        Raises InputError ``table.no-dimensions``, ``table.base``, ``table.mean`` or
+        ``table.cells``, starting with ``where``.
+        """
+        protect, base = str(values["protect"]), values["base"]
+        if protect in (RANDOM, CONTROLLED) and not isinstance(base, int):
+            raise _wrong(
+                "table.base",
+                "base",
+                msg(
+                    "{where}: rounding needs `base`, the number of "
+                    "which all rounded values are multiples.",
+                    where=where,
+                ),
+            )
+        tables = tuple(_tables(values, where))
+        if protect in (RANDOM, CONTROLLED) and any(t.measure.kind == MEAN for t in tables):
+            raise _wrong(
+                "table.mean",
+                "protect",
+                msg(
+                    "{where}: means do not add up, so a table "
+                    "of means cannot be rounded; expected counts or sums.",
+                    where=where,
+                ),
+            )
+        cells, attacker = _plain(values["cells"]), _plain(values["attacker"])
+        assert cells is None or isinstance(cells, Mapping)
+        assert isinstance(attacker, Mapping)
+        upper = attacker.get("upper")
+        rules = _plain(values["rule"])
+        assert isinstance(rules, list)
+        given = values["range"]
+        return cls(
+            tables,
+            str(values["total"]),
+            cells,
+            tuple(rules),
+            protect,
+            base if isinstance(base, int) else 0,
+            str(values["secondary"]),
+            str(values["cost"]),
+            values["singletons"] is True,
+            exact_number(attacker.get("lower", 0)) or Fraction(0),
+            None if upper is None else exact_number(upper),
+            given if isinstance(given, Fraction) else Fraction(1, 10),
+            values["tell_apart"] is True,
+        )
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """All dimensions, in the order in which the tables name them."""
+        return tuple(dict.fromkeys(name for table in self.tables for name in table.dimensions))
+
+    @property
+    def rounds(self) -> bool:
+        """Whether values are rounded."""
+        return self.protect in (RANDOM, CONTROLLED)
+
+
+def _plain(value: ParameterValue) -> object:
+    return thaw(value.plain, exact=True) if isinstance(value, Nested) else None
+
+
+def _names(value: object) -> tuple[str, ...]:
+    items = value.items if isinstance(value, Texts) else value
+    return tuple(map(str, items)) if isinstance(items, list | tuple) else ()
+
+
+def _tables(values: Mapping[str, ParameterValue], where: str) -> Iterator[TableSpec]:
+    """The tables of the plan, or its only one."""
+    given, usual = _plain(values["tables"]), Measure.of(_plain(values["measure"]))
+    if not isinstance(given, list):
+        names = (*_names(values["rows"]), *_names(values["columns"]))
+        if not names:
+            raise _wrong(
+                "table.no-dimensions",
+                "rows",
+                msg(
+                    "{where}: neither `rows` nor `columns` "
+                    "names a column, expected the dimensions of the table.",
+                    where=where,
+                ),
+            )
+        yield TableSpec("", _once(names, where), usual, ONLY)
+        return
+    for each in given:
+        names = (*_names(each.get("rows")), *_names(each.get("columns")))
+        measure = Measure.of(_plain_measure(each)) if "measure" in each else usual
+        name = str(each["name"])
+        yield TableSpec(
+            name, _once(names, where), measure, file_of(name), dict(each.get("hierarchy", {}))
+        )
+
+
+def _plain_measure(each: Mapping[str, object]) -> object:
+    return each["measure"]
+
+
+def file_of(name: str) -> str:
+    """The file of one of several tables: unsafe characters are percent-encoded."""
+    safe = quote(name, safe="").replace("~", "%7E")
+    return f"{FOLDER}/{'%2E' + safe[1:] if safe.startswith('.') else safe}.csv"
+
+
+def _once(names: tuple[str, ...], where: str) -> tuple[str, ...]:
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        raise _wrong(
+            "table.twice",
+            "rows",
+            msg(
+                "{where}: `{column}` is a dimension of the same table twice, expected once.",
+                where=where,
+                column=twice,
+            ),
+        )
+    return names
+
+
+def _wrong(code: str, key: str, sentence: str, hint: str = "") -> InputError:
+    return InputError(code, sentence, hint=hint, details={"key": key})
+
+
+def effective_roles(
+    roles: Mapping[str, Role], values: Mapping[str, ParameterValue]
+) -> Mapping[str, Role]:
+    """The columns that are dimensions are quasi-identifiers, whatever the plan says of them."""
+    try:
+        names = set(Settings.from_parameters(values, "").dimensions)
+    except InputError:  # said where the settings are checked
+        return roles
+    return {
+        name: Role.QUASI_IDENTIFIER if name in names and role is not Role.CLUSTER else role
+        for name, role in roles.items()
+    }
+
+
+def check_settings(
+    columns: Sequence[str],
+    roles: Mapping[str, Role],
+    values: Mapping[str, ParameterValue],
+    where: str,
+) -> None:
+    """Check names of columns and what does not fit together.
+
+    Raises InputError ``table.unknown-column``, ``table.reserved``, ``table.contributor`` and those
+    of :meth:`Settings.from_parameters`.
+    """
+    settings = Settings.from_parameters(values, where)
+    named = [*settings.dimensions, *(c for t in settings.tables for c in t.measure.columns)]
+    cells = settings.cells or {}
+    top = cells.get("top", [])
+    named += [str(given) for key, given in cells.items() if key != "top"]
+    named += map(str, top if isinstance(top, list) else [])
+    for name in named:
+        if name not in columns:
+            near = nearest(name, columns)
+            hint = msg("Did you mean `{near}`?", near=near) if near else ""
+            raise _wrong(
+                "table.unknown-column",
+                name,
+                msg("{where}: the source has no column `{column}`.", where=where, column=name),
+                hint,
+            )
+    for name in settings.dimensions:
+        if name in INTERNAL_COLUMNS:
+            raise _wrong(
+                "table.reserved",
+                name,
+                msg(
+                    "{where}: a dimension is called `{column}`, "
+                    "which is a column of every released table; expected another name.",
+                    where=where,
+                    column=name,
+                ),
+                "Rename the column in the source.",
+            )
+    _check_together(settings, roles, where)
+
+
+def _check_together(settings: Settings, roles: Mapping[str, Role], where: str) -> None:
+    """What does not fit together."""
+    held = [name for name, role in roles.items() if role is Role.CLUSTER]
+    if len(held) > 1:
+        raise _wrong(
+            "table.contributor",
+            held[1],
+            msg(
+                "{where}: `{first}` and `{second}` both "
+                "have the role cluster, expected one column that tells contributors apart.",
+                where=where,
+                first=held[0],
+                second=held[1],
+            ),
+        )
+    for table in settings.tables:
+        strange = next((name for name in table.hierarchy if name not in table.dimensions), None)
+        if strange is not None:
+            raise _wrong(
+                "table.hierarchy",
+                strange,
+                msg(
+                    "{where}: table `{table}` has a hierarchy "
+                    "for `{column}`, which is not one of its dimensions.",
+                    where=where,
+                    table=table.name,
+                    column=strange,
+                ),
+            )

@@ -1,0 +1,97 @@
+"""Protected tables as CSV files: a row per cell in domain order, for the public and the agency."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+from dpdesk.core.cuboid import Domain
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.tabulation import INTERNAL_COLUMNS, CellAxis, CellTable
+from dpdesk.io.csvgrammar import UnreadableTableError, check_grammar
+from dpdesk.io.cuboid_files import batches, check_places, text_bytes
+from dpdesk.io.recode import csv_field, header_line
+
+_PUBLIC = ("value", "status")
+_PIECE = 1 << 17
+
+
+def write_table(table: CellTable, path: Path, token: CancelToken, *, internal: bool) -> None:
+    """Write a table to a new file. Raises OSError, Cancelled."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    public = {"value": table.values, "status": table.status}
+    columns = {name: table.internal[name] for name in INTERNAL_COLUMNS} if internal else public
+    domain = _domain(table.axes)
+    fields = [pa.array([csv_field(text) for text in axis.labels]) for axis in table.axes]
+    with path.open("xb") as file:
+        if internal:
+            path.chmod(0o600)
+        file.write(header_line([*domain.dimensions, *columns]).encode("utf-8"))
+        for start in range(0, domain.cells, _PIECE):
+            token.check()
+            count = min(_PIECE, domain.cells - start)
+            codes = domain.codes(start, count)
+            parts = [each.take(pa.array(c)) for each, c in zip(fields, codes, strict=True)]
+            parts += [pa.array(texts[start : start + count]) for texts in columns.values()]
+            lines = pc.binary_join_element_wise(*parts, ",")
+            file.write(text_bytes(pc.binary_join_element_wise(lines, pa.scalar(""), "\n")))
+
+
+def read_table(
+    name: str,
+    path: Path,
+    file: str,
+    axes: Sequence[CellAxis],
+    token: CancelToken,
+    *,
+    internal: bool,
+) -> CellTable:
+    """Read a table of known dimensions, strictly.
+
+    Raises
+    ------
+    UnreadableTableError
+        The file is no CSV as it should be, its columns or categories are others, or a cell is
+        missing or out of order; with the row.
+    OSError
+        The file cannot be read.
+    Cancelled
+    """
+    columns = INTERNAL_COLUMNS if internal else _PUBLIC
+    domain = _domain(axes)
+    names = [*domain.dimensions, *columns]
+    fields, rows = check_grammar(path, token)
+    if fields != len(names):
+        raise UnreadableTableError(f"has {fields} columns, expected {len(names)}")
+    if rows != domain.cells:
+        raise UnreadableTableError(f"has {rows:,} cells, expected {domain.cells:,}")
+    found: dict[str, list[str]] = {column: [] for column in columns}
+    start = 0
+    for batch in batches(path, names):
+        token.check()
+        codes = domain.codes(start, batch.num_rows)
+        for i, categories in enumerate(domain.categories):
+            check_places(batch.column(i), categories, codes[i], start, names[i])
+        for i, column in enumerate(columns, start=len(domain.dimensions)):
+            found[column] += batch.column(i).to_pylist()
+        start += batch.num_rows
+    texts = {column: tuple(values) for column, values in found.items()}
+    return CellTable(
+        name, file, tuple(axes), texts["value"], texts["status"], texts if internal else {}
+    )
+
+
+def _domain(axes: Sequence[CellAxis]) -> Domain:
+    return Domain(tuple(axis.name for axis in axes), tuple(axis.labels for axis in axes))
+
+
+def axes_of(raw: Sequence[Mapping[str, object]]) -> tuple[CellAxis, ...]:
+    """The dimensions of a table of a manifest. Raises TypeError, KeyError or ValueError."""
+    axes = tuple(CellAxis.from_json(each) for each in raw)
+    names = list(chain((axis.name for axis in axes), INTERNAL_COLUMNS))
+    if len(set(names)) < len(names) or not axes:
+        raise ValueError("the columns of a table have different names")
+    return axes

@@ -1,0 +1,200 @@
+"""Cells of tables with their sums and largest contributions, added up exactly in the database.
+
+Numbers become whole ones on a grid as fine as the finest of the column. Each row counts in every
+cell of the product of the nodes that its values belong to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
+from dpdesk.core.plain import quoted
+from dpdesk.core.tabulation import Tabulated, Tabulation
+from dpdesk.io.coding import DATA, Column
+from dpdesk.io.column_types import number_pattern
+from dpdesk.io.database import literal, query
+from dpdesk.io.missing import condition
+from dpdesk.io.reading import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from duckdb import DuckDBPyConnection
+
+_MOST_DIGITS = 30
+_EXPONENT = r"[eE]([+-]?\d+)"
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A column of numbers in SQL: its whole number on the grid, null where it is missing."""
+
+    sql: str
+    scale: int
+
+
+def tabulate(
+    con: DuckDBPyConnection,
+    columns: Mapping[str, Column],
+    asked: Tabulation,
+    reading: Reading,
+    place: Path,
+    token: CancelToken,
+) -> Tabulated:
+    """See :meth:`dpdesk.core.tabulation.CellSource.tabulate`."""
+    value = _number(con, columns, asked.value, reading, place, token)
+    weight = _number(con, columns, asked.weight, reading, place, token)
+    who = "rowid" if asked.contributor is None else f"{columns[asked.contributor].sql}::VARCHAR"
+    keys = [f"n{j}" for j in range(len(asked.columns))]
+    dimensions = [f"{columns[name].sql}::VARCHAR AS d{j}" for j, name in enumerate(asked.columns)]
+    rows = (
+        f"SELECT {', '.join(dimensions)}, {who} AS w, hash(rowid) AS p, ({value.sql}) AS v, "
+        f"({weight.sql}) AS g FROM {DATA}"
+    )
+    joins = " ".join(f"JOIN nodes{j} ON d{j} = nodes{j}.label" for j in range(len(keys)))
+    nodes = "".join(f"nodes{j}.node AS n{j}, " for j in range(len(keys)))
+    group = "".join(f"{key}, " for key in keys)
+    with query(con, token, place) as cursor:
+        for j, members in enumerate(asked.members):
+            cursor.register(f"nodes{j}", _nodes(members))
+        cursor.execute(
+            f"CREATE TEMP TABLE given AS SELECT *, v * g AS x FROM ({rows}) "
+            "WHERE v IS NOT NULL AND g IS NOT NULL"
+        )
+        kept = cursor.execute("SELECT count(*) FROM given").fetchall()[0][0]
+        inner = (
+            f"SELECT {nodes}w, sum(p) AS p, sum(x) AS x, sum(g) AS g FROM given {joins} "
+            f"GROUP BY {group}w"
+            if asked.contributor is not None
+            else f"SELECT {nodes}w, p, x, g FROM given {joins}"
+        )
+        top = f"max(abs(x), {asked.top}), arg_max(c, abs(x), {asked.top})" if asked.top else "[],[]"
+        found = cursor.execute(
+            f"WITH each AS ({inner}), "
+            "named AS (SELECT w, (row_number() OVER (ORDER BY w) - 1)::BIGINT AS c "
+            "FROM (SELECT DISTINCT w FROM given)) "
+            f"SELECT {group}count(*), sum(x), sum(abs(x)), sum(g), sum(p), {top} "
+            f"FROM each JOIN named USING (w) GROUP BY {', '.join(keys)}"
+        ).fetchall()
+        total = cursor.execute(f"SELECT count(*) FROM {DATA}").fetchall()[0][0]
+        cursor.execute("DROP TABLE given")
+    return _filled(asked, found, value.scale + weight.scale, weight.scale, total - kept)
+
+
+def _nodes(members: Mapping[str, Any]) -> object:
+    import pyarrow as pa
+
+    pairs = [(label, node) for label, nodes in members.items() for node in nodes]
+    return pa.table(
+        {
+            "label": pa.array([label for label, _ in pairs], pa.string()),
+            "node": pa.array([node for _, node in pairs], pa.int32()),
+        }
+    )
+
+
+def _number(
+    con: DuckDBPyConnection,
+    columns: Mapping[str, Column],
+    name: str | None,
+    reading: Reading,
+    place: Path,
+    token: CancelToken,
+) -> _Number:
+    """A column of numbers as whole ones; 1 for each row without a column.
+
+    Raises InputError for what is not a number, naming its row.
+    """
+    if name is None:
+        return _Number("1::HUGEINT", 0)
+    column = columns[name]
+    raw = f"{column.sql}::VARCHAR"
+    absent = condition(column.user_missing, reading.missing, raw) or "false"
+    text = f"trim({raw})" if reading.decimal == "." else f"replace(trim({raw}), ',', '.')"
+    pattern = literal(number_pattern(reading.decimal))
+    with query(con, token, place) as cursor:
+        wrong = cursor.execute(
+            f"SELECT rowid, {raw} FROM {DATA} WHERE NOT ({absent}) "
+            f"AND NOT regexp_full_match(trim({raw}), {pattern}) ORDER BY rowid LIMIT 1"
+        ).fetchall()
+        if wrong:
+            raise _not_a_number(name, int(wrong[0][0]), str(wrong[0][1]), place)
+        digits = (
+            f"length(regexp_extract({text}, '\\.(\\d*)', 1)) - "
+            f"coalesce(try_cast(nullif(regexp_extract({text}, '{_EXPONENT}', 1), '') AS INTEGER), "
+            "0)"
+        )
+        found = cursor.execute(
+            f"SELECT coalesce(max({digits}), 0) FROM {DATA} WHERE NOT ({absent})"
+        ).fetchall()
+    scale = max(0, int(found[0][0]))
+    if scale > _MOST_DIGITS:
+        raise InputError(
+            "source.too-fine",
+            msg(
+                "{file}, column `{column}`: a number has {digits} digits after the decimal mark, "
+                "expected at most {most}.",
+                file=place.name,
+                column=name,
+                digits=scale,
+                most=_MOST_DIGITS,
+            ),
+            hint="Round the column.",
+            details={"column": name},
+        )
+    return _Number(f"CASE WHEN {absent} THEN NULL ELSE {_on_grid(text, scale)} END", scale)
+
+
+def _on_grid(text: str, scale: int) -> str:
+    """The text of a number as a whole number of units of 10^-scale: its digits, put together."""
+    plain = (
+        f"CASE WHEN regexp_matches({text}, '[eE]') "
+        f"THEN CAST({text} AS DECIMAL(38, {scale}))::VARCHAR ELSE {text} END"
+    )
+    whole = f"regexp_extract({plain}, '^([+-]?\\d*)', 1)"
+    part = f"rpad(regexp_extract({plain}, '\\.(\\d*)', 1), {scale}, '0')"
+    return f"replace({whole} || {part}, '+', '')::HUGEINT"
+
+
+def _not_a_number(name: str, row: int, text: str, place: Path) -> InputError:
+    return InputError(
+        "source.not-a-number",
+        msg(
+            "{file}, row {row}, column `{column}`: found {text}, expected a number.",
+            file=place.name,
+            row=row + 1,
+            column=name,
+            text=quoted(text),
+        ),
+        hint="Correct it, or declare it as missing (`missing` under [source]).",
+        details={"column": name, "row": row + 1},
+    )
+
+
+def _filled(
+    asked: Tabulation, found: list[tuple[Any, ...]], scale: int, weight_scale: int, left_out: int
+) -> Tabulated:
+    """The counted cells among all of them."""
+    axes, cells = len(asked.columns), asked.cells
+    frequency = np.zeros(cells, np.int64)
+    totals, sizes, weights, prints = (np.zeros(cells, dtype=object) for _ in range(4))
+    top = np.zeros((cells, asked.top), dtype=object)
+    who = np.full((cells, asked.top), -1, np.int64)
+    for line in found:
+        place = 0
+        for size, node in zip(asked.shape, line[:axes], strict=True):
+            place = place * size + int(node)
+        frequency[place], totals[place], sizes[place] = line[axes : axes + 3]
+        weights[place], prints[place], largest, owners = line[axes + 3 :]
+        for j, (amount, owner) in enumerate(zip(largest, owners, strict=True)):
+            top[place, j], who[place, j] = amount, owner
+    return Tabulated(
+        frequency, totals, sizes, weights, top, who, prints, scale, weight_scale, left_out
+    )

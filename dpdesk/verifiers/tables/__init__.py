@@ -1,0 +1,1 @@
+"""Checks of protected tables, by code that made none of them."""

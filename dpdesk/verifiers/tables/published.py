@@ -1,0 +1,126 @@
+"""Published tables as equations: what a reader of the files alone can know of their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.tabulation import CellAxis, CellTable
+from dpdesk.verifiers.reading import number
+
+Equation = tuple[int, tuple[int, ...]]
+"""A total and its parts, by the numbers of cells."""
+
+
+@dataclass(frozen=True)
+class ReadTable:
+    """A table with numbers: None where a cell is suppressed.
+
+    ``exact`` says that a value stands in the file as it is, and was not rounded to the nearest
+    number that a program reads: whole numbers, and short ones.
+    """
+
+    table: CellTable
+    values: tuple[Fraction | None, ...]
+
+    @classmethod
+    def of(cls, table: CellTable) -> ReadTable:
+        """Read the texts of a table. Raises ValueError or TypeError for what is not a number."""
+        return cls(table, tuple(number(text) if text else None for text in table.values))
+
+
+def axis_parts(axis: CellAxis) -> dict[int, tuple[int, ...]]:
+    """The nodes directly below each total of a dimension."""
+    found: dict[int, list[int]] = {}
+    for node, above in enumerate(axis.parents):
+        if above >= 0:
+            found.setdefault(above, []).append(node)
+    return {total: tuple(parts) for total, parts in found.items()}
+
+
+def equations(axes: Sequence[CellAxis]) -> Iterator[Equation]:
+    """Every total of a table with its parts, along each dimension."""
+    shape = [len(axis.labels) for axis in axes]
+    steps = [1] * len(shape)
+    for j in range(len(shape) - 2, -1, -1):
+        steps[j] = steps[j + 1] * shape[j + 1]
+    for j, axis in enumerate(axes):
+        others = [range(size) if i != j else (0,) for i, size in enumerate(shape)]
+        starts = [
+            sum(p * s for p, s in zip(place, steps, strict=True)) for place in product(*others)
+        ]
+        for total, parts in axis_parts(axis).items():
+            for start in starts:
+                yield start + total * steps[j], tuple(start + p * steps[j] for p in parts)
+
+
+def covered(axis: CellAxis) -> list[frozenset[str] | None]:
+    """The values that each node of a dimension covers; None: all of them."""
+    parts = axis_parts(axis)
+    found: list[frozenset[str]] = []
+    for node, label in enumerate(axis.labels):
+        below = parts.get(node)
+        inside = frozenset((label,))
+        if below is not None:
+            inside = frozenset().union(*(found[part] for part in below))
+        found.append(inside)
+    whole = found[-1]
+    return [None if inside == whole else inside for inside in found]
+
+
+def numbered(tables: Sequence[tuple[CellTable, str]]) -> list[NDArray[np.int64]]:
+    """A number for each cell of all tables, equal where cells of one measure cover the same values.
+
+    The measure is the second of each pair.
+    """
+    known: dict[object, int] = {}
+    found = []
+    for table, measure in tables:
+        sides = [[(axis.name, inside) for inside in covered(axis)] for axis in table.axes]
+        numbers = []
+        for place in product(*sides):
+            key = (measure, frozenset(each for each in place if each[1] is not None))
+            numbers.append(known.setdefault(key, len(known)))
+        found.append(np.array(numbers, dtype=np.int64))
+    return found
+
+
+def unsummed(read: ReadTable) -> str:
+    """The first total that is not the sum of its parts, in words; empty where all are.
+
+    Numbers with many digits stand in the file as the nearest ones that a program reads, so sums of
+    them are compared with as much tolerance as that takes.
+    """
+    for total, parts in equations(read.table.axes):
+        whole = read.values[total]
+        summands = [read.values[part] for part in parts]
+        if whole is None or any(part is None for part in summands):
+            continue
+        exact = [part for part in summands if part is not None]
+        slack = sum((_slack(each) for each in (whole, *exact)), Fraction(0))
+        if abs(sum(exact, Fraction(0)) - whole) > slack:
+            return place_of(read.table, total)
+    return ""
+
+
+def _slack(value: Fraction) -> Fraction:
+    """How far a number in a file can be from the one it stands for: whole ones are exact."""
+    if value.denominator == 1:
+        return Fraction(0)
+    return Fraction(float(np.spacing(abs(float(value)))))
+
+
+def place_of(table: CellTable, cell: int) -> str:
+    """The labels of a cell."""
+    where = np.unravel_index(cell, table.shape)
+    return " × ".join(axis.labels[int(i)] for axis, i in zip(table.axes, where, strict=True))
+
+
+def measure_words(plain: Mapping[str, object]) -> str:
+    """What a table of a manifest adds up."""
+    return str(sorted(plain.items()))

@@ -1,0 +1,401 @@
+"""Protected tables from the plan to the verified folder, forgeries of them, and refusals."""
+
+from __future__ import annotations
+
+import csv
+import random
+import shutil
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpdesk.app.checklists import check_release
+from dpdesk.app.context import AppContext
+from dpdesk.app.running import run_plan
+from dpdesk.app.verifying import verify_release
+from dpdesk.core.errors import DpdeskError, StorageError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.release import VerifyReport
+from dpdesk.io.canonical import canonical_json, read_canonical
+from dpdesk.io.release_folder import public_files, seal_bytes
+from tests.reference import table_cells as reference
+
+REGIONS = {"n1": ("north",), "n2": ("north",), "s1": ("south",)}
+HEAD = '[source]\npath = "firms.csv"\n[attributes.region]\nhierarchy = "regions.csv"\n'
+RULES = 'rule = [{ rule = "threshold", n = 7 }, { rule = "p-percent", p = 40 }]\n'
+SUM = 'rows = ["region"]\ncolumns = ["size"]\nmeasure = { sum = "turnover" }\n'
+
+
+@pytest.fixture(scope="module")
+def context(module_home: Path) -> Iterator[AppContext]:
+    with AppContext.open(module_home) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def firms(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, str]]:
+    draw = random.Random(3)
+    return [
+        {
+            "region": draw.choice(["n1", "n1", "n1", "n2", "s1"]),
+            "size": draw.choice(["small", "small", "small", "large"]),
+            "turnover": f"{draw.randrange(1, 5000) / 100:.2f}" if number else "",
+            "w": draw.choice(["1", "1.5"]),
+            "group": f"g{draw.randrange(30)}",
+        }
+        for number in range(60)
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, firms: list[dict[str, str]]) -> Path:
+    made = tmp_path_factory.mktemp("firms")
+    with (made / "firms.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(firms[0]))
+        writer.writeheader()
+        writer.writerows(firms)
+    lines = [f"{leaf},{above[0]},*" for leaf, above in REGIONS.items()]
+    (made / "regions.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    return made
+
+
+def plan(folder: Path, name: str, protection: str, head: str = HEAD) -> Path:
+    path = folder / f"{name}.toml"
+    path.write_text(f'version = 1\n{head}[protection]\nmethod = "table"\n{protection}', "utf-8")
+    return path
+
+
+def release(context: AppContext, folder: Path, name: str, protection: str, **more: str) -> Path:
+    shutil.rmtree(folder / name, ignore_errors=True)
+    path = plan(folder, name, protection, **more)
+    return run_plan(context, path, folder / name, CancelToken(), silent).out
+
+
+def read(path: Path) -> dict[tuple[str, ...], dict[str, str]]:
+    """Cells by their labels."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        reader = csv.DictReader(stream)
+        names = list(reader.fieldnames or [])
+        first = names[: names.index("value")]
+        return {tuple(row[name] for name in first): row for row in reader}
+
+
+def verified(context: AppContext, made: Path, source: Path | None = None) -> VerifyReport:
+    return verify_release(made, context.registry, CancelToken(), silent, source, context.workspace)
+
+
+def forge(made: Path, copy: Path, files: Mapping[str, str], result: Mapping[str, Any]) -> Path:
+    """A copy with other files and another result, hashes and seal made again."""
+    shutil.copytree(made, copy)
+    for name, text in files.items():
+        (copy / name).write_text(text, "utf-8")
+    manifest = dict(read_canonical(copy / "public/manifest.json"))
+    manifest["result"] = {**manifest["result"], **result}  # type: ignore[dict-item]
+    listed = public_files(copy / "public", CancelToken())
+    manifest["files"] = {k: {"sha256": v.sha256, "bytes": v.bytes} for k, v in listed.items()}
+    (copy / "public/manifest.json").write_bytes(canonical_json(manifest))
+    evidence = dict(read_canonical(copy / "internal/evidence.json"))
+    evidence["result"] = {**evidence["result"], **result}  # type: ignore[dict-item]
+    (copy / "internal/evidence.json").write_bytes(canonical_json(evidence))
+    (copy / "internal/seal.json").write_bytes(seal_bytes(copy, CancelToken()))
+    return copy
+
+
+def failed_claims(report: VerifyReport) -> set[str]:
+    return {check.claim for check in report.claims if check.status.value == "failed"}
+
+
+@pytest.mark.parametrize(
+    ("measure", "head", "asked"),
+    [
+        ('measure = { sum = "turnover" }\n', "", {"value": "turnover"}),
+        (
+            'measure = { sum = "turnover", weight = "w" }\n',
+            '[attributes.group]\nrole = "cluster"\n',
+            {"value": "turnover", "weight": "w", "contributor": "group"},
+        ),
+        ("", '[attributes.group]\nrole = "cluster"\n', {"contributor": "group"}),
+    ],
+)
+def test_every_cell_is_counted_and_judged_as_row_by_row(
+    context: AppContext,
+    folder: Path,
+    firms: list[dict[str, str]],
+    measure: str,
+    head: str,
+    asked: dict[str, str],
+) -> None:
+    rules = (
+        'rule = [{ rule = "threshold", n = 4, range = 0.3 }, '
+        '{ rule = "dominance", n = 1, k = 60 }, { rule = "pq", p = 10, q = 50 }]\n'
+    )
+    keys = 'rows = ["region"]\ncolumns = ["size"]\nprotect = "none"\n'
+    made = release(context, folder, "counted", keys + measure + rules, head=HEAD + head)
+    wanted = reference.cells(firms, ["region", "size"], {"region": REGIONS}, **asked)
+    found = read(made / "internal/table.csv")
+    public = read(made / "public/table.csv")
+    assert len(found) == 6 * 3
+    plain = [
+        {"rule": "threshold", "n": 4},
+        {"rule": "dominance", "n": 1, "k": 60},
+        {"rule": "pq", "p": 10, "q": 50},
+    ]
+    unit = Fraction(0 if "value" in asked else 1)
+    for place, row in found.items():
+        cell = wanted.get(place, {})
+        value = sum(cell.values(), Fraction(0))
+        assert Fraction(row["value"]) == value
+        assert public[place]["value"] == row["value"]
+        assert row["frequency"] == str(len(cell))
+        needs = [reference.unsafe(cell, rule, Fraction(3, 10), unit) for rule in plain]
+        asks = [need for need in needs if need is not None] if cell else []
+        assert (row["status"] == "C") is bool(asks), place
+        assert float(row["upper_required"]) == pytest.approx(float(max(asks, default=0)))
+        lower = min(max(asks, default=Fraction(0)), value)
+        assert float(row["lower_required"]) == pytest.approx(float(lower))
+    report = verified(context, made, folder / "firms.csv")
+    assert report.failures == ()
+
+
+def test_totals_stand_after_their_parts_and_are_called_as_the_plan_says(
+    context: AppContext, folder: Path
+) -> None:
+    made = release(context, folder, "order", SUM + 'protect = "none"\ntotal = "all"\n')
+    places = list(read(made / "public/table.csv"))
+    assert [place[0] for place in places[::3]] == ["n1", "n2", "north", "s1", "south", "all"]
+    assert [place[1] for place in places[:3]] == ["large", "small", "all"]
+
+
+def test_a_mean_is_the_sum_by_the_weights(
+    context: AppContext, folder: Path, firms: list[dict[str, str]]
+) -> None:
+    keys = 'rows = ["size"]\nmeasure = { mean = "turnover", weight = "w" }\nprotect = "none"\n'
+    made = release(context, folder, "means", keys)
+    rows = [firm for firm in firms if firm["turnover"] and firm["size"] == "large"]
+    total = sum(Fraction(firm["turnover"]) * Fraction(firm["w"]) for firm in rows)
+    mean = total / sum(Fraction(firm["w"]) for firm in rows)
+    assert read(made / "public/table.csv")[("large",)]["value"] == repr(float(mean))
+    assert verified(context, made, folder / "firms.csv").failures == ()
+
+
+def test_unsafe_cells_are_suppressed_and_said_to_be_unprotected_without_others(
+    context: AppContext, folder: Path
+) -> None:
+    made = release(context, folder, "primary", SUM + RULES + 'secondary = "none"\n')
+    public, internal = read(made / "public/table.csv"), read(made / "internal/table.csv")
+    hidden = {place for place, row in public.items() if row["status"] == "N"}
+    assert hidden == {place for place, row in internal.items() if row["status"] == "C"} != set()
+    assert all((row["value"] == "") is (row["status"] == "N") for row in public.values())
+    facts = check_release(context, made, CancelToken(), silent)
+    assert facts.checklist.item("protected-cells").status.value == "fail"
+    assert verified(context, made, folder / "firms.csv").failures == ()
+
+
+def suppressing(context: AppContext, folder: Path, name: str) -> Path:
+    return release(context, folder, name, SUM + RULES)
+
+
+def test_further_cells_protect_the_unsafe_ones(context: AppContext, folder: Path) -> None:
+    made = suppressing(context, folder, "suppressed")
+    internal = read(made / "internal/table.csv")
+    kinds = {row["status"] for row in internal.values()}
+    assert kinds == {"F", "C", "D"}
+    for row in internal.values():
+        value, wide = float(row["value"]), (float(row["lower"]), float(row["upper"] or "inf"))
+        assert wide[0] <= value - float(row["lower_required"]) + 1e-6
+        assert wide[1] >= value + float(row["upper_required"]) - 1e-6
+        assert row["status"] != "F" or wide == (value, value)
+    report = verified(context, made, folder / "firms.csv")
+    assert report.failures == ()
+    assert {check.status.value for check in report.claims if "suppressed" in check.claim} == {
+        "re-checked from the public files"
+    }
+    found = check_release(context, made, CancelToken(), silent).checklist
+    assert found.item("protected-cells").status.value == "pass"
+
+
+def test_a_suppression_that_is_taken_away_fails_from_the_public_part_alone(
+    context: AppContext, folder: Path
+) -> None:
+    made = suppressing(context, folder, "taken")
+    internal = read(made / "internal/table.csv")
+    public = (made / "public/table.csv").read_text("utf-8")
+    result = read_canonical(made / "public/manifest.json")["result"]
+    gone = int(result["suppressed"]) - 1  # type: ignore[call-overload,index]
+    lines = [{**line, "suppressed": gone} for line in result["tables"]]  # type: ignore[index,call-overload]
+    failed = 0
+    for number, (place, row) in enumerate(internal.items()):
+        if row["status"] == "F":
+            continue
+        cell = ",".join(place)
+        shown = public.replace(f"{cell},,N", f"{cell},{row['value']},F")
+        copy = forge(
+            made,
+            folder / f"taken-{number}",
+            {"public/table.csv": shown},
+            {"suppressed": gone, "tables": lines},
+        )
+        report = verified(context, copy / "public")
+        failed += "suppressed cells stay uncertain" in failed_claims(report)
+        assert not verified(context, copy).ok
+    assert failed
+
+
+def test_an_interval_that_is_too_narrow_fails(context: AppContext, folder: Path) -> None:
+    made = suppressing(context, folder, "narrow")
+    text = (made / "internal/table.csv").read_text("utf-8")
+    line = next(line for line in text.splitlines() if ",C," in line)
+    fields = line.split(",")
+    fields[-1] = fields[2]
+    changed = text.replace(line, ",".join(fields))
+    forged = forge(made, folder / "narrow-forged", {"internal/table.csv": changed}, {})
+    assert failed_claims(verified(context, forged)) == {"intervals of suppressed cells"}
+
+
+def test_additive_rounding_keeps_sums(context: AppContext, folder: Path) -> None:
+    made = release(context, folder, "additive", SUM + 'protect = "controlled-round"\nbase = 10\n')
+    found = {place: int(row["value"]) for place, row in read(made / "public/table.csv").items()}
+    for region in ("n1", "north", "Total"):
+        parts = found[(region, "large")] + found[(region, "small")]
+        assert parts == found[(region, "Total")]
+    assert found[("n1", "Total")] + found[("n2", "Total")] == found[("north", "Total")]
+    assert verified(context, made, folder / "firms.csv").failures == ()
+
+
+def test_the_public_part_tells_no_number_of_a_rule(context: AppContext, folder: Path) -> None:
+    keys = SUM + 'rule = [{ rule = "p-percent", p = 17.3125 }]\nrange = 0.4375\n'
+    made = release(context, folder, "secret", keys + 'secondary = "none"\ncost = "cells"\n')
+    for path in (made / "public").rglob("*"):
+        text = path.read_text("utf-8")
+        assert "17.3125" not in text
+        assert "0.4375" not in text
+        assert "p-percent" not in text
+
+
+def test_a_total_that_is_not_the_sum_of_its_parts_fails(context: AppContext, folder: Path) -> None:
+    made = release(context, folder, "sums", SUM + 'protect = "none"\n')
+    text = (made / "public/table.csv").read_text("utf-8")
+    row = next(line for line in text.splitlines() if line.startswith("Total,Total,"))
+    forged = forge(
+        made,
+        folder / "sums-forged",
+        {"public/table.csv": text.replace(row, "Total,Total,1,F")},
+        {},
+    )
+    assert "values of table.csv" in failed_claims(verified(context, forged))
+
+
+def test_a_true_value_that_was_changed_inside_fails_with_the_source(
+    context: AppContext, folder: Path
+) -> None:
+    made = release(context, folder, "inside", SUM + RULES + 'secondary = "none"\n')
+    text = (made / "internal/table.csv").read_text("utf-8")
+    lines = text.splitlines()
+    place = next(i for i, line in enumerate(lines) if ",F," in line)
+    for key, claim in (
+        ("frequency", "the agency's tables are those of the source"),
+        ("upper_required", "cells are unsafe by the rules of the plan"),
+    ):
+        column = lines[0].split(",").index(key)
+        fields = lines[place].split(",")
+        fields[column] = "77"
+        changed = "\n".join([*lines[:place], ",".join(fields), *lines[place + 1 :]]) + "\n"
+        forged = forge(made, folder / f"inside-{key}", {"internal/table.csv": changed}, {})
+        assert failed_claims(verified(context, forged, folder / "firms.csv")) == {claim}
+
+
+def test_linked_tables_share_their_cells(context: AppContext, folder: Path) -> None:
+    keys = (
+        'protect = "random-round"\nbase = 10\n'
+        '[[protection.tables]]\nname = "by size"\nrows = ["region"]\ncolumns = ["size"]\n'
+        '[[protection.tables]]\nname = "by region"\nrows = ["region"]\n'
+    )
+    made = release(context, folder, "linked", keys)
+    first = read(made / "public/tables/by%20size.csv")
+    second = read(made / "public/tables/by%20region.csv")
+    assert {place[0]: row["value"] for place, row in first.items() if place[1] == "Total"} == {
+        place[0]: row["value"] for place, row in second.items()
+    }
+    assert (made / "internal/tables/by%20region.csv").is_file()
+    assert verified(context, made, folder / "firms.csv").failures == ()
+
+
+def test_a_table_that_is_rounded_again_has_the_same_numbers_and_a_lost_store_refuses(
+    context: AppContext, folder: Path
+) -> None:
+    keys = SUM + 'protect = "random-round"\nbase = 7\n'
+    first = release(context, folder, "rounded", keys)
+    second = release(context, folder, "rounded-again", keys)
+    values = (first / "public/table.csv").read_bytes()
+    assert values == (second / "public/table.csv").read_bytes()
+    inside = read(first / "internal/table.csv")
+    for place, row in read(first / "public/table.csv").items():
+        true, shown = Fraction(inside[place]["value"]), Fraction(row["value"])
+        assert shown % 7 == 0
+        assert abs(true - shown) < 7
+    assert verified(context, first, folder / "firms.csv").failures == ()
+    for kept in (context.home / "roundings").glob("*.json"):
+        kept.unlink()
+    with pytest.raises(StorageError) as caught:
+        release(context, folder, "rounded-lost", keys)
+    assert caught.value.code == "roundings.lost"
+    assert not (folder / "rounded-lost").exists()
+
+
+READY = """region,size,value,n,top1,top2,st
+n1,small,50,5,20,15,
+n1,large,30,4,25,3,
+n2,small,10,2,6,4,
+n2,large,20,3,10,5,S
+n1,Total,80,9,25,20,
+n2,Total,30,5,10,6,
+Total,Total,110,14,25,20,P
+"""
+
+
+def test_ready_cells_have_their_absent_totals_added_up(context: AppContext, folder: Path) -> None:
+    (folder / "ready.csv").write_text(READY.replace("value", "val"), "utf-8")
+    keys = (
+        'rows = ["region"]\ncolumns = ["size"]\nmeasure = { sum = "val" }\nsecondary = "none"\n'
+        'cells = { value = "val", frequency = "n", top = ["top1", "top2"], status = "st" }\n'
+        'rule = [{ rule = "p-percent", p = 10 }, { rule = "threshold", n = 4 }]\n'
+    )
+    made = release(context, folder, "ready", keys, head='[source]\npath = "ready.csv"\n')
+    found = read(made / "internal/table.csv")
+    assert found[("Total", "large")]["value"] == "50"
+    assert found[("Total", "large")]["frequency"] == "7"
+    unsafe = {place for place, row in found.items() if row["status"] == "C"}
+    # n1, large: 30 - 25 - 3 = 2 < 2.5; n2, small: 2 < 4 contributors. n2, large was set safe.
+    assert unsafe == {("n1", "large"), ("n2", "small")}
+    assert float(found[("n1", "large")]["upper_required"]) == pytest.approx(0.5)
+    assert verified(context, made, folder / "ready.csv").failures == ()
+
+
+@pytest.mark.parametrize(
+    ("protection", "code"),
+    [
+        ("", "table.no-dimensions"),
+        ('rows = ["regoin"]\n', "table.unknown-column"),
+        ('rows = ["region"]\ncolumns = ["region"]\n', "table.twice"),
+        ('rows = ["region"]\nprotect = "random-round"\n', "table.base"),
+        ('rows = ["region"]\nmeasure = { sum = "size" }\n', "source.not-a-number"),
+        ('rows = ["region"]\nrule = [{ rule = "dominance", n = 2 }]\n', "parameter.invalid"),
+        ('rows = ["region"]\nrule = [{ rule = "threshold", n = "3" }]\n', "parameter.invalid"),
+        ('rows = ["size"]\ntotal = "small"\n', "table.total"),
+        (
+            'rows = ["size"]\nmeasure = { mean = "turnover" }\nprotect = "controlled-round"\n'
+            "base = 5\n",
+            "table.mean",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_plan_is_said(
+    context: AppContext, folder: Path, protection: str, code: str
+) -> None:
+    with pytest.raises(DpdeskError) as caught:
+        release(context, folder, "wrong", protection)
+    assert caught.value.code == code
+    assert not (folder / "wrong").exists()

@@ -1,0 +1,62 @@
+"""Cell-wise k-anonymity by its definitions, for a handful of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, permutations
+
+Paths = Sequence[Mapping[str, Sequence[str]]]
+
+
+def partitions(rows: Sequence[int], k: int) -> Iterator[list[tuple[int, ...]]]:
+    """All ways to divide rows into groups of at least ``k``."""
+    if not rows:
+        yield []
+        return
+    first, others = rows[0], rows[1:]
+    for size in range(k - 1, len(others) + 1):
+        for chosen in combinations(others, size):
+            rest = [row for row in others if row not in chosen]
+            for found in partitions(rest, k):
+                yield [(first, *chosen), *found]
+
+
+def least_loss(rows: Sequence[Sequence[str]], paths: Paths, k: int) -> Fraction | None:
+    """The least mean loss of a cell of any division, each group showing its lowest nodes."""
+    losses = [
+        sum(
+            (_loss([rows[row] for row in group], paths) * len(group) for group in found), Fraction()
+        )
+        for found in partitions(range(len(rows)), k)
+    ]
+    return min(losses) / len(rows) / len(paths) if losses else None
+
+
+def _loss(group: Sequence[Sequence[str]], paths: Paths) -> Fraction:
+    total = Fraction()
+    for j, path in enumerate(paths):
+        level = next(
+            level
+            for level in range(len(next(iter(path.values()))))
+            if len({path[row[j]][level] for row in group}) == 1
+        )
+        label = path[group[0][j]][level]
+        covered = sum(each[level] == label for each in path.values())
+        total += Fraction(covered - 1, len(path) - 1) if len(path) > 1 else 0
+    return total
+
+
+def covers(fits: Sequence[Sequence[bool]]) -> tuple[int, int, int]:
+    """Fewest of the other kind per original, per released row, and in some perfect matching."""
+    size = len(fits)
+    used = [[False] * size for _ in range(size)]
+    for way in permutations(range(size)):
+        if all(fits[row][to] for row, to in enumerate(way)):
+            for row, to in enumerate(way):
+                used[row][to] = True
+    return (
+        min(sum(row) for row in fits),
+        min(sum(fits[row][to] for row in range(size)) for to in range(size)),
+        min(sum(row) for row in used),
+    )

@@ -1,0 +1,113 @@
+"""What a screen reader is told, and whether the focus can be seen on every control."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent, QImage
+from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app.context import AppContext
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.widgets import MessageBand, focusing
+from tests.helpers.a11y import focusable
+from tests.helpers.events import settle
+from tests.helpers.sitting import Sitting
+
+SAMPLE = Path(__file__).parents[2] / "resources/sample"
+STEPS = ("data", "attributes", "hierarchies", "protect", "review")
+AROUND = 3
+
+
+class _Told:
+    """Takes the place of the bridge to screen readers, and keeps what it is told."""
+
+    AnnouncementPoliteness = QAccessible.AnnouncementPoliteness
+
+    def __init__(self) -> None:
+        self.said: list[tuple[str, bool]] = []
+
+    def updateAccessibility(self, event: QAccessibleEvent) -> None:
+        assert isinstance(event, QAccessibleAnnouncementEvent)
+        urgent = event.politeness() is QAccessible.AnnouncementPoliteness.Assertive
+        self.said.append((event.message(), urgent))
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> _Told:
+    made = _Told()
+    monkeypatch.setattr(focusing, "QAccessible", made)
+    return made
+
+
+@pytest.fixture
+def sitting(qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager) -> Iterator[Sitting]:
+    shutil.copytree(SAMPLE, tmp_path / "sample")
+    with AppContext.open(tmp_path / "home") as context:
+        made = Sitting(qtbot, context, hub, theme)
+        made.open(tmp_path / "sample/plans/private-tables.toml")
+        yield made
+        made.end()
+
+
+def test_messages_are_announced_and_questions_interrupt(
+    told: _Told, qtbot: QtBot, theme: ThemeManager
+) -> None:
+    window = QWidget()
+    band = MessageBand(theme)
+    QVBoxLayout(window).addWidget(band)
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    band.show_message("ok", "The public table is in out.csv.")
+    band.show_message("caution", "It spends 0.5.", (("spend", "Yes"), ("keep", "No")))
+    band.show_message("fail", "The disk is full.")
+    assert told.said == [
+        ("Done: The public table is in out.csv.", False),
+        ("Caution: It spends 0.5.", True),
+        ("Problem: The disk is full.", True),
+    ]
+
+
+def test_the_answer_to_a_setting_is_announced_once(told: _Told, sitting: Sitting) -> None:
+    sitting.window.show_panel("protect")
+    sitting.quiet()
+    said = [text for text, _ in told.said if "largest planned error" in text]
+    assert len(said) == 1
+
+
+def _seen(window: QWidget, place: QRect) -> QImage:
+    settle()
+    return window.grab(place).toImage()
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_focus_is_seen_on_every_control(
+    sitting: Sitting, qapp: QApplication, step: str
+) -> None:
+    window = sitting.window
+    window.show_panel(step)
+    sitting.quiet()
+    window.activateWindow()
+    unseen = []
+    for widget in focusable(window):
+        if isinstance(widget, QScrollArea) or widget.focusProxy() is not None:
+            continue
+        corner = widget.mapTo(window, widget.rect().topLeft())
+        place = QRect(corner, widget.size()).adjusted(-AROUND, -AROUND, AROUND, AROUND)
+        if not window.rect().contains(place):
+            continue
+        focus = window.focusWidget()
+        if focus is not None:
+            focus.clearFocus()
+        without = _seen(window, place)
+        widget.setFocus(Qt.FocusReason.TabFocusReason)
+        if _seen(window, place) == without:
+            unseen.append(f"{type(widget).__name__} {widget.accessibleName()}")
+    assert unseen == []
