@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from dpdesk.app.planning import check_protection, prepare_rows
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import Plan
+from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.engine.methods.registered import default_registry
+from dpdesk.engine.registry import Registry
 from dpdesk.io.workspace import Workspace
 from tests.helpers import releases as town
 
@@ -31,21 +34,23 @@ def protected(**protection: object) -> Plan:
     )
 
 
-@pytest.mark.parametrize("method", ["anatomy", "priview", "table"])
-def test_methods_of_later_versions_are_not_called_unknown(offered: AppContext, method: str) -> None:
+def test_methods_of_later_versions_are_not_called_unknown(offered: AppContext) -> None:
+    known = replace(offered, registry=Registry(tuple(default_registry()), later=("tarot",)))
     with pytest.raises(InputError) as caught:
-        check_protection(offered, protected(method=method, l=2), "p.toml")
+        check_protection(known, protected(method="tarot", l=2), "p.toml")
     assert caught.value.code == "plan.not-available"
-    assert f"the method `{method}` is not available in this version" in caught.value.sentence
+    assert "the method `tarot` is not available in this version" in caught.value.sentence
 
 
-def test_further_requirements_are_refused_as_not_available(offered: AppContext) -> None:
-    wanted = [{"model": "l-diversity", "attribute": "illness", "l": 3}]
-    plan = protected(method="k-anonymity", k=5, require=wanted)
+def test_keys_of_later_versions_are_refused_as_not_available(offered: AppContext) -> None:
+    method = KAnonymity()
+    vars(method)["later"] = ("tarot",)
+    known = replace(offered, registry=Registry((method,)))
+    plan = protected(method="k-anonymity", k=5, tarot=[{"card": "fool"}])
     with pytest.raises(InputError) as caught:
-        check_protection(offered, plan, "p.toml")
+        check_protection(known, plan, "p.toml")
     assert caught.value.code == "plan.not-available"
-    assert "`require` is not available in this version" in caught.value.sentence
+    assert "`tarot` is not available in this version" in caught.value.sentence
 
 
 @pytest.mark.parametrize(
