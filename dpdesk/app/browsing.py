@@ -146,7 +146,11 @@ def _public(folder: Path) -> Path:
 
 def _check_cube(about: Capabilities, folder: Path) -> None:
     if not about.allows(Use.BROWSED):
-        words: dict[Content | None, str] = {Content.GRAPH: "a graph", Content.TABLES: "tables"}
+        words: dict[Content | None, str] = {
+            Content.GRAPH: "a graph",
+            Content.TABLES: "tables",
+            Content.ITEMSETS: "sets of items",
+        }
         held = words.get(about.content, "rows")
         raise RefusedError(
             "browse.no-cube",

@@ -148,11 +148,12 @@ def review_page(
     recorded = read_again(recorded, recorded.get(TABLE))
     with speaking(language, spoken_names(manifest)):
         if noise_of(method) is not None:
-            from dpdesk.report import cubes, graphs
+            from dpdesk.report import cubes, graphs, itemsets
 
             content = cubes.CubeReport(manifest, recorded, method, book)
-            graph = method.capabilities.content is Content.GRAPH
-            return graphs.render_report(content) if graph else cubes.render_report(content)
+            pages = {Content.GRAPH: graphs.render_report, Content.ITEMSETS: itemsets.render_report}
+            kind = method.capabilities.content
+            return pages.get(kind or Content.TABLES, cubes.render_report)(content)
         from dpdesk.report.review import ReviewContent, render_review
 
         if method.capabilities.content is Content.CELLS:

@@ -306,6 +306,7 @@ _WORDS = {
     Content.ROWS: "microdata",
     Content.TABLES: "tables of a cube",
     Content.GRAPH: "a graph",
+    Content.ITEMSETS: "sets of items",
 }
 
 

@@ -20,6 +20,7 @@ class Content(Enum):
     TABLES = "tables"
     GRAPH = "graph"
     CELLS = "protected tables"
+    ITEMSETS = "itemsets"
 
 
 class RowOrder(Enum):
@@ -64,10 +65,11 @@ class Use(Enum):
 class Capabilities:
     """What a method does, as data; None where it does not say.
 
-    ``order`` is of rows alone, as are ``tables``: the names of the public tables that stand next to
-    them, each in every release; ``folders`` (those of the public part that its tables lie in) of
-    all that releases no rows. ``exports`` are the formats that its releases fit, ``uses`` what else
-    can be done with them: empty where nothing can, which is not the same as not said.
+    ``order`` is of rows alone; ``tables`` are the names of public tables that every release has in
+    no folder, next to rows or as all that it holds; ``folders`` (those of the public part that its
+    tables lie in) of all other releases without rows. ``exports`` are the formats that its releases
+    fit, ``uses`` what else can be done with them: empty where nothing can, which is not the same as
+    not said.
     """
 
     content: Content | None = None

@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 UNORDERED, ORDERED = "unordered", "ordered"
-TABLES = ("cuboids", "views", "marginals")
+TABLES = ("cuboids", "views", "marginals", "itemsets")
 """The lists of tables that a result may have."""
+
+
+LISTS = ("itemsets.csv", "bases.csv")
+"""The files of a release of itemsets: a set of items and a number in each row."""
 
 
 def listed_tables(result: Mapping[str, object]) -> list[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ Arrow; texts are quoted as RFC 4180 requires and numbers are the shortest that r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
+from dpdesk.core.shapes import as_list
 from dpdesk.io.csvgrammar import UnreadableTableError, check_grammar
 from dpdesk.io.recode import csv_field, header_line
 
 VALUE, TABLE = "value", "table"
 _PIECE = 1 << 17
 _BLOCK = 8 << 20
+_MOST_LISTED = 10_000
 
 
 def write_cuboid(table: CuboidTable, path: Path, token: CancelToken) -> None:
@@ -110,6 +113,28 @@ def text_bytes(texts: Any) -> memoryview:
     offsets, data = texts.buffers()[1:]
     ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
     return memoryview(data)[int(ends[0]) : int(ends[-1])]
+
+
+def read_listed(
+    path: Path, domain: Domain, item: Mapping[str, object], token: CancelToken
+) -> CuboidTable:
+    """Read a table by its line in a result; one that is ``listed`` names its rows itself.
+
+    Raises as :func:`read_cuboid`; TypeError, KeyError, ValueError for a line of another form.
+    """
+    file = str(item["file"])
+    if item.get("listed") is not True:
+        return read_cuboid(path, file, domain.table(item), token)
+    (name,) = map(str, as_list(item["dimensions"]))
+    fields, rows = check_grammar(path, token)
+    if fields != len((name, VALUE)) or rows > _MOST_LISTED:
+        raise UnreadableTableError(
+            msg("has {fields} columns and {rows:,} rows, expected a list", fields=fields, rows=rows)
+        )
+    texts = [
+        text for batch in batches(path, [name, VALUE]) for text in batch.column(0).to_pylist()
+    ]
+    return read_cuboid(path, file, Domain((name,), (tuple(texts),)), token)
 
 
 def read_cuboid(path: Path, file: str, domain: Domain, token: CancelToken) -> CuboidTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -14,7 +14,7 @@ from dpdesk.core.manifest import ListedFile, Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.released import CountedRows
 from dpdesk.io.csvgrammar import UnreadableTableError
-from dpdesk.io.cuboid_files import read_cuboid
+from dpdesk.io.cuboid_files import read_listed
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_check import ReleaseFiles, check_files
 from dpdesk.io.safewrite import hash_file
@@ -71,7 +71,7 @@ class ReleaseContent:
             return known
         try:
             self._check(file, token)  # it may have been changed since the release was opened
-            table = read_cuboid(self._path(file), file, self._part(file), token)
+            table = read_listed(self._path(file), *self._line(file), token)
         except (UnreadableTableError, OSError) as error:
             raise _unreadable(file, error) from error
         with self._lock:
@@ -123,12 +123,13 @@ class ReleaseContent:
                 details={"path": file},
             )
 
-    def _part(self, file: str) -> Domain:
+    def _line(self, file: str) -> tuple[Domain, Mapping[str, object]]:
+        """The declared domain, and the line of the result for this file."""
         result = self._manifest.result
         if self._domain is None:
             self._domain = Domain.from_json(result["domains"])
         listed = listed_tables(result)
-        return self._domain.table(next(item for item in listed if item["file"] == file))
+        return self._domain, next(item for item in listed if item["file"] == file)
 
 
 def _unreadable(file: str, error: UnreadableTableError | OSError) -> InputError | StorageError:

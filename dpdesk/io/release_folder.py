@@ -64,8 +64,8 @@ def fixed_files(about: Capabilities, listed: Collection[str]) -> frozenset[str]:
     """
     if about.content is Content.CELLS and not any(_in_tables(name) for name in listed):
         return frozenset({TABLE, ABOUT})
-    rows = about.content is Content.ROWS
-    return frozenset({MICRODATA, ABOUT, *about.tables} if rows else {ABOUT})
+    rows = {MICRODATA} if about.content is Content.ROWS else set[str]()
+    return frozenset({ABOUT, *about.tables} | rows)
 
 
 def tables_folders(about: Capabilities, listed: Collection[str]) -> tuple[str, ...]:

@@ -455,6 +455,7 @@ def test_a_second_method_needs_no_more_than_its_registration() -> None:
         "dp-cube",
         "dp-graph",
         "priview",
+        "itemsets",
         "table",
         "common-values",
     ]

@@ -35,6 +35,7 @@ ROLES = {
     "pay": Role.SENSITIVE,
 }
 DOMAINS = {"sex": ["f", "m"], "region": ["n", "s", "w"]}
+ITEMS = {"sex": ["f", "m"], "region": ["n", "s"]}
 PLANS: dict[str, list[dict[str, Any]]] = {
     "dp-cube": [
         {"dimensions": ["sex", "region"], "domains": DOMAINS, "epsilon": 1},
@@ -66,6 +67,18 @@ PLANS: dict[str, list[dict[str, Any]]] = {
             "marginals": [["sex", "region"]],
         },
         {"dimensions": ["sex", "region"], "domains": DOMAINS, "rho": 0.5, "neighbours": "replace"},
+    ],
+    "itemsets": [
+        {"dimensions": ["sex", "region"], "domains": ITEMS, "epsilon": 1, "top": 2},
+        {
+            "dimensions": ["sex", "region"],
+            "domains": ITEMS,
+            "epsilon": 0.25,
+            "top": 3,
+            "longest": 2,
+            "neighbours": "replace",
+            "rows_per_person": 2,
+        },
     ],
 }
 CASES = [(method, raw) for method in METHODS for raw in PLANS[method.id]]

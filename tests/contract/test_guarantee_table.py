@@ -30,6 +30,11 @@ CUBE: dict[str, Any] = {
     "domains": {"sex": ["f", "m"], "region": ["n", "s", "w"]},
 }
 GRAPH: dict[str, Any] = {"ends": ["sex", "region"], "nodes": list("fmnsw")}
+ITEMSETS: dict[str, Any] = {
+    "dimensions": ["sex", "region"],
+    "domains": {"sex": ["f", "m"], "region": ["n", "s"]},
+    "top": 2,
+}
 BUDGETS: tuple[dict[str, Any], ...] = (
     {"epsilon": 1}, {"epsilon": 900}, {"rho": 0.5}, {"rho": 0.01, "delta": 0.001},
 )  # fmt: skip
@@ -57,10 +62,11 @@ MORE: dict[str, tuple[dict[str, Any], ...]] = {
         {"exact_edges": True, "exact": "degrees", "exact_nodes": ["f", "m"]},
         *({"origins": origin} for origin in ORIGINS),
     ),
+    "itemsets": ({}, {"longest": 1}),
 }
 MORE["priview"] = ({}, *({"origins": {"sex": origin}} for origin in ORIGINS))
-NAMED = {"dp-cube": CUBE, "dp-graph": GRAPH, "priview": CUBE}
-KINDS = {"dp-cube": "cube", "dp-graph": "graph", "priview": "cube"}
+NAMED = {"dp-cube": CUBE, "dp-graph": GRAPH, "priview": CUBE, "itemsets": ITEMSETS}
+KINDS = {"dp-cube": "cube", "dp-graph": "graph", "priview": "cube", "itemsets": "cube"}
 
 
 def sentences(guarantee: Guarantee) -> Iterator[tuple[str, str]]:
@@ -95,7 +101,9 @@ def _private_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
     for name, more in MORE.items():
         method = default_registry().get(name, "plan")
         assert isinstance(method, PrivateMethod)
-        settings = product(BUDGETS, ({}, {"neighbours": "replace"}), (1, 3), more, (False, True))
+        keys_known = {parameter.key for parameter in method.parameters}
+        budgets = [budget for budget in BUDGETS if keys_known >= set(budget)]
+        settings = product(budgets, ({}, {"neighbours": "replace"}), (1, 3), more, (False, True))
         for budget, neighbours, rows, keys, clustered in settings:
             raw = NAMED[name] | budget | neighbours | keys | {"rows_per_person": rows}
             roles = {"sex": Role.QUASI_IDENTIFIER, "region": Role.QUASI_IDENTIFIER}

@@ -26,7 +26,14 @@ _SHOWN_AS = {
     "_number": "number",
     "name_list": "names",
 }
-_SAMPLES = {"int": "1,234", "number": "5.5", "name": "xyz", "names": "xyz", "phrase": "2"}
+_SAMPLES = {
+    "int": "1,234",
+    "number": "5.5",
+    "name": "xyz",
+    "names": "xyz",
+    "phrase": "2",
+    "g": "5.5",
+}
 
 
 @dataclass(frozen=True)

@@ -403,11 +403,8 @@ def test_a_second_method_appears_without_touching_the_window(
 ) -> None:
     others = ("common-values", "patient")
     assert ready.settings.goals.ids == (
-        "k-anonymity",
-        "l-diverted",
-        "dp-cube",
-        "dp-graph",
-        "priview",
+        *("k-anonymity", "anatomy", "l-diverted", "dp-cube", "dp-graph", "priview", "itemsets"),
+        "table",
         *others,
     )
     card = ready.settings.goals.card("common-values")

@@ -14,7 +14,7 @@ from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.engine.method import Method
 from dpdesk.io.csvgrammar import UnreadableTableError
-from dpdesk.io.cuboid_files import read_cuboid
+from dpdesk.io.cuboid_files import read_listed
 
 
 def public_page(
@@ -27,9 +27,11 @@ def public_page(
 
     They depend on the manifest without ``files``, and on the published labels of the dimensions.
     """
-    from dpdesk.report import cubes, graphs
+    from dpdesk.report import cubes, graphs, itemsets
 
     with speaking(language, spoken_names(manifest)):
+        if method.capabilities.content is Content.ITEMSETS:
+            return itemsets.render_about(manifest, method)
         if method.capabilities.content is Content.GRAPH:
             return graphs.render_about(manifest, method)
         return cubes.render_about(manifest, method, book)
@@ -47,7 +49,7 @@ def read_tables(manifest: Manifest, public: Path, token: CancelToken) -> dict[st
         token.check()
         file = str(item["file"])
         try:
-            found[file] = read_cuboid(public / file, file, domain.table(item), token)
+            found[file] = read_listed(public / file, domain, item, token)
         except UnreadableTableError as error:
             raise UnreadableTableError(
                 msg("{file}: {note}", file=file, note=error.sentence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpdesk.engine.methods.anatomy.method import Anatomy
 from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.methods.dp_graph.method import DpGraph
+from dpdesk.engine.methods.itemsets.method import Itemsets
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.engine.methods.l_diverted.method import LDiverted
 from dpdesk.engine.methods.priview.method import PriView
@@ -15,5 +16,8 @@ from dpdesk.engine.registry import Registry
 def default_registry() -> Registry:
     """A fresh registry with every method of this version, in the order in which to offer them."""
     return Registry(
-        (KAnonymity(), Anatomy(), LDiverted(), DpCube(), DpGraph(), PriView(), ProtectedTables())
+        (
+            *(KAnonymity(), Anatomy(), LDiverted(), DpCube(), DpGraph(), PriView(), Itemsets()),
+            ProtectedTables(),
+        )
     )

@@ -243,6 +243,11 @@ def _error(case: Case) -> Answer:
         for item in listed_tables(case.facts.release.manifest.result)
         if isinstance(variance := item.get("variance"), int | float) and variance >= 0
     ]
+    if case.facts.about.content is Content.ITEMSETS:
+        text = (
+            "The error of a count depends on the bases that were chosen; `dpdesk query` states it."
+        )
+        return Answer(Status.REVIEW, text, Basis.MANIFEST, "Judge whether the counts are of use.")
     if not variances:
         text = "The release states no errors."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")

@@ -149,6 +149,11 @@ class ParameterForm(QWidget):
         """The field of a parameter; KeyError when there is none."""
         return self._rows[key].field
 
+    def field_or_none(self, key: str) -> Field | None:
+        """The editor of a parameter, where the form has the parameter."""
+        row = self._rows.get(key)
+        return None if row is None else row.field
+
     def _error(self, key: str, value: object) -> str:
         parameter = self._rows[key].field.parameter
         try:

@@ -554,7 +554,7 @@ class CubeForm(ParameterForm):
         self._given: dict[str, object] = {}
         super().__init__(specifications, (), parent, mnemonics)
         self.domains.wanted.connect(self.categoriesWanted)
-        origins = self.field("origins")
+        origins = self.field_or_none("origins")
         if isinstance(origins, OriginsField):
             self.domains.took.connect(origins.note)
 
@@ -573,12 +573,12 @@ class CubeForm(ParameterForm):
 
     def level(self, dimension: str) -> int:
         """The level at which a dimension is published."""
-        found = self.field("levels")
+        found = self.field_or_none("levels")
         return found.level(dimension) if isinstance(found, LevelsByDimension) else 0
 
     def show_levels(self, choices: Mapping[str, tuple[LevelChoice, ...]]) -> None:
         """Offer these levels of hierarchies, by dimension."""
-        found = self.field("levels")
+        found = self.field_or_none("levels")
         if isinstance(found, LevelsByDimension):
             found.show_choices(choices)
 
@@ -636,16 +636,16 @@ class CubeForm(ParameterForm):
         dimensions.show_around(around)
         chosen = dimensions.chosen
         for key in ("levels", "outside"):
-            found = self.field(key)
+            found = self.field_or_none(key)
             if isinstance(found, LevelsByDimension):
                 found.show_dimensions(tuple(n for n in chosen if n in around.hierarchies))
             elif isinstance(found, OutsideField):
                 found.show_dimensions(chosen)
-        origins = self.field("origins")
+        origins = self.field_or_none("origins")
         if isinstance(origins, OriginsField):
             origins.show_dimensions((*chosen, *self._counted_by()))
         self.domains.show_around(around, chosen)
-        measure = self.field("measure")
+        measure = self.field_or_none("measure")
         if isinstance(measure, MeasureField):
             measure.show_around(around)
         self._show_what_applies()
@@ -659,6 +659,6 @@ class CubeForm(ParameterForm):
         pair = {"epsilon": "rho", "rho": "epsilon"}
         other = pair.get(field.parameter.key)
         if other is not None and field.plain() is not None:
-            self.field(other).set_plain(None)
-            self.field("noise").set_plain(None)
+            for found in filter(None, map(self.field_or_none, (other, "noise"))):
+                found.set_plain(None)
         self._follow()

@@ -1,0 +1,1 @@
+"""The most frequent sets of items, chosen and counted with noise."""

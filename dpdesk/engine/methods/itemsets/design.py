@@ -1,0 +1,265 @@
+"""The design of itemsets: shares of the budget, noise and guarantee; all from the plan alone.
+
+Why the whole costs ε. The three parts have shares of ε that add up to it: how many items, which
+ones (chosen by :func:`~dpdesk.engine.methods.itemsets.bases.chosen_bases`), and the cells of the
+bases. What is done with the later parts depends on what the earlier ones gave, never otherwise on
+the data, so that the losses add up (sequential composition). A row is in one cell of each basis: a
+person changes the cells of w bases together by at most w * width in L1, so discrete Laplace noise
+of scale w * width / (share * ε) in each cell costs that share, whatever w is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from json import dumps
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.budget import Debit, draws_of
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Chart, Figure, SeriesStyle, table_from
+from dpdesk.core.cube_parameters import COUNT
+from dpdesk.core.cuboid import LISTS, CuboidTable, Domain
+from dpdesk.core.frequency import FrequencySource
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.messages import msg
+from dpdesk.engine.methods.itemsets.bases import (
+    Items,
+    Transactions,
+    chosen_bases,
+    top_sets,
+)
+from dpdesk.engine.methods.itemsets.settings import ItemsetSettings
+from dpdesk.engine.methods.itemsets.words import itemset_guarantee
+from dpdesk.engine.noise.choosing import Coins
+from dpdesk.engine.noise.laplace import DiscreteLaplace
+from dpdesk.engine.noise.randomness import RandomSource
+from dpdesk.engine.private.charts import loss_figure, odds_bars
+from dpdesk.engine.private.counting import PlacedRows, place_rows
+from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_data
+from dpdesk.engine.private.guarantee_words import epsilon_of
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.method import Charge, Design, Measured, NoisyTables, PrivateInput
+from dpdesk.engine.private.settings import cluster_of, misfit
+from dpdesk.engine.private.widths import half_width
+
+ITEMSETS, BASES = LISTS
+ITEMS = "items"
+UNIT = "rows"
+_DRAW = "Draw the noise"
+_EXAMPLES = ((1, 12), (4, 8), (8, 7), (16, 6))
+"""Bases, and items in each, as they often are."""
+
+
+@dataclass(frozen=True)
+class ItemsetDesign(Design):
+    """A release of frequent itemsets as its plan decides it."""
+
+    settings: ItemsetSettings
+    declared: DeclaredDomain
+    cluster: str | None
+    charge: Charge
+    guarantee: Guarantee
+    result: Mapping[str, object]
+    charts: tuple[Chart, ...] = field(default=(), repr=False)
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def measure(
+        self,
+        source: FrequencySource,
+        debit: Debit,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> Measured:
+        """See :meth:`Design.measure`; of the values, the first one names the bases."""
+        self.check_paid(debit)
+        placed = self._placed(source, token)
+        rows = Transactions(placed.codes == 1, placed.counts)
+        token.check()
+        debit.redeem()
+        bases = self._bases(rows, Coins(randomness), token)
+        noise = DiscreteLaplace(noise_scale(self.settings, len(bases)))
+        values = [_encoded(bases)]
+        for number, basis in enumerate(bases):
+            counted = rows.of_basis(basis)
+            values.append(
+                counted + noise.draw(counted.size, randomness, token).reshape(counted.shape)
+            )
+            report(StepProgress(_DRAW, number + 1, len(bases), "tables"))
+        return Measured(NoisyTables(tuple(values)), _facts(placed))
+
+    def _bases(self, rows: Transactions, coins: Coins, token: CancelToken) -> tuple[Items, ...]:
+        settings, epsilon = self.settings, self.settings.budget
+        if not settings.chooses:
+            return (tuple(range(len(settings.dimensions))),)
+        first, second, _ = settings.shares
+        budgets = first * epsilon, second * epsilon
+        given = settings.top, settings.longest, budgets, settings.width
+        return chosen_bases(rows, *given, coins, token)
+
+    def facts(self, source: FrequencySource, token: CancelToken) -> Mapping[str, object]:
+        """See :meth:`Design.facts`."""
+        return _facts(self._placed(source, token))
+
+    def _placed(self, source: FrequencySource, token: CancelToken) -> PlacedRows:
+        most = self.settings.rows_per_person
+        return place_rows(source, self.declared, Measure(COUNT), self.cluster, most, token)
+
+    def process(
+        self, noisy: NoisyTables, token: CancelToken, report: Report
+    ) -> tuple[CuboidTable, ...]:
+        """See :meth:`Design.process`."""
+        token.check()
+        bases, cells = _decoded(noisy.values[0]), noisy.values[1:]
+        found = top_sets(bases, cells, self.settings.top, self.settings.longest)
+        values = np.array([count for count, _ in found])
+        sets = self._listing([own for _, own in found], values, ITEMSETS)
+        totals = np.array([int(each.sum()) for each in cells])
+        return sets, self._listing(bases, totals, BASES)
+
+    def _listing(
+        self, sets: list[Items] | tuple[Items, ...], values: NDArray[np.generic], file: str
+    ) -> CuboidTable:
+        names = self.settings.dimensions
+        texts = tuple(dumps([names[item] for item in own], ensure_ascii=False) for own in sets)
+        if values.dtype.kind == "f" and (values % 1 == 0).all():
+            values = values.astype(np.int64)
+        return CuboidTable(Domain((ITEMS,), (texts,)), values, file)
+
+
+def noise_scale(settings: ItemsetSettings, bases: int) -> Fraction:
+    """The scale of the noise of each cell, with so many bases."""
+    return bases * settings.width / (settings.shares[-1] * settings.budget)
+
+
+def _encoded(bases: tuple[Items, ...]) -> NDArray[np.int64]:
+    """Bases as rows of items, filled up with -1."""
+    longest = max(map(len, bases))
+    return np.array([(*basis, *(-1,) * (longest - len(basis))) for basis in bases], np.int64)
+
+
+def _decoded(values: NDArray[np.int64]) -> tuple[Items, ...]:
+    return tuple(tuple(int(item) for item in row if item >= 0) for row in values)
+
+
+def _facts(rows: PlacedRows) -> dict[str, object]:
+    return {"counting": {"itemsets": dict(rows.facts)}}
+
+
+def design_itemsets(given: PrivateInput) -> ItemsetDesign:
+    """The whole design; InputError ``itemsets.*``, ``cube.*`` for what the plan gets wrong."""
+    settings = ItemsetSettings.from_parameters(given.parameters, given.where)
+    declared, cluster = _declared(settings, given), cluster_of(given.roles)
+    charge = settings.charge(cluster, "")
+    return ItemsetDesign(
+        settings=settings,
+        declared=declared,
+        cluster=cluster,
+        charge=Charge(charge.cost, draws_of(charge.cost), charge.neighbours, charge.unit),
+        guarantee=itemset_guarantee(settings, cluster),
+        result=_result(settings, declared),
+        charts=(_error_chart(settings), _odds(settings)),
+        figures=(loss_figure(settings), _error_figure(settings)),
+    )
+
+
+def _declared(settings: ItemsetSettings, given: PrivateInput) -> DeclaredDomain:
+    found = []
+    for name in settings.dimensions:
+        listed = settings.domains.get(name)
+        if name in given.hand_made and listed is None:
+            raise made_beside_data(name, given.where)
+        one = declare(name, listed, given.hierarchies.get(name), 0, None, given.where)
+        if len(one.categories) != 2:
+            sentence = msg(
+                "`{name}` has {n} declared categories, expected two of which the second means that "
+                "a row holds the item",
+                name=name,
+                n=len(one.categories),
+            )
+            raise misfit("itemsets.domain", given.where, sentence, "domains")
+        found.append(one)
+    return DeclaredDomain(tuple(found))
+
+
+def _result(settings: ItemsetSettings, declared: DeclaredDomain) -> dict[str, object]:
+    return {
+        "domains": declared.domain.as_json(),
+        "outside": declared.elsewhere(),
+        "shares": [str(share) for share in settings.shares],
+        "sensitivity": settings.width,
+        "itemsets": [
+            {"dimensions": [ITEMS], "file": file, "listed": True} for file in (ITEMSETS, BASES)
+        ],
+    }
+
+
+def count_width(settings: ItemsetSettings, bases: int, cells: float) -> tuple[float, float]:
+    """Standard deviation and ± of the sum of so many noisy cells (of a mean: 1 / precision)."""
+    variance = DiscreteLaplace(noise_scale(settings, bases)).variance * cells
+    return variance**0.5, half_width(Noise.LAPLACE, variance, 1.0)
+
+
+def _shapes(settings: ItemsetSettings) -> list[tuple[int, int]]:
+    if not settings.chooses:
+        return [(1, len(settings.dimensions))]
+    return list(_EXAMPLES)
+
+
+def _error_figure(settings: ItemsetSettings) -> Figure:
+    bases, items = _shapes(settings)[-1]
+    return Figure(
+        "error_pair",
+        "Error of a pair, ±",
+        count_width(settings, bases, 2.0 ** max(items - 2, 0))[1],
+        unit=UNIT,
+        better="lower",
+        help="With as many bases as the chart shows last; in 95 % of releases.",
+        headline=True,
+        about="loss",
+    )
+
+
+def _error_chart(settings: ItemsetSettings) -> BarChart:
+    rows = []
+    for bases, items in _shapes(settings):
+        name = msg("{bases} × {items} items", bases=bases, items=items)
+        single = count_width(settings, bases, 2.0 ** (items - 1))[1]
+        pair = count_width(settings, bases, 2.0 ** max(items - 2, 0))[1]
+        rows.append((name, single, pair))
+    answer = msg(
+        "± {pair:,.0f} rows for a pair of items with {name}; how many bases there are is chosen "
+        "with noise.",
+        pair=rows[-1][2],
+        name=rows[-1][0],
+    )
+    if not settings.chooses:
+        answer = msg("± {pair:,.0f} rows for a pair of items.", pair=rows[0][2])
+    return BarChart(
+        id="itemset-errors",
+        question="How large is the error of a count?",
+        answer=answer,
+        category_axis=Axis("Bases", ""),
+        value_axis=Axis("± in 95 % of releases", UNIT, minimum=0.0),
+        categories=tuple(name for name, _, _ in rows),
+        series=(
+            BarSeries("A pair", tuple(pair for _, _, pair in rows), SeriesStyle.FIRST),
+            BarSeries("A single item", tuple(one for _, one, _ in rows), SeriesStyle.REFERENCE),
+        ),
+        table=table_from(
+            ["Bases", "A single item, ± (rows)", "A pair, ± (rows)"],
+            [[name, round(single, 1), round(pair, 1)] for name, single, pair in rows],
+        ),
+        short="Errors",
+    )
+
+
+def _odds(settings: ItemsetSettings) -> BarChart:
+    subject = "a value of a person" if settings.replace else "a person being in the data"
+    return odds_bars(epsilon_of(settings), subject, "about one person", "persons are independent")

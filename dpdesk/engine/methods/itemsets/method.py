@@ -1,0 +1,184 @@
+"""Frequent itemsets with noise as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
+from dpdesk.core.cuboid import LISTS
+from dpdesk.core.errors import Cancelled, DpdeskError, InputError
+from dpdesk.core.jobs import CancelToken, Note, Report, silent
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField
+from dpdesk.core.published import ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import Exploration, ExplorationView
+from dpdesk.engine.methods.itemsets.public_fields import PUBLIC_FIELDS
+from dpdesk.engine.methods.itemsets.settings import PARAMETERS
+from dpdesk.engine.private.guarantee_words import NO_BUDGET
+from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.settings import cluster_of
+
+if TYPE_CHECKING:
+    from dpdesk.core.cuboid import CuboidTable
+    from dpdesk.core.frequency import FrequencySource
+    from dpdesk.core.query import Answer, Askable, Query
+    from dpdesk.core.released import ReleasedContent
+    from dpdesk.verifiers.declared import Declarations
+
+
+class Itemsets(PrivateMethod):
+    """The most frequent sets of items of transactions, with noisy counts.
+
+    Source: PrivBasis (Li, Qardaji, Su and Cao, VLDB 2012), with exact choices and integer noise
+    (resources/docs/itemsets.md).
+    """
+
+    id: ClassVar[str] = "itemsets"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.ITEMSETS,
+        Protection.NOISE,
+        Spending.PERSONS,
+        tables=LISTS,
+        exports=frozenset(),
+        uses=frozenset({Use.ASKED}),
+    )
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "Differentially private frequent itemsets"
+    summary: ClassVar[str] = (
+        "Release the sets of items that most rows hold together, each with a noisy count; which "
+        "sets these are is chosen with noise as well."
+    )
+    promise: ClassVar[str] = (
+        "One person more or less (or another in the same place, as the plan says) makes no output "
+        "more likely by more than ×e^ε."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
+    checked_by: ClassVar[Mapping[str, str]] = {
+        "guarantee": "guarantee",
+        **dict.fromkeys(("domains", "outside", "sensitivity"), "result"),
+        "shares": "scales within",
+        "itemsets": "itemsets",
+    }
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`."""
+        from dpdesk.engine.methods.itemsets.settings import ItemsetSettings, check_columns
+
+        check_columns(ItemsetSettings.from_parameters(parameters, where), columns, roles, where)
+
+    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
+        """See :meth:`QueryableMethod.askable`."""
+        from dpdesk.engine.methods.itemsets.querying import askable_itemsets
+
+        return askable_itemsets(content.manifest)
+
+    def answer(
+        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
+    ) -> Answer:
+        """See :meth:`QueryableMethod.answer`."""
+        from dpdesk.engine.methods.itemsets.querying import answer_itemsets
+
+        return answer_itemsets(query, content, token)
+
+    def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
+        """See :meth:`PrivateMethod.design`; InputError ``itemsets.*``, ``cube.*``."""
+        from dpdesk.engine.methods.itemsets.design import design_itemsets
+
+        return design_itemsets(given)
+
+    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
+        """See :meth:`PrivateMethod.price`; InputError ``itemsets.*``."""
+        from dpdesk.engine.methods.itemsets.settings import ItemsetSettings
+
+        settings = ItemsetSettings.from_parameters(parameters, "The plan")
+        return settings.charge(cluster_of(roles), "")
+
+    def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
+        """See :meth:`PrivateMethod.explore`."""
+        return _Tries(given)
+
+    def verify(
+        self,
+        manifest: Manifest,
+        published: Mapping[str, CuboidTable],
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`PrivateMethod.verify`."""
+        from dpdesk.engine.methods.itemsets.words import guarantee_again
+        from dpdesk.verifiers.itemsets import verify_itemsets
+
+        return verify_itemsets(manifest.as_json(), published, guarantee_again(manifest))
+
+    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_declared`."""
+        from dpdesk.verifiers.itemsets import declared_check
+
+        return declared_check(manifest.as_json(), given)
+
+    def verify_counted(
+        self,
+        manifest: Manifest,
+        recorded: Mapping[str, object],
+        published: Mapping[str, CuboidTable],
+        given: Declarations,
+        source: FrequencySource,
+        token: CancelToken,
+    ) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_counted`."""
+        from dpdesk.verifiers.itemsets import counted_check
+
+        return counted_check(manifest.as_json(), recorded, given, source, token)
+
+
+class _Tries:
+    """An :class:`~dpdesk.engine.method.Exploration`: each view is a design; nothing is counted."""
+
+    def __init__(self, given: PrivateInput) -> None:
+        self._given = given
+
+    def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
+        """Errors and guarantee of these settings; an unusable one says what is wrong."""
+        return self.view_until(parameters, CancelToken(), silent)
+
+    def view_until(
+        self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
+    ) -> ExplorationView:
+        """See :meth:`view`. Raises Cancelled."""
+        from dpdesk.engine.methods.itemsets.design import design_itemsets
+
+        budget = parameters["epsilon"] is not None
+        tried = parameters if budget else {**parameters, "epsilon": Fraction(1)}
+        try:
+            design = design_itemsets(replace(self._given, parameters=tried))
+        except Cancelled:
+            raise
+        except DpdeskError as error:
+            sentence = error.full if isinstance(error, InputError) else error.line
+            key = error.details.get("key")
+            return ExplorationView(False, sentence, (), (), at=key if isinstance(key, str) else "")
+        if not budget:
+            return ExplorationView(False, NO_BUDGET, design.charts[:1], (), supposed=True)
+        planned = Note(
+            "itemsets.planned",
+            "All errors are planned ones: they follow from the settings, and nothing was counted.",
+        )
+        said = str(design.charts[0].answer)
+        return ExplorationView(
+            True, said, design.charts, design.figures, design.guarantee, notes=(planned,)
+        )
+
+    def pick(self, point: int) -> Mapping[str, object]:
+        """Nothing is chosen by a point of a chart."""
+        return {}

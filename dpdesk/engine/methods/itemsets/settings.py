@@ -1,0 +1,206 @@
+"""The keys of a plan's ``[protection]`` for itemsets, and the settings read from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpdesk.core.budget import amount
+from dpdesk.core.list_parameters import NestedParameter, TextListParameter
+from dpdesk.core.messages import msg
+from dpdesk.core.parameters import (
+    Choice,
+    ChoiceParameter,
+    IntegerParameter,
+    Nested,
+    Parameter,
+    ParameterValue,
+)
+from dpdesk.core.schema import Role
+from dpdesk.engine.methods.itemsets.bases import LARGEST, MOST_ITEMS, SHARES, sets_of
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.settings import (
+    ADD_REMOVE,
+    NOT_SPANNING,
+    REPLACE,
+    PrivateSettings,
+    check_clusters,
+    check_named,
+    epsilon_parameter,
+    misfit,
+    rows_parameter,
+    texts_of,
+)
+
+BASIS = "basis"
+MOST_TOP, LONGEST = 1000, 6
+
+PARAMETERS: tuple[Parameter, ...] = (
+    TextListParameter(
+        "dimensions",
+        "Items",
+        "One column for each item; each has two declared categories, of which the second means "
+        "that the row holds the item.",
+        required=True,
+    ),
+    NestedParameter(
+        "domains",
+        "Declared categories",
+        "The two categories of each item, such as no and yes; the second means that the row holds "
+        "it. To be declared without looking at the data. Rows with any other value are left out.",
+        example='{ bread = ["0", "1"] }',
+    ),
+    epsilon_parameter(
+        "One person more or less makes no output more likely by more than ×e^ε.",
+    ),
+    IntegerParameter(
+        "top",
+        "Sets to release",
+        "How many of the most frequent sets of items are released, with their noisy counts.",
+        unit="sets",
+        minimum=1,
+        maximum=MOST_TOP,
+        suggested=50,
+        required=True,
+    ),
+    IntegerParameter(
+        "longest",
+        "Items in a set, at most",
+        "Sets of more items are not looked for.",
+        unit="items",
+        minimum=1,
+        maximum=LONGEST,
+        default=3,
+    ),
+    ChoiceParameter(
+        "mine",
+        "How sets are found",
+        "From which counts with noise the sets are read.",
+        choices=(
+            Choice(
+                BASIS,
+                "From bases",
+                "A part of ε chooses frequent items and pairs, in groups that are counted whole.",
+            ),
+        ),
+        default=BASIS,
+    ),
+    ChoiceParameter(
+        "neighbours",
+        "One person",
+        "Between which two databases the difference is hidden.",
+        choices=(
+            Choice(ADD_REMOVE, "is added or removed", "A person's presence is protected."),
+            Choice(REPLACE, "is replaced by another", "The number of persons is known."),
+        ),
+        default=ADD_REMOVE,
+    ),
+    rows_parameter(
+        "Rows per person, at most",
+        "Rows of one person that the noise hides together. With a cluster column, further rows of "
+        "a person are left out; without one, the plan vouches for it.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class ItemsetSettings(PrivateSettings):
+    """All settings with their types; ``domains`` are the listed categories by item."""
+
+    dimensions: tuple[str, ...]
+    domains: Mapping[str, tuple[str, ...]]
+    top: int
+    longest: int
+    mine: str
+
+    @classmethod
+    def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> ItemsetSettings:
+        """Read checked parameters; InputError ``itemsets.*`` where they do not go together."""
+        dimensions = texts_of(values["dimensions"])
+        if len(set(dimensions)) < max(2, len(dimensions)):
+            sentence = "`dimensions` names a column twice, or fewer than two"
+            raise misfit("itemsets.dimensions", where, sentence, "dimensions")
+        if values["epsilon"] is None:
+            raise misfit("itemsets.budget", where, "`epsilon` is missing", "epsilon")
+        settings = cls(
+            dimensions=dimensions,
+            domains=_domains(values["domains"], dimensions, where),
+            top=int(str(values["top"])),
+            longest=int(str(values["longest"])),
+            mine=str(values["mine"]),
+            noise=Noise.LAPLACE,
+            budget=amount(values["epsilon"], "epsilon"),
+            delta=Fraction(0),
+            replace=values["neighbours"] == REPLACE,
+            rows_per_person=int(str(values["rows_per_person"])),
+        )
+        _check_top(settings, where)
+        return settings
+
+    @property
+    def width(self) -> int:
+        """By how much a person changes the difference of two counts, and the cells of a basis in
+        sum: once for each row, or twice where another person takes the place.
+        """
+        return self.rows_per_person * (2 if self.replace else 1)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether items are chosen; few enough of them make one basis."""
+        return len(self.dimensions) > LARGEST
+
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """The parts of ε: for how many items, for which ones and their pairs, for counting."""
+        return SHARES if self.chooses else (Fraction(1),)
+
+
+def _domains(
+    raw: ParameterValue, dimensions: Sequence[str], where: str
+) -> dict[str, tuple[str, ...]]:
+    plain = raw.plain if isinstance(raw, Nested) else {}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, listed in plain.items() if isinstance(plain, Mapping) else ():
+        if name not in dimensions:
+            sentence = msg("`domains` names `{name}`, which is not in `dimensions`", name=name)
+            raise misfit("itemsets.domain", where, sentence, "domains")
+        texts = tuple(map(str, listed)) if isinstance(listed, tuple) else ()
+        if len(set(texts)) != 2 or len(texts) != 2:
+            sentence = msg(
+                "`domains` gives `{name}` {n} categories, expected two different ones",
+                name=name,
+                n=len(texts),
+            )
+            raise misfit("itemsets.domain", where, sentence, "domains")
+        found[name] = texts
+    return found
+
+
+def _check_top(settings: ItemsetSettings, where: str) -> None:
+    """Refuse more sets than there are, or than are offered to be chosen from."""
+    most = sets_of(min(len(settings.dimensions), MOST_ITEMS), settings.longest)
+    if settings.top > most:
+        sentence = msg(
+            "`top` is {top:,}, but these items have {most:,} sets of that length",
+            top=settings.top,
+            most=most,
+        )
+        raise misfit("itemsets.top", where, sentence, "top")
+
+
+def check_columns(
+    settings: ItemsetSettings, columns: Sequence[str], roles: Mapping[str, Role], where: str
+) -> None:
+    """Check names and roles; raises InputError ``plan.unknown-column``, ``itemsets.role``."""
+    for name in settings.dimensions:
+        check_named(name, columns, "dimensions", where)
+        reason = NOT_SPANNING.get(roles[name])
+        if reason is not None:
+            sentence = msg("`{name}` {reason}, so it is not an item", name=name, reason=reason)
+            raise misfit("itemsets.role", where, sentence, "dimensions")
+    for name, role in roles.items():
+        if role is Role.WEIGHT:
+            sentence = msg("`{name}` has the role weight, but rows are counted once", name=name)
+            raise misfit("itemsets.role", where, sentence, "dimensions")
+    check_clusters(roles, "itemsets.role", "dimensions", where)

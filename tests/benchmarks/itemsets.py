@@ -1,0 +1,77 @@
+"""How many of the true most frequent sets are found: ``python -m tests.benchmarks.itemsets``.
+
+On the transactions of the test data (``DPDESK_TEST_DATA``): the 32 most read pages of the head of
+Kosarak, and NLTCS. As many sets are listed as there are true ones, so precision and recall are the
+same number; the rest are missed (false negatives).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.methods.itemsets.bases import (
+    SHARES,
+    Transactions,
+    chosen_bases,
+    frequent_sets,
+    top_sets,
+)
+from dpdesk.engine.noise.choosing import Coins
+from dpdesk.engine.noise.laplace import DiscreteLaplace
+from dpdesk.engine.noise.randomness import SystemRandomness
+
+DRAWS, LONGEST, ITEMS = 4, 3, 32
+TOPS = (50, 100)
+BUDGETS = (Fraction(1, 10), Fraction(1, 2), Fraction(1))
+TOKEN = CancelToken()
+
+
+def kosarak(folder: Path) -> NDArray[np.bool_]:
+    """Visits by page, of the most read pages."""
+    rows = [set(line.split()) for line in (folder / "kosarak_head.dat").open(encoding="ascii")]
+    pages = [page for page, _ in Counter(page for row in rows for page in row).most_common(ITEMS)]
+    return np.array([[page in row for page in pages] for row in rows])
+
+
+def nltcs(folder: Path) -> NDArray[np.bool_]:
+    """People by what they cannot do."""
+    return np.genfromtxt(folder / "nltcs.csv", delimiter=",", skip_header=1).astype(bool)
+
+
+def share_found(rows: Transactions, top: int, epsilon: Fraction) -> float:
+    """The share of the true sets that one release lists."""
+    budgets = SHARES[0] * epsilon, SHARES[1] * epsilon
+    source = SystemRandomness()
+    bases = chosen_bases(rows, top, LONGEST, budgets, 1, Coins(source), TOKEN)
+    noise = DiscreteLaplace(len(bases) / (SHARES[2] * epsilon))
+    cells = []
+    for basis in bases:
+        counted = rows.of_basis(basis)
+        cells.append(counted + noise.draw(counted.size, source, TOKEN).reshape(counted.shape))
+    listed = {own for _, own in top_sets(bases, cells, top, LONGEST)}
+    true = {own for _, own in frequent_sets(rows, top, LONGEST, TOKEN)}
+    return len(listed & true) / top
+
+
+def main() -> None:
+    """Print the table."""
+    folder = Path(os.environ["DPDESK_TEST_DATA"]) / "binary"
+    for name, held in (("Kosarak", kosarak(folder)), ("NLTCS", nltcs(folder))):
+        distinct, counts = np.unique(held, axis=0, return_counts=True)
+        rows = Transactions(distinct, counts.astype(np.int64))
+        for top in TOPS:
+            for epsilon in BUDGETS:
+                found = [share_found(rows, top, epsilon) for _ in range(DRAWS)]
+                words = " ".join(f"{share:.2f}" for share in found)
+                print(f"{name}, top {top}, ε = {float(epsilon):g}: precision = recall {words}")
+
+
+if __name__ == "__main__":
+    main()

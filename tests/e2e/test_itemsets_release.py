@@ -1,0 +1,201 @@
+"""Releases of itemsets from a plan: written, checked, forged, asked, in German."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.running import run_plan
+from dpdesk.app.verifying import verify_release
+from dpdesk.cli.main import main
+from dpdesk.core.jobs import CancelToken, silent
+from tests.helpers.cubes import toml
+from tests.helpers.forging import check_found, forged
+from tests.helpers.pinned import pin
+
+Said = dict[str, Any]
+Forgery = Callable[[Said, Path], None]
+NAMES = [f"item{n}" for n in range(14)]
+
+
+def write_plan(folder: Path, name: str, items: int, **keys: Any) -> Path:
+    draw, names = Random(3), NAMES[:items]
+    rows = [[int(draw.random() < 0.9 / (place + 1)) for place in range(items)] for _ in range(400)]
+    rows[0][0] = 7  # such a row is left out
+    with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows([names, *rows])
+    given = {"dimensions": names, "domains": {key: ["0", "1"] for key in names}} | keys
+    lines = "\n".join(f"{key} = {toml(value)}" for key, value in given.items())
+    head = f'version = 1\ntitle = "Bought together"\n[source]\npath = "{name}.csv"\n'
+    plan = folder / f"{name}.toml"
+    plan.write_text(f'{head}[protection]\nmethod = "itemsets"\n{lines}\n', "utf-8")
+    return pin(plan)
+
+
+@pytest.fixture(scope="module")
+def context(module_home: Path) -> Iterator[AppContext]:
+    with AppContext.open(module_home) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def genuine(context: AppContext, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("data")
+    plans = {
+        "few": write_plan(folder, "few", 3, epsilon=50, top=5),
+        "many": write_plan(folder, "many", 14, epsilon=5, top=20),
+    }
+    text = plans["many"].read_text("utf-8")
+    plans["many"].write_text(
+        text.replace("version = 1\n", 'version = 1\nlanguage = "de"\n'), "utf-8"
+    )
+    run = {
+        name: run_plan(context, plan, folder / name, CancelToken(), silent).out
+        for name, plan in plans.items()
+    }
+    return run | {"source": folder / "many.csv"}
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.reader(stream))
+
+
+def write(path: Path, rows: list[list[str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows(rows)
+
+
+@pytest.mark.parametrize("name", ["few", "many"])
+def test_a_release_lists_sets_of_declared_items_and_verifies(
+    context: AppContext, genuine: dict[str, Path], name: str
+) -> None:
+    public = genuine[name] / "public"
+    header, *rows = rows_of(public / "itemsets.csv")
+    assert header == ["items", "value"]
+    assert len(rows) == {"few": 5, "many": 20}[name]
+    assert all(float(a[1]) >= float(b[1]) for a, b in pairwise(rows))
+    for text, _ in rows:
+        places = [NAMES.index(item) for item in json.loads(text)]
+        assert places == sorted(set(places))
+    source = genuine["source"] if name == "many" else None
+    assert verify_release(genuine[name], context.registry, CancelToken(), silent, source=source).ok
+    assert verify_release(public, context.registry, CancelToken(), silent).ok
+
+
+def test_with_little_noise_the_counts_are_the_true_ones(genuine: dict[str, Path]) -> None:
+    _, *rows = rows_of(genuine["few"] / "public/itemsets.csv")
+    draw = Random(3)
+    held = [[int(draw.random() < 0.9 / (place + 1)) for place in range(3)] for _ in range(400)][1:]
+    for text, value in rows:
+        places = [NAMES.index(item) for item in json.loads(text)]
+        assert int(value) == sum(all(row[place] for place in places) for row in held)
+
+
+def test_the_page_is_in_the_language_of_the_plan(genuine: dict[str, Path]) -> None:
+    page = (genuine["many"] / "public/about.html").read_text("utf-8")
+    assert "Häufige" in page or "häufige" in page
+    assert "How to use" not in page
+
+
+def test_questions_are_answered_from_the_release_alone(
+    genuine: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = str(genuine["many"] / "public")
+    assert main(["query", release, "--where", "item0=1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])["rows"]
+    assert found
+    for row in found:
+        assert "item0" in json.loads(row["labels"]["items"])
+        assert row["low"] < row["value"] < row["high"]
+    assert main(["query", release, "--by", "item0"]) == 1
+    assert main(["query", release, "--where", "item0=0"]) == 1
+    assert "never rows without one" in capsys.readouterr().err.splitlines()[-1]
+
+
+def _swap(said: Said, public: Path) -> None:
+    rows = rows_of(public / "itemsets.csv")
+    write(public / "itemsets.csv", [rows[0], *reversed(rows[1:])])
+
+
+def _add(said: Said, public: Path) -> None:
+    rows = rows_of(public / "itemsets.csv")
+    write(public / "itemsets.csv", [*rows, ['["item2"]', "-1000"]])
+
+
+def _drop(said: Said, public: Path) -> None:
+    write(public / "itemsets.csv", rows_of(public / "itemsets.csv")[:-1])
+
+
+def _rename(said: Said, public: Path) -> None:
+    rows = rows_of(public / "itemsets.csv")
+    write(public / "itemsets.csv", [rows[0], ['["somebody"]', rows[1][1]], *rows[2:]])
+
+
+def _uncover(said: Said, public: Path) -> None:
+    rows = rows_of(public / "bases.csv")
+    write(public / "bases.csv", [rows[0], ['["item13"]', rows[1][1]]])
+
+
+def _shares(said: Said, public: Path) -> None:
+    said["result"]["shares"] = ["1/10", "1/10", "4/5"]
+
+
+def _sensitivity(said: Said, public: Path) -> None:
+    said["parameters"]["rows_per_person"] = 2
+
+
+def _epsilon(said: Said, public: Path) -> None:
+    said["parameters"]["epsilon"] = 1
+
+
+def _exact(said: Said, public: Path) -> None:
+    said["result"]["exact"] = True
+
+
+FORGERIES: dict[str, Forgery] = {
+    "swap": _swap,
+    "add": _add,
+    "drop": _drop,
+    "rename": _rename,
+    "uncover": _uncover,
+    "shares": _shares,
+    "sensitivity": _sensitivity,
+    "epsilon": _epsilon,
+    "exact": _exact,
+}
+
+
+@pytest.mark.parametrize("forgery", sorted(FORGERIES))
+def test_forgeries_are_found(
+    context: AppContext, genuine: dict[str, Path], tmp_path: Path, forgery: str
+) -> None:
+    method = context.registry.get("itemsets", "the test")
+    check_found(forged(genuine["many"], tmp_path, FORGERIES[forgery], method), context.registry)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"top": 100}, "3 items have 7 sets"),
+        ({"top": 2, "domains": {"item0": ["0", "1", "2"]}}, "`item0` 3 categories"),
+        ({"top": 2, "domains": {"item9": ["0", "1"]}}, "`item9`, which is not in `dimensions`"),
+        ({"top": 2, "longest": 9}, "`longest`"),
+        ({"top": 2, "dimensions": ["item0"]}, "fewer than two"),
+    ],
+)
+def test_plans_that_cannot_be_run_spend_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], keys: dict[str, Any], said: str
+) -> None:
+    plan = write_plan(tmp_path, "wrong", 3, **{"epsilon": 1} | keys)
+    assert main(["run", str(plan), "--out", str(tmp_path / "out")]) == 2
+    assert said.replace("3 items", "these items") in capsys.readouterr().err.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
