@@ -1,26 +1,37 @@
-"""A protecting pattern of a large table: each unsafe cell by a cheapest move in a small box.
+"""Protecting patterns of large tables: by small boxes, or by parts of the hierarchies.
 
-A box holds, in every dimension, the cell's own node with a few of its siblings (and of the children
-of inner nodes), the cheapest ones; boxes grow until one has a move. The moves are kept as
-witnesses: one that can be made in both directions protects every cell that it moves far enough,
-and none moves a cell that a contributor alone knows, so no program over the whole table is needed.
+Each unsafe cell is protected by a cheapest move in a small box, where one has a move. A box holds,
+in every dimension, the cell's own node with a few of its siblings (and of the children of inner
+nodes), the cheapest ones; boxes grow until one has a move. The moves are kept as witnesses: one
+that can be made in both directions protects every cell that it moves far enough, and none moves a
+cell that a contributor alone knows, so no program over the whole table is needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables.audit import Problem, Target
-from dpdesk.engine.tables.model import Flags, Floats, Ints, System
-from dpdesk.engine.tables.search import Attack, Attacker, Instance
+from dpdesk.engine.tables.model import Dimension, Flags, Floats, Ints, System
+from dpdesk.engine.tables.search import (
+    Attack,
+    Attacker,
+    Instance,
+    NoPattern,
+    greedy,
+    optimal,
+)
 
 _SIBLINGS = (1, 2, 4, 8)
 _LARGEST_BOX = 8000
 _PRICELESS = 1e-7
+_UNCERTAIN = 0.01
+_LARGEST_PART = 1500
 
 
 def local_pattern(
@@ -144,3 +155,87 @@ class _Boxes:
 def _first(nodes: Ints, order: Floats, count: int) -> list[int]:
     """The cheapest of some nodes."""
     return [int(n) for n in nodes[np.argsort(order[nodes], kind="stable")[:count]]]
+
+
+def by_parts(system: System, instance: Instance, token: CancelToken) -> Flags:
+    """A pattern from optimal ones of the parts of the tables, from the top down.
+
+    A part is one total and its children in every dimension. What one part suppresses stays
+    suppressed in the others and has to stay uncertain there; parts are looked at again until none
+    adds a cell. Moves across several parts are not seen: the caller audits and completes the whole.
+    """
+    pattern = instance.must.copy()
+    parts = [np.unique(part) for part in _parts(system)]
+    columns = csc_array(instance.problem.matrix)
+    lengths = np.diff(instance.problem.matrix.indptr)
+    seen: dict[int, int] = {}
+    changed = True
+    while changed:
+        changed = False
+        for number, part in enumerate(parts):
+            before = int(pattern[part].sum())
+            if not before or seen.get(number) == before:
+                continue
+            pattern[part] |= _part_pattern(
+                columns[:, part], lengths, part, pattern, instance, token
+            )
+            seen[number] = int(pattern[part].sum())
+            changed |= seen[number] > before
+    return pattern
+
+
+def _parts(system: System) -> list[Ints]:
+    """The variables of every part of every table, those near the top first."""
+    found: list[tuple[int, Ints]] = []
+    for table, own in zip(system.tables, system.variables, strict=True):
+        cells = own.reshape(table.shape)
+        groups = [_groups(dimension) for dimension in table.dimensions]
+        for chosen in product(*groups):
+            depth = sum(each[0] for each in chosen)
+            found.append((depth, cells[np.ix_(*(each[1] for each in chosen))].ravel()))
+    return [part for _, part in sorted(found, key=lambda each: each[0])]
+
+
+def _groups(dimension: Dimension) -> list[tuple[int, Ints]]:
+    """Each inner node with its children, and how far below the top it is."""
+    depth = np.zeros(len(dimension.labels), dtype=np.int64)
+    for node in reversed(range(len(dimension.labels) - 1)):
+        depth[node] = depth[dimension.parents[node]] + 1
+    return [
+        (int(depth[node]), np.append(np.flatnonzero(dimension.parents == node), node))
+        for node in np.unique(dimension.parents[dimension.parents >= 0])
+    ]
+
+
+def _part_pattern(
+    inside: csc_array,
+    lengths: Ints,
+    part: Ints,
+    pattern: Flags,
+    instance: Instance,
+    token: CancelToken,
+) -> Flags:
+    """The suppressed cells of one part, by the equations that lie in it."""
+    rows = np.unique(inside.indices)
+    rows = rows[np.bincount(inside.indices, minlength=len(lengths))[rows] == lengths[rows]]
+    whole, place = instance.problem, {int(v): i for i, v in enumerate(part)}
+    owners = None if whole.owners is None else whole.owners[part]
+    problem = Problem(csr_array(csr_array(inside)[rows]), whole.low[part], whole.high[part], owners)
+    must = pattern[part]
+    targets = [
+        Target(place[t.variable], t.upper, t.need) for t in instance.targets if t.variable in place
+    ]
+    for cell in np.flatnonzero(must & ~instance.must[part]):
+        room = min(problem.high[cell], -problem.low[cell])
+        if 0 < room < np.inf:
+            targets += [Target(int(cell), upper, _UNCERTAIN * room) for upper in (False, True)]
+    while True:
+        small = Instance(problem, targets, instance.weight[part], must, instance.may[part])
+        try:
+            if len(part) > _LARGEST_PART:
+                return greedy(small, token)
+            return optimal(small, token, CancelToken()).pattern
+        except NoPattern as none:
+            # Not within this part alone: the whole system decides.
+            gone = (none.found.variable, none.found.upper)
+            targets = [t for t in targets if (t.variable, t.upper) != gone]

@@ -382,14 +382,19 @@ def optimal(
         ``token`` asked for it.
     """
     best = greedy(instance, token, start, watch=watch)
-    return _improved(instance, best, token, stop, watch, whole=True)
+    return _improved(instance, best, token, stop, watch, cuts=True, whole=True)
 
 
 def bounded(
-    instance: Instance, pattern: Flags, token: CancelToken, stop: CancelToken, watch: Watch
+    instance: Instance,
+    pattern: Flags,
+    token: CancelToken,
+    stop: CancelToken,
+    watch: Watch,
+    cuts: bool,
 ) -> Found:
-    """A protecting pattern with the bound that single equations give."""
-    return _improved(instance, pattern, token, stop, watch, whole=False)
+    """A protecting pattern with the bound of the relaxation: by single equations, or by cuts."""
+    return _improved(instance, pattern, token, stop, watch, cuts, whole=False)
 
 
 def _improved(
@@ -398,16 +403,17 @@ def _improved(
     token: CancelToken,
     stop: CancelToken,
     watch: Watch,
+    cuts: bool,
     whole: bool,
 ) -> Found:
     search = _Search(instance, best, watch)
-    if whole:
+    if cuts:
         search.master.link()
     with token.on_cancel(stop.cancel):
         try:
-            search.relax(stop, whole)
+            chosen = search.relax(stop, cuts)
             if whole:
-                search.round(stop)
+                search.round(stop, chosen)
         except Cancelled:
             token.check()
     return Found(search.best, search.bound, search.proven)
@@ -433,17 +439,17 @@ class _Search:
             self.best = pattern
             self._watch(self._instance.cost(self.best), self.bound)
 
-    def relax(self, stop: CancelToken, cuts: bool) -> None:
+    def relax(self, stop: CancelToken, cuts: bool) -> Floats | None:
         """The linear relaxation; with ``cuts`` until it protects or hardly moves."""
         stalled, chosen, near = 0, None, self._attacks
         while stalled < 4:
             solved = self.master.relaxed.solve(stop)
             if solved.point is None:
-                return
+                break
             before = self.bound
             self._raise(solved.value)
             if not cuts:
-                return
+                break
             chosen = self.master.spread(solved.point)
             stalled = stalled + 1 if self.bound - before <= 1e-3 * self.bound else 0
             found = self._cuts(near, chosen, stop)
@@ -454,8 +460,7 @@ class _Search:
             # Most targets have room: those that gave a cut are asked again first.
             near = list(found)
             self.master.add(list(found.values()))
-        if chosen is not None:
-            self._better(greedy(self._instance, stop, hint=chosen))
+        return chosen
 
     def _cuts(
         self, attacks: Sequence[Attack], chosen: Floats, stop: CancelToken
@@ -463,8 +468,10 @@ class _Search:
         cuts = {each: self._attacker.cut(each, chosen, False, stop) for each in attacks}
         return {each: cut for each, cut in cuts.items() if cut is not None}
 
-    def round(self, stop: CancelToken) -> None:
+    def round(self, stop: CancelToken, hint: Floats | None) -> None:
         """The integer program and its cuts, until its solution protects every target."""
+        if hint is not None:
+            self._better(greedy(self._instance, stop, hint=hint))
         while True:
             if self._instance.cost(self.best) <= self.bound + _VIOLATED:
                 self.proven = True

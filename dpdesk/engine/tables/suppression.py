@@ -12,7 +12,7 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.engine.tables.audit import Problem, alone, targets_of
-from dpdesk.engine.tables.local import local_pattern
+from dpdesk.engine.tables.local import by_parts, local_pattern
 from dpdesk.engine.tables.model import Bounds, Exact, Flags, System
 from dpdesk.engine.tables.rules import Judgement
 from dpdesk.engine.tables.search import (
@@ -96,13 +96,17 @@ def _searched(
     """A pattern found as ``how`` says; large systems begin with local moves in any case."""
     if how == "optimal" and len(system) <= LARGEST_PROVEN:
         return optimal(instance, token, stop, watch=watch)
-    if len(system) > LARGE:
+    large = len(system) > LARGE
+    if how == "hitas":
+        pattern = by_parts(system, instance, token)
+        pattern = greedy(instance, token, pattern, watch=watch, clear=not large)
+    elif large:
         pattern, left = local_pattern(system, instance, token)
         rest = replace(instance, targets=left)
         pattern = greedy(rest, token, pattern, watch=watch, clear=False)
     else:
         pattern = greedy(instance, token, watch=watch)
-    return bounded(instance, pattern, token, stop, watch)
+    return bounded(instance, pattern, token, stop, watch, cuts=not large)
 
 
 class _Weights:

@@ -1,0 +1,78 @@
+"""How long protecting a table takes, and how far the pattern is from the proven bound.
+
+Run from the project's root: ``python -m tests.benchmarks.tables [small|medium|large] [SECONDS]``.
+Small: 500 cells; medium: 2,100 cells with two hierarchies; large: about 100,000 cells in four
+dimensions. Values are drawn with a fixed seed.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from fractions import Fraction
+
+import numpy as np
+
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.tables.audit import audit
+from dpdesk.engine.tables.model import Bounds, Dimension, System
+from dpdesk.engine.tables.rules import Rule, judge
+from dpdesk.engine.tables.suppression import How, suppress
+from tests.helpers.tables import filled
+
+
+def grouped(name: str, groups: int, each: int) -> Dimension:
+    """Values in groups of the same size."""
+    rows = [[f"{g}.{i}", f"{g}", "*"] for g in range(groups) for i in range(each)]
+    return Dimension.of(name, Hierarchy.from_rows(name, rows))
+
+
+def flat(*sizes: int) -> list[Dimension]:
+    """Dimensions without groups."""
+    return [Dimension.flat("abcd"[i], [str(j) for j in range(n)]) for i, n in enumerate(sizes)]
+
+
+def drawn(dimensions: list[Dimension]) -> System:
+    """Skewed amounts, with few contributors in many cells."""
+    rng = np.random.default_rng(0)
+    shape = [len(d.leaves) for d in dimensions]
+    frequency = np.minimum(rng.geometric(0.06, int(np.prod(shape))) - 1, 400)
+    size = rng.lognormal(3, 1, frequency.size)
+    values = np.where(frequency > 0, np.round(frequency * size).astype(np.int64), 0)
+    return System.of([filled(dimensions, values, "t", frequency)])
+
+
+CASES: dict[str, tuple[list[Dimension], int, How]] = {
+    "small": (flat(24, 19), 3, "optimal"),
+    "medium": ([grouped("a", 8, 5), grouped("b", 6, 6)], 3, "optimal"),
+    "large": (flat(20, 20, 15, 13), 2, "heuristic"),
+}
+
+
+def main(name: str, seconds: float) -> None:
+    dimensions, least, how = CASES[name]
+    system = drawn(dimensions)
+    judged = judge(system, [Rule("threshold", least, range=Fraction(1, 10))])
+    bounds, stop = Bounds.of(system.cells.values), CancelToken()
+    timer = threading.Timer(seconds, stop.cancel)
+    timer.start()
+    start, work = time.perf_counter(), time.process_time()
+    found = suppress(system, judged, bounds, system.cells.values, CancelToken(), how, stop=stop)
+    timer.cancel()
+    extra = found.suppressed & ~judged.required.unsafe
+    cost = sum(system.cells.values[extra].tolist())
+    print(f"{name}: {len(system)} cells, {int(judged.required.unsafe.sum())} unsafe, {how}")
+    print(f"  {time.perf_counter() - start:.1f} s, {time.process_time() - work:.1f} s of work")
+    gap = 100 * (1 - float(found.bound) / cost) if cost else 0.0
+    print(f"  {int(extra.sum())} further cells, cost {cost}, bound {float(found.bound):.0f}")
+    print(f"  gap {gap:.2f} %, proven: {found.proven}", flush=True)
+    start = time.perf_counter()
+    audit(system, found.suppressed, bounds, CancelToken())
+    print(f"  audit of {int(found.suppressed.sum())} cells: {time.perf_counter() - start:.1f} s")
+
+
+if __name__ == "__main__":
+    given = sys.argv[1:]
+    main(given[0] if given else "small", float(given[1]) if len(given) > 1 else 120.0)
