@@ -197,7 +197,9 @@ def _meanings(
         if settings.get("model") in ("AS", "CS"):  # a suppressed cell is not a label
             rows = [(leaf, _STAR) for leaf in hierarchy.leaves]
             hierarchy = Hierarchy.from_rows(hierarchy.attribute, rows)
-        found.append(Meanings(hierarchy, missing, ranges=settings.get("values") == "ranges"))
+        usual = "ranges" if settings.get("algorithm") == "k-optimize" else "nodes"
+        ranges = settings.get("values", usual) == "ranges"
+        found.append(Meanings(hierarchy, missing, ranges=ranges))
     return found
 
 

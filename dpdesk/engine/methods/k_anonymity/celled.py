@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -22,16 +22,17 @@ from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
 from dpdesk.engine.methods.k_anonymity.cells import CellRelease, node_cells, part_cells
 from dpdesk.engine.methods.k_anonymity.choosing import Shortfall, node_by_hand
 from dpdesk.engine.methods.k_anonymity.effort import walk_work, worth_walking
+from dpdesk.engine.methods.k_anonymity.globally import KOptimize, top_down
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
 from dpdesk.engine.methods.k_anonymity.large import search_large
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
-from dpdesk.engine.methods.k_anonymity.mondrian import mondrian
+from dpdesk.engine.methods.k_anonymity.mondrian import Array, Parts, mondrian
 from dpdesk.engine.methods.k_anonymity.risk import RiskSummary, summarise_risk
 from dpdesk.engine.methods.k_anonymity.samarati import samarati
 from dpdesk.engine.methods.k_anonymity.scales import Scale, scale_of
 from dpdesk.engine.methods.k_anonymity.search import optimal_search
-from dpdesk.engine.methods.k_anonymity.settings import OPTIMAL, Settings
+from dpdesk.engine.methods.k_anonymity.settings import K_OPTIMIZE, OPTIMAL, TOP_DOWN, Settings
 from dpdesk.engine.methods.k_anonymity.utility import AttributeUtility, GroupSuppression
 
 SEARCH = "Divide the rows into classes"
@@ -148,6 +149,10 @@ def judge_cells(
         found = _columns(starred(table), settings, token)
     elif settings.model in ("CG", "CS"):
         found = _cell_model(table, settings, token)
+    elif settings.algorithm == TOP_DOWN:
+        found = _top_down(table, settings, token)
+    elif settings.algorithm == K_OPTIMIZE:
+        found = _k_optimize(table, settings, token)
     else:
         found = _mondrian(table, settings, token)
     token.check()
@@ -217,6 +222,40 @@ def _columns(table: AlignedTable, settings: Settings, token: CancelToken) -> Fou
     hidden = [name for name, level in zip(table.attributes, node, strict=True) if level]
     release = CellRelease(table, cells, tuples, table.counts, kept)
     return Found(release, PROVEN if proven else HEURISTIC, {"suppressed_columns": hidden})
+
+
+def _top_down(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
+    scales = _scales(table)
+    nodes = top_down(scales, table.codes, table.counts, settings.k, token)
+    cells = tuple(node_cells(scale, nodes[:, place]) for place, scale in enumerate(scales))
+    tuples, kept = np.arange(len(table.counts)), np.ones(len(table.counts), np.bool_)
+    return Found(CellRelease(table, cells, tuples, table.counts, kept))
+
+
+def _k_optimize(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
+    """Cuts of ordered values; classes of fewer than k rows are suppressed, up to the limit."""
+    scales, allowed = _scales(table), settings.allowed(table.rows)
+    found = KOptimize(_places(scales, table), table.counts, settings.k, allowed).search(token)
+    if found is None:
+        levels = tuple(hierarchy.height for hierarchy in table.hierarchies)
+        sizes = generalise(CountedTable(table), levels).sizes
+        raise Shortfall.of(settings, table.attributes, levels, sizes).error()
+    order = np.argsort(found.classes, kind="stable")
+    starts = np.flatnonzero(np.diff(found.classes[order], prepend=-1, append=-1))
+    ranges = settings.values == "ranges"
+    shown = _scales(table, by_size=ranges)
+    places = _places(shown, table)[order].astype(np.int32)
+    parts = Parts(order, table.counts[order], places, starts)
+    cells = tuple(part_cells(s, parts, column, ranges=ranges) for column, s in enumerate(shown))
+    sizes = np.add.reduceat(parts.rows, starts[:-1])
+    kept = np.repeat(sizes >= settings.k, np.diff(starts))
+    release = CellRelease(table, cells, parts.tuples, parts.rows, kept)
+    internal = {"least_discernibility": found.least, "tuples_visited": found.visited}
+    return Found(release, found.optimality, internal)
+
+
+def _places(scales: Sequence[Scale], table: AlignedTable) -> Array:
+    return np.stack([s.places[table.codes[:, j]] for j, s in enumerate(scales)], axis=1)
 
 
 def _scales(table: AlignedTable, *, by_size: bool = False) -> tuple[Scale, ...]:

@@ -26,6 +26,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -356,7 +357,42 @@ def _solved(
 
     Whether rows go to a candidate is whole; with that fixed, whole rows are an optimum of the flow.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.optimize import Bounds, milp
+
+    pairs, released = len(program.tuples), len(program.costs)
+    held = counts[program.tuples].astype(np.float64)
+    found = milp(
+        np.concatenate([program.costs[program.candidates], np.zeros(released)]),
+        integrality=np.concatenate([np.zeros(pairs), np.ones(released)]),
+        bounds=Bounds(0, np.concatenate([held, np.ones(released)])),
+        constraints=_constraints(program, counts, k),
+        options={"node_limit": _NODE_LIMIT, "mip_rel_gap": 0.0},
+    )
+    cells = program.unit * float(counts.sum()) * len(scales)
+    bound = found.mip_dual_bound
+    least_loss = known.least if bound is None else max(known.least, (bound - 0.5) / cells)
+    if found.x is None:
+        return replace(known, least=least_loss)
+    rows = np.rint(found.x[:pairs]).astype(np.int64)
+    used = np.flatnonzero(rows)
+    used = used[np.argsort(program.candidates[used], kind="stable")]
+    tuples, groups = program.tuples[used], program.candidates[used]
+    starts = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1], [True]]))
+    parts = Parts(tuples, rows[used], places[tuples].astype(np.int32), starts)
+    sizes = np.add.reduceat(parts.rows, starts[:-1])
+    whole = np.bincount(tuples, rows[used], len(counts))
+    if sizes.min() < k or (whole != counts).any():  # a solver may be off by its tolerance
+        return replace(known, least=least_loss)
+    cost = loss_of(scales, parts)
+    if cost > known.cost + _CLOSE:
+        return replace(known, least=least_loss)
+    proven = found.status == 0 and round(cost * cells) <= round(found.fun)
+    return Clustered(parts, cost, cost if proven else least_loss, known.factor, proven)
+
+
+def _constraints(program: _Program, counts: Array, k: int) -> list[Any]:
+    """Every row goes somewhere, a released tuple has k rows or none, and none where it is not."""
+    from scipy.optimize import LinearConstraint
     from scipy.sparse import coo_array
 
     pairs, released = len(program.tuples), len(program.costs)
@@ -380,34 +416,8 @@ def _solved(
         ),
         (pairs, pairs + released),
     )
-    found = milp(
-        np.concatenate([program.costs[program.candidates], np.zeros(released)]),
-        integrality=np.concatenate([np.zeros(pairs), np.ones(released)]),
-        bounds=Bounds(0, np.concatenate([held, np.ones(released)])),
-        constraints=[
-            LinearConstraint(every, counts, counts),
-            LinearConstraint(least, 0, np.inf),
-            LinearConstraint(only, -np.inf, 0),
-        ],
-        options={"node_limit": _NODE_LIMIT, "mip_rel_gap": 0.0},
-    )
-    cells = program.unit * float(counts.sum()) * len(scales)
-    bound = found.mip_dual_bound
-    least_loss = known.least if bound is None else max(known.least, (bound - 0.5) / cells)
-    if found.x is None:
-        return replace(known, least=least_loss)
-    rows = np.rint(found.x[:pairs]).astype(np.int64)
-    used = np.flatnonzero(rows)
-    used = used[np.argsort(program.candidates[used], kind="stable")]
-    tuples, groups = program.tuples[used], program.candidates[used]
-    starts = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1], [True]]))
-    parts = Parts(tuples, rows[used], places[tuples].astype(np.int32), starts)
-    sizes = np.add.reduceat(parts.rows, starts[:-1])
-    whole = np.bincount(tuples, rows[used], len(counts))
-    if sizes.min() < k or (whole != counts).any():  # a solver may be off by its tolerance
-        return replace(known, least=least_loss)
-    cost = loss_of(scales, parts)
-    if cost > known.cost + _CLOSE:
-        return replace(known, least=least_loss)
-    proven = found.status == 0 and round(cost * cells) <= round(found.fun)
-    return Clustered(parts, cost, cost if proven else least_loss, known.factor, proven)
+    return [
+        LinearConstraint(every, counts, counts),
+        LinearConstraint(least, 0, np.inf),
+        LinearConstraint(only, -np.inf, 0),
+    ]

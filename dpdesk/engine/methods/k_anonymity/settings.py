@@ -31,8 +31,8 @@ from dpdesk.engine.methods.k_anonymity.required import (
 
 OPTIMAL = "optimal"
 SAMARATI = "samarati"
-MONDRIAN = "mondrian"
-CELLED = (MONDRIAN, "CG", "CS", "AS")
+MONDRIAN, K_OPTIMIZE, TOP_DOWN = "mondrian", "k-optimize", "top-down"
+CELLED = (MONDRIAN, K_OPTIMIZE, TOP_DOWN, "CG", "CS", "AS")
 """Algorithms and models that give every tuple values of its own, and no column a level."""
 ALONE = (
     "require",
@@ -126,9 +126,21 @@ _ALGORITHM = PlannedChoiceParameter(
             "what its rows share, so a column is coarse only where rows are rare; suits many "
             "columns and large tables. Fast, and no claim to be the best.",
         ),
+        Choice(
+            TOP_DOWN,
+            "Top-down: specialise values while k holds",
+            "Starts with everything at the top of its hierarchy and goes down value by value where "
+            "most detail is regained; a value is shown alike in all rows. Fast, a heuristic.",
+        ),
+        Choice(
+            K_OPTIMIZE,
+            "k-Optimize: cut ordered values into intervals",
+            "Cuts the values of each column into intervals, alike in all rows, for the least "
+            "discernibility; says how far from the optimum it can be. For few, ordered columns.",
+        ),
     ),
     default=OPTIMAL,
-    not_yet=("incognito", "k-optimize", "top-down", "genetic"),
+    not_yet=("incognito", "genetic"),
 )
 _OBJECTIVE = ChoiceParameter(
     key="objective",
@@ -215,8 +227,9 @@ _CONDITION = ChoiceParameter(
 _VALUES = ChoiceParameter(
     key="values",
     label="Released values",
-    help="How a group shows what its rows share.",
-    applies=Condition("algorithm", (MONDRIAN,)),
+    help="How a group shows what its rows share; without a choice k-Optimize shows ranges, "
+    "Mondrian labels.",
+    applies=Condition("algorithm", (MONDRIAN, K_OPTIMIZE)),
     choices=(
         Choice("nodes", "Labels of the hierarchy", "The lowest label that covers all its values."),
         Choice(
@@ -226,7 +239,6 @@ _VALUES = ChoiceParameter(
             "braces.",
         ),
     ),
-    default="nodes",
 )
 
 _REQUIRE = RequireParameter(
@@ -295,7 +307,7 @@ class Settings:
             prefer=str(parameters["prefer"]),
             levels=MappingProxyType(dict(levels)) if isinstance(levels, tuple) else None,
             strict=parameters.get("strict") is not False,
-            values=str(parameters.get("values", "nodes")),
+            values=_values(parameters),
             required=requirements_of(parameters.get("require")),
             model=str(parameters.get("model", "AG_TS")),
             local=parameters.get("local") is True,
@@ -383,7 +395,7 @@ def _check_required(
 
 def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], where: str) -> None:
     """Refuse what this version does not decide together."""
-    if settings.model != "AG_TS" and settings.algorithm == MONDRIAN:
+    if settings.model != "AG_TS" and settings.algorithm in CELLED:
         raise _apart(where, "algorithm", f'model = "{settings.model}"')
     for key, usual in (("algorithm", OPTIMAL), ("objective", "loss")):
         if settings.model in ("CG", "CS") and parameters.get(key) != usual:
@@ -393,10 +405,18 @@ def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], 
         value = parameters.get(key)
         if value not in defaults and (settings.celled or settings.model == "TS"):
             kind = "local = true" if settings.local else f'model = "{settings.model}"'
-            kind = 'algorithm = "mondrian"' if settings.algorithm == MONDRIAN else kind
+            kind = f'algorithm = "{settings.algorithm}"' if settings.algorithm in CELLED else kind
             raise _apart(where, key, kind)
+    if settings.local and settings.algorithm in CELLED:
+        raise _apart(where, "local", f'algorithm = "{settings.algorithm}"')
     if settings.levels is not None and settings.model not in ("AG_TS", "AG"):
         raise _apart(where, "levels", f'model = "{settings.model}"')
+
+
+def _values(parameters: Mapping[str, ParameterValue]) -> str:
+    """How groups show what they share: intervals of k-Optimize as ranges, others as labels."""
+    usual = "ranges" if parameters["algorithm"] == K_OPTIMIZE else "nodes"
+    return str(parameters.get("values") or usual)
 
 
 def _apart(where: str, key: str, kind: str) -> InputError:

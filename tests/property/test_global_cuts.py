@@ -1,0 +1,101 @@
+"""Top-down specialisation and k-Optimize against exhaustive search on small tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells
+from dpdesk.engine.methods.k_anonymity.globally import KOptimize, top_down
+from dpdesk.engine.methods.k_anonymity.scales import scale_of
+from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS, Settings
+from tests.helpers.small_tables import SmallTable, small_tables
+
+
+def judged(table: SmallTable, k: int, **keys: object) -> CellAssessment:
+    plan = parse_parameters(PARAMETERS, {"k": k, **keys}, "test")
+    return judge_cells(table.aligned, Settings.from_parameters(plan), {}, CancelToken())
+
+
+def least_discernibility(places: list[tuple[int, ...]], k: int, allowed: int) -> int | None:
+    """Over every set of cuts between values that occur."""
+    found = []
+    cuts = [
+        (j, value)
+        for j in range(len(places[0]))
+        for value in sorted({row[j] for row in places})[:-1]
+    ]
+    for chosen in product([False, True], repeat=len(cuts)):
+        used = [cut for cut, there in zip(cuts, chosen, strict=True) if there]
+        sizes = Counter(tuple(row[j] > value for j, value in used) for row in places)
+        gone = sum(size for size in sizes.values() if size < k)
+        if gone <= allowed and gone < len(places):
+            squares = sum(size**2 for size in sizes.values() if size >= k)
+            found.append(squares + gone * len(places))
+    return min(found, default=None)
+
+
+@given(small_tables(least_rows=4), st.integers(2, 4), st.sampled_from([0, 0.2, 1]))
+@settings(deadline=None, max_examples=60)
+def test_k_optimize_finds_the_least_discernibility(table: SmallTable, k: int, share: float) -> None:
+    aligned = table.aligned
+    scales = [scale_of(each, frozenset(), by_size=False) for each in aligned.hierarchies]
+    places = [
+        tuple(int(s.places[c]) for s, c in zip(scales, codes, strict=True))
+        for codes, count in zip(aligned.codes.tolist(), aligned.counts.tolist(), strict=True)
+        for _ in range(count)
+    ]
+    cuts = sum(len({row[j] for row in places}) - 1 for j in range(len(scales)))
+    if cuts > 9:
+        return
+    expected = least_discernibility(places, k, int(share * len(places)))
+    assert expected is not None
+    found = judged(table, k, algorithm="k-optimize", max_suppression=share)
+    assert found.found.optimality == "proven optimal"
+    assert found.metrics["discernibility"] == expected
+    assert found.statistics.smallest >= k
+    few = KOptimize(
+        np.array([scale.places[aligned.codes[:, j]] for j, scale in enumerate(scales)]).T,
+        aligned.counts, k, int(share * len(places)),
+    ).search(CancelToken(), most=1)  # fmt: skip
+    assert few is not None
+    assert few.least <= expected <= few.cost
+
+
+@given(small_tables(least_rows=4), st.integers(2, 4))
+@settings(deadline=None, max_examples=60)
+def test_top_down_ends_where_no_step_keeps_k(table: SmallTable, k: int) -> None:
+    aligned = table.aligned
+    scales = [scale_of(each, frozenset(), by_size=False) for each in aligned.hierarchies]
+    nodes = top_down(scales, aligned.codes, aligned.counts, k, CancelToken())
+
+    def smallest(shown: list[tuple[int, ...]]) -> int:
+        sizes: Counter[tuple[int, ...]] = Counter()
+        for row, count in zip(shown, aligned.counts.tolist(), strict=True):
+            sizes[row] += count
+        return min(sizes.values())
+
+    rows = [tuple(row) for row in nodes.tolist()]
+    assert smallest(rows) >= k
+    for j, scale in enumerate(scales):
+        places = scale.places[aligned.codes[:, j]]
+        by_place: dict[int, int] = {}
+        for row, place in zip(rows, places.tolist(), strict=True):
+            assert by_place.setdefault(place, row[j]) == row[j]
+        for node in {row[j] for row in rows}:
+            level = int(scale.levels[node])
+            if level == 0:
+                continue
+            finer = [
+                (*row[:j], int(scale.nodes[level - 1][place]), *row[j + 1 :])
+                if row[j] == node
+                else row
+                for row, place in zip(rows, places.tolist(), strict=True)
+            ]
+            assert smallest(finer) < k
