@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtWidgets import (
@@ -36,6 +36,32 @@ LOOKS = (("light", 100), ("dark", 100), ("light", 200))
 _Widget = TypeVar("_Widget", bound=QWidget)
 
 
+class Effort:
+    """Mouse and keys of a person, counted: ``clicks``, and ``keys`` pressed."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self._qtbot = qtbot
+        self.clicks = self.keys = 0
+
+    def mouseClick(self, *given: Any, **named: Any) -> None:
+        self.clicks += 1
+        self._qtbot.mouseClick(*given, **named)
+
+    def keyClick(self, *given: Any, **named: Any) -> None:
+        self.keys += 1
+        self._qtbot.keyClick(*given, **named)
+
+    def keyClicks(self, widget: QWidget, text: str, *given: Any, **named: Any) -> None:
+        self.keys += len(text)
+        self._qtbot.keyClicks(widget, text, *given, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._qtbot, name)
+
+    def __str__(self) -> str:
+        return f"{self.clicks} clicks, {self.keys} keys"
+
+
 class Person:
     """Drives a :class:`Desk`.
 
@@ -51,7 +77,8 @@ class Person:
         shots: Path | None,
         name: str = "",
     ) -> None:
-        self.qtbot, self.desk, self.theme, self.asker = qtbot, desk, theme, asker
+        self.qtbot = self.effort = Effort(qtbot)
+        self.desk, self.theme, self.asker = desk, theme, asker
         self.window = desk.window
         self._shots, self._step = shots, 0
         self._prefix = f"{name}-" if name else ""

@@ -196,9 +196,18 @@ def test_categories_are_ticked_and_cells_are_sliced(room: Room, cube: Path) -> N
     room.quiet(lambda: room.window.state is not None and bool(room.window.state.kept))
     assert room.value("20-39", "male") < whole
     assert room.side.shelves[FILTERS].chips[0].text().startswith("health ▽ 2 of 6")
+    state = room.window.state
+    assert state is not None
+    kept = state.kept[0].categories
+    filters = f" Only health = {kept[0]}, {kept[1]}."
+    assert room.page.question.text().endswith(f"where is error?{filters}")
+    room.page.toggle()
+    assert room.page.chart.chart is not None
+    assert room.page.chart.chart.question == room.page.question.text()
+    room.page.toggle()
     at = room.page.model.index(room.labels().index("20-39"), room.head().index("male"))
     room.page.grid.setCurrentIndex(at)
-    assert room.page.cell.text().startswith("20-39 · male: ")
+    assert room.page.cell.text().startswith("age 20-39 · sex male: ")
     room.qtbot.keyClick(room.page.grid, Qt.Key.Key_Return)
     room.quiet()
     assert room.labels() == ["20-39", "ALL"]
@@ -206,6 +215,35 @@ def test_categories_are_ticked_and_cells_are_sliced(room: Room, cube: Path) -> N
     room.side.shelves[FILTERS].chips[0].wish("all", "", 0)
     room.quiet()
     assert room.value("20-39", "male") == pytest.approx(whole)
+
+
+def test_totals_are_left_out_and_come_back(room: Room, cube: Path) -> None:
+    room.open(cube)
+    grid, last = room.page.grid, room.page.model.rowCount() - 1
+    room.page.totals.click()
+    assert grid.isRowHidden(last)
+    assert grid.isColumnHidden(room.page.model.columnCount() - 1)
+    assert not grid.isRowHidden(0)
+    room.page.totals.click()
+    assert not grid.isRowHidden(last)
+
+
+def test_cells_near_zero_are_marked_where_their_error_says_more(room: Room, cube: Path) -> None:
+    room.open(cube)
+    for name in ("district", "health"):
+        room.key(name, Qt.Key.Key_R)
+    model = room.page.model
+    pivot = model.pivot
+    assert pivot is not None
+    near = 0
+    for row in range(model.rowCount()):
+        for column in range(model.sides, model.columnCount()):
+            index = model.index(row, column)
+            value = abs(pivot.values[row, column - model.sides])
+            half = pivot.half_widths[row, column - model.sides]
+            assert model.near_zero(index) == (value < 1 and half > 0)
+            near += model.near_zero(index)
+    assert near > 0
 
 
 def test_large_errors_are_marked_and_the_share_is_a_choice(room: Room, cube: Path) -> None:

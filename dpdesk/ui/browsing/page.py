@@ -17,6 +17,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
+    QCheckBox,
     QLabel,
     QStackedWidget,
     QStyle,
@@ -102,6 +103,14 @@ class PivotModel(QAbstractTableModel):
         """The step of the error's ramp, -1 where there is none."""
         place = self.place(index)
         return -1 if place is None else int(self._shades[place])
+
+    def near_zero(self, index: Index) -> bool:
+        """Whether a value is known, has an error, and is so small that the error says more."""
+        place, pivot = self.place(index), self._pivot
+        if place is None or pivot is None or self._shades[place] >= 0:
+            return False
+        half = float(pivot.half_widths[place])
+        return not np.isnan(pivot.values[place]) and half > 0
 
     def doubtful(self, index: Index) -> bool:
         """Whether a cell is marked."""
@@ -198,6 +207,8 @@ class ErrorDelegate(QStyledItemDelegate):
         painter.save()
         painter.fillRect(place, QColor(ground))
         text = str(index.data() or "")
+        if self._shown.near_zero(index):
+            painter.fillRect(place, QBrush(QColor(tokens.ramp[1]), Qt.BrushStyle.FDiagPattern))
         if "\n" not in text:
             painter.fillRect(place, QBrush(QColor(tokens.hairline), Qt.BrushStyle.BDiagPattern))
         painter.setPen(QColor(text_on(ground, tokens)))
@@ -299,6 +310,7 @@ class RampLegend(QWidget):
         super().__init__()
         self._theme = theme
         self._texts = [f"≤ {share * 100:g} %" for share in STEPS] + [f"> {STEPS[-1] * 100:g} %"]
+        self._texts.append(self.tr("near 0"))
         self.setAccessibleName(self.tr("Colours: ± as a share of the value"))
         self.setToolTip(
             self.tr(
@@ -356,8 +368,11 @@ class RampLegend(QWidget):
         words, *boxes = self._boxes(self.width())
         painter.setPen(QColor(tokens.muted))
         painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, self._label())
-        for ground, box, text in zip(tokens.ramp, boxes, self._texts, strict=True):
+        grounds = (*tokens.ramp, tokens.surface)
+        for number, (ground, box, text) in enumerate(zip(grounds, boxes, self._texts, strict=True)):
             painter.fillRect(box, QColor(ground))
+            if number == len(tokens.ramp):
+                painter.fillRect(box, QBrush(QColor(tokens.ramp[1]), Qt.BrushStyle.FDiagPattern))
             painter.setPen(QColor(text_on(ground, tokens)))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         painter.end()
@@ -371,6 +386,7 @@ class BrowsePage(QWidget):
     def __init__(self, theme: ThemeManager) -> None:
         super().__init__()
         self._share = 0.0
+        self._filters = ""
         layout = column(self, gap=SPACE.s)
         self.question, self.answer = QLabel(), QLabel()
         for label, look in ((self.question, "section"), (self.answer, "answer")):
@@ -384,6 +400,12 @@ class BrowsePage(QWidget):
         self.strip.set_choices([(TABLE, self.tr("Table")), (BARS, self.tr("Bars"))])
         self.strip.chosen.connect(self._on_chosen)
         line.add(self.strip)
+        self.totals = QCheckBox(self.tr("T&otals"))
+        self.totals.setAccessibleName(self.tr("Totals"))
+        self.totals.setToolTip(self.tr("Show the sums over all categories of a dimension"))
+        self.totals.setChecked(True)
+        self.totals.toggled.connect(self._show_totals)
+        line.add(self.totals)
         self.legend = RampLegend(theme)
         line.add(self.legend)
         layout.addWidget(line)
@@ -416,16 +438,17 @@ class BrowsePage(QWidget):
 
     def tab_stops(self) -> list[QWidget]:
         """What takes the focus here, from top to bottom."""
-        return [self.strip.button(TABLE), self.strip.button(BARS), self.grid, self.keep]
+        choices = [self.strip.button(TABLE), self.strip.button(BARS), self.totals]
+        return [*choices, self.grid, self.keep]
 
     @property
     def shows_bars(self) -> bool:
         """Whether the bars are in front."""
         return self.strip.current == BARS
 
-    def show_pivot(self, pivot: Pivot | None, share: float) -> None:
-        """Show other numbers, or none."""
-        self._share = share
+    def show_pivot(self, pivot: Pivot | None, share: float, filters: str = "") -> None:
+        """Show other numbers, or none; ``filters`` say of which categories they are."""
+        self._share, self._filters = share, filters
         place = self.grid.currentIndex()
         self.model.show(pivot, share)
         self.setEnabled(pivot is not None)
@@ -436,6 +459,7 @@ class BrowsePage(QWidget):
         row = min(max(place.row(), 0), self.model.rowCount() - 1)
         column_ = min(max(place.column(), self.model.sides), self.model.columnCount() - 1)
         self.grid.setCurrentIndex(self.model.index(row, column_))
+        self._show_totals()
         self._draw()
 
     def mark(self, share: float) -> None:
@@ -447,7 +471,7 @@ class BrowsePage(QWidget):
 
     def _say(self) -> None:
         pivot = self.model.pivot
-        self.question.setText("" if pivot is None else question_words(pivot))
+        self.question.setText("" if pivot is None else question_words(pivot, self._filters))
         answer = "" if pivot is None else answer_words(pivot, self._share)
         self.answer.setText(answer)
         self.grid.setAccessibleDescription(answer)
@@ -460,7 +484,22 @@ class BrowsePage(QWidget):
         if pivot is not None and self.shows_bars:
             answer = chart_answer(pivot)
             unit = self.tr("persons") if pivot.grid.measure == "count" else ""
-            self.chart.set_chart(pivot_chart(pivot, question_words(pivot), answer, unit))
+            question = question_words(pivot, self._filters)
+            self.chart.set_chart(pivot_chart(pivot, question, answer, unit))
+
+    @Slot()
+    def _show_totals(self) -> None:
+        """Hide the sums, or show them; where there is nothing but sums they stay."""
+        pivot, hidden = self.model.pivot, not self.totals.isChecked()
+        if pivot is None:
+            return
+        rows = [None in labels for labels in pivot.row_labels]
+        columns = [None in labels for labels in pivot.column_labels]
+        for number, total in enumerate(rows):
+            self.grid.setRowHidden(number, hidden and total and not all(rows))
+        for number, total in enumerate(columns):
+            place = number + self.model.sides
+            self.grid.setColumnHidden(place, hidden and total and not all(columns))
 
     @Slot()
     def toggle(self) -> None:
@@ -471,7 +510,12 @@ class BrowsePage(QWidget):
     @Slot(str)
     def _on_chosen(self, identifier: str) -> None:
         self._pages.setCurrentWidget(self.chart if identifier == BARS else self.grid)
-        for widget in (self.legend, self.question, self.answer):  # the chart has its own
+        for widget in (
+            self.legend,
+            self.totals,
+            self.question,
+            self.answer,
+        ):  # the chart has its own
             widget.setVisible(identifier != BARS)
         self._draw()
 

@@ -24,7 +24,7 @@ from dpdesk.ui.browsing import tasks
 from dpdesk.ui.browsing.page import BrowsePage
 from dpdesk.ui.browsing.purchasing import Purchase
 from dpdesk.ui.browsing.side import COLUMNS, ROWS, BrowseSide, SideScroll
-from dpdesk.ui.browsing.words import pieces_words
+from dpdesk.ui.browsing.words import filter_words, pieces_words
 from dpdesk.ui.files import FileAsker, file_stem
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
@@ -488,7 +488,7 @@ class BrowseWindow(ReadingWindow):
     def _on_seen(self, found: tasks.Seen) -> None:
         first = self._seen is None and self._trail is not None and len(self._trail.steps) == 1
         self._seen = found
-        self.page.show_pivot(found.pivot, self.side.marked_share)
+        self.page.show_pivot(found.pivot, self.side.marked_share, filter_words(found.state))
         self._show_steps()
         self._offer_if_needed(unanswered=False)
         if first:

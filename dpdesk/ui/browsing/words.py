@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
+from dpdesk.core.browsing import BrowseState
 from dpdesk.core.pivot import MOST_BARS, Pivot, digits_of, drawn, label_text, shown_half
 from dpdesk.ui.words.numbers import grouped, legible, marked, short_name, shortened
 
@@ -73,13 +74,42 @@ def pieces_words(pieces: Sequence[Path]) -> str:
     ).format(count=len(pieces), names=names)
 
 
-def question_words(pivot: Pivot) -> str:
-    """The title of a view, a question."""
+MOST_KEPT = 3
+
+
+def filter_words(state: BrowseState) -> str:
+    """Which categories the numbers are of; empty where nothing is left out."""
+    parts = []
+    for each in state.kept:
+        names = ", ".join(shortened(one) or _tr("(empty)") for one in each.categories[:MOST_KEPT])
+        more = len(each.categories) - MOST_KEPT
+        if more > 0:
+            names = _tr("{names} and {n} more").format(names=names, n=grouped(more))
+        parts.append(f"{short_name(each.column)} = {names}")
+    return "; ".join(parts)
+
+
+def question_words(pivot: Pivot, filters: str = "") -> str:
+    """The title of a view, a question; ``filters`` are part of it, wherever it stands."""
+    whole = _question(pivot)
+    if not filters:
+        return whole
+    return _tr("{question} Only {filters}.").format(question=whole, filters=filters)
+
+
+def measure_words(measure: str) -> str:
+    """A measure as people read it; names of columns stay as they are."""
+    return _tr("count") if measure == "count" else measure
+
+
+def _question(pivot: Pivot) -> str:
     axes = " × ".join(map(short_name, (*pivot.row_axes, *pivot.column_axes)))
     if not axes:
-        return _tr("What is the {measure} in all?").format(measure=pivot.grid.measure)
+        return _tr("What is the {measure} in all?").format(
+            measure=measure_words(pivot.grid.measure)
+        )
     return _tr("What is the {measure} by {axes}, and where is error?").format(
-        measure=pivot.grid.measure, axes=axes
+        measure=measure_words(pivot.grid.measure), axes=axes
     )
 
 
@@ -138,9 +168,13 @@ def cell_words(pivot: Pivot, row: int, column: int) -> str:
 
 
 def cell_name(pivot: Pivot, row: int, column: int) -> str:
-    """The labels of a cell."""
+    """The labels of a cell, each after the name of its dimension."""
+    axes = (*pivot.row_axes, *pivot.column_axes)
     labels = (*pivot.row_words(row), *pivot.column_words(column))
-    return label_text(tuple(None if one is None else shortened(one) for one in labels))
+    if all(label is None for label in labels):
+        return label_text(labels)
+    said = [_tr("all") if one is None else shortened(one) or _tr("(empty)") for one in labels]
+    return " · ".join(f"{short_name(axis)} {one}" for axis, one in zip(axes, said, strict=True))
 
 
 def chart_answer(pivot: Pivot) -> str:

@@ -44,7 +44,11 @@ def theme(qapp: QApplication) -> Iterator[ThemeManager]:
 
 @pytest.fixture
 def person(
-    qtbot: QtBot, private_home: Path, theme: ThemeManager, shots: Path | None
+    request: pytest.FixtureRequest,
+    qtbot: QtBot,
+    private_home: Path,
+    theme: ThemeManager,
+    shots: Path | None,
 ) -> Iterator[Person]:
     """Somebody in front of the window, which has just been opened."""
     hub, asker = JobHub(), ScriptedAsker()
@@ -53,7 +57,9 @@ def person(
         qtbot.addWidget(desk.window)
         desk.window.show()
         qtbot.waitExposed(desk.window)
-        yield Person(qtbot, desk, theme, asker, shots)
+        made = Person(qtbot, desk, theme, asker, shots)
+        yield made
+        print(f"{request.node.name}: {made.effort}")
         with qtbot.waitSignal(hub.idle):
             hub.close()
         desk.workbench.close()

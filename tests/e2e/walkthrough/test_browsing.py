@@ -123,7 +123,7 @@ def test_a_cube_of_adults_is_opened_sliced_and_exported(
     person.qtbot.mouseClick(
         view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(at).center()
     )
-    person.reads("White · 20-39 · Male: ", "in 95 of 100 cases")
+    person.reads("race White · age 20-39 · sex Male: ", "in 95 of 100 cases")
     person.click("Keep only this")
     person.settled()
     assert len(cells(person)) == 4
