@@ -177,14 +177,15 @@ class Explored:
         return self.exploration.detail(self._parsed(parameters), chart, place)
 
     def stands_for(self, work: WorkState) -> bool:
-        """Whether only parameters or the title of the work have changed since."""
+        """Whether only the title, or parameters that it was not made for, have changed since."""
         mine, other = self.work, work
+        keys = self.method.explored_for
         return (
             *(mine.source, mine.base, mine.roles, mine.hierarchies, mine.method),
-            mine.pseudonyms,
+            *(mine.pseudonyms, *(mine.parameters.get(key) for key in keys)),
         ) == (
             *(other.source, other.base, other.roles, other.hierarchies, other.method),
-            other.pseudonyms,
+            *(other.pseudonyms, *(other.parameters.get(key) for key in keys)),
         )
 
 

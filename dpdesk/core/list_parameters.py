@@ -268,3 +268,50 @@ def _is_text_tree(value: object) -> bool:
     if isinstance(value, list | tuple):
         return all(_is_text_tree(item) for item in value)
     return isinstance(value, str)
+
+
+@dataclass(frozen=True)
+class NumberTableParameter(StructuredParameter):
+    """A number from 0 on for each of some names, such as ``{age = 2}``; ``whole`` ones if asked."""
+
+    whole: bool = False
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; a form's text is ``age = 2, sex = 1``."""
+        items = dict(_pairs(raw)) if isinstance(raw, str) else raw
+        if not isinstance(items, Mapping):
+            raise self.invalid(where, raw)
+        for name, given in items.items():
+            number = exact_number(given)
+            if not isinstance(name, str) or not name or number is None or number < 0:
+                raise self.invalid(where, raw)
+            if (isinstance(given, str) and not isinstance(raw, str)) or (
+                self.whole and number.denominator != 1
+            ):
+                raise self.invalid(where, raw)
+        plain = {name: plain_number(exact_number(given)) for name, given in items.items()}
+        return Nested(freeze(dict(sorted(plain.items())))) if plain else None
+
+    def as_text(self, value: ParameterValue) -> str:
+        """See :meth:`Parameter.as_text`."""
+        return ", ".join(
+            f"{name} = {number_text(number)}" for name, number in numbers_of(value).items()
+        )
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        kind = "whole numbers" if self.whole else "numbers"
+        return msg("a table of attribute names and {kind}, such as {{ age = 2 }}", kind=kind)
+
+
+def numbers_of(value: ParameterValue) -> dict[str, Fraction]:
+    """The numbers of a table by name; none where there is no table."""
+    plain = value.plain if isinstance(value, Nested) else {}
+    items = plain.items() if isinstance(plain, Mapping) else ()
+    found = {str(name): exact_number(number) for name, number in items}
+    return {name: number for name, number in found.items() if number is not None}
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    parts = [part.rpartition("=") for part in re.split(r"[,;\n]", text) if part.strip()]
+    return [(name.strip(), number.strip()) for name, _, number in parts]

@@ -255,7 +255,8 @@ class Method(ABC):
     ``checked_by`` names, for the guarantee and for each key of a public result, the check of this
     method that bears on it (how its claim begins): what is stated without one is not checked.
     ``live`` names the parameters (integer or share) that :meth:`Exploration.view` answers at once:
-    forms draw them as sliders. ``later`` names keys of plans that this version does not offer yet.
+    forms draw them as sliders. ``explored_for`` names those that an exploration is made for: other
+    values ask for another one. ``later`` names keys of plans that this version does not offer yet.
     ``capabilities`` say what it does, for all who may not ask for its id; what they leave out fails
     wherever it is needed.
     ``pseudonyms`` says why a release may hold no pseudonyms; empty where it may.
@@ -273,6 +274,7 @@ class Method(ABC):
     public_fields: ClassVar[tuple[PublicField, ...]] = ()
     checked_by: ClassVar[Mapping[str, str]] = {}
     live: ClassVar[tuple[str, ...]] = ()
+    explored_for: ClassVar[tuple[str, ...]] = ()
     later: ClassVar[tuple[str, ...]] = ()
     pseudonyms: ClassVar[str] = "it has no sentence that says what they do to its guarantee"
 

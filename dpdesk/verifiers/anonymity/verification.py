@@ -584,6 +584,7 @@ def _optimal_check(result: Mapping[str, object], parameters: object) -> ClaimChe
     algorithm = parameters.get("algorithm") if isinstance(parameters, Mapping) else None
     claims = {
         "optimal": "no other levels within the limit are better by the objective",
+        "incognito": "of all levels below which none stay within the limit, none are preferred",
         "samarati": "no levels of a lower height (fewer steps in all) stay within the limit",
     }
     claim = claims.get(str(algorithm), "the search found its optimum")

@@ -93,7 +93,7 @@ class _BestFirst:
         self._told = float("inf")
 
     def run(self, max_nodes: int) -> SearchResult:
-        problem, top = self._problem, self._problem.heights
+        problem, top = self._problem, self._problem.top
         least = (top, 0 if problem.rows >= self._counter.k else problem.rows)
         self._look_at([top])
         if not self._feasible:
@@ -105,7 +105,7 @@ class _BestFirst:
                 break
             self._descend(self._lowest_feasible(number), max_nodes // 2)
         if len(self._seen) < max_nodes:
-            self._look_at([(0,) * len(top)])
+            self._look_at([problem.bottom])
         turn = 0
         while len(self._seen) < max_nodes and self._queues[0]:
             queue = self._queues[turn % 2] or self._queues[1 - turn % 2]
@@ -114,6 +114,7 @@ class _BestFirst:
             self._look_at(self._neighbours(node)[: max_nodes - len(self._seen)])
             self._tell(max_nodes)
         proven = not self._queues[0] and len(self._seen) < max_nodes
+        proven &= problem.monotone(self._max_suppressed)
         node = self._choice()
         return SearchResult(
             node=node,
@@ -125,18 +126,19 @@ class _BestFirst:
 
     def _lowest_feasible(self, number: int) -> Node:
         """The lowest feasible node of a chain from the raw node to the top."""
-        steps = [place for place, height in enumerate(self._problem.heights) for _ in range(height)]
+        bottom, top = self._problem.bottom, self._problem.top
+        steps = [place for place in range(len(top)) for _ in range(bottom[place], top[place])]
         Random(number).shuffle(steps)
         low, high = 0, len(steps)
         while low < high:
             middle = (low + high) // 2
-            node = _raised(steps[:middle], len(self._problem.heights))
+            node = _raised(steps[:middle], bottom)
             self._look_at([node] if node not in self._seen else [])
             if node in self._feasible:
                 high = middle
             else:
                 low = middle + 1
-        return _raised(steps[:high], len(self._problem.heights))
+        return _raised(steps[:high], bottom)
 
     def _descend(self, node: Node, max_nodes: int) -> None:
         """To better nodes one level down, or one down and another up, until there is none."""
@@ -165,8 +167,8 @@ class _BestFirst:
         """(attribute, node) for each attribute that one step up (1) or down (−1) changes."""
         return [
             (place, (*node[:place], node[place] + step, *node[place + 1 :]))
-            for place, height in enumerate(self._problem.heights)
-            if 0 <= node[place] + step <= height
+            for place, ends in enumerate(zip(self._problem.bottom, self._problem.top, strict=True))
+            if ends[0] <= node[place] + step <= ends[1]
         ]
 
     def _neighbours(self, node: Node) -> list[Node]:
@@ -233,9 +235,9 @@ class _BestFirst:
             )
 
 
-def _raised(steps: Sequence[int], attributes: int) -> Node:
-    """The node that these steps lead to from the raw node."""
-    return tuple(steps.count(place) for place in range(attributes))
+def _raised(steps: Sequence[int], bottom: Node) -> Node:
+    """The node that these steps lead to from the lowest one."""
+    return tuple(level + steps.count(place) for place, level in enumerate(bottom))
 
 
 def _figure(objective: str, value: float) -> str:

@@ -115,7 +115,7 @@ class _Bounded:
 
     def run(self, max_nodes: int, max_work: int) -> SearchResult:
         """See :func:`bounded_search`."""
-        problem, top = self._problem, self._problem.heights
+        problem, top = self._problem, self._problem.top
         least = (top, 0 if problem.rows >= self._k else problem.rows)
         self._count(np.array([top], np.int64))
         if self._bounds.none_feasible:
@@ -200,7 +200,7 @@ class _Bounded:
         """From ``node`` to the best of the nodes one level down, as long as that is better."""
         value = self._best
         while self._counted + len(node) <= max_nodes:
-            down = (node - np.eye(len(node), dtype=np.int64))[node > 0]
+            down = (node - np.eye(len(node), dtype=np.int64))[node > self._problem.bottom]
             if not len(down):
                 return
             values = self._count(down)

@@ -75,6 +75,10 @@ class Bounds:
         shape = tuple(height + 1 for height in problem.heights)
         self._penalty = np.zeros(shape)
         self._counted = np.zeros(shape, np.bool_)
+        if problem.bounds is not None:
+            # Nodes outside of the bounds are settled.
+            self._counted[:] = True
+            self._counted[tuple(slice(a, b + 1) for a, b in zip(*problem.bounds, strict=True))] = 0
         self._base = _plain_costs(problem, objective) if objective in ADDITIVE else np.zeros(shape)
 
     def learn(self, nodes: EvaluatedNodes) -> None:
@@ -96,8 +100,8 @@ class Bounds:
 
     @property
     def none_feasible(self) -> bool:
-        """Whether k alone rules out every node."""
-        return bool(np.isinf(self._penalty).all())
+        """Whether k alone rules out every node that may be chosen."""
+        return bool(np.isinf(self._penalty[self.problem.top]))
 
     @property
     def counted(self) -> int:
@@ -176,7 +180,8 @@ def _level_costs(problem: LatticeProblem, objective: str, position: int) -> Floa
     """What the cells of one attribute add to the objective, for each of its levels."""
     height, cells = problem.heights[position], max(problem.cells, 1)
     if objective == "precision":
-        steps: Floats = np.arange(height + 1) / max(height, 1) * (problem.rows / cells)
+        share = problem.rows * problem.each_weight[position] / cells
+        steps: Floats = np.arange(height + 1) / max(height, 1) * share
         return steps
     value_rows = problem.value_rows[position]
     if objective == "loss":

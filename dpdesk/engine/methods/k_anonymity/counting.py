@@ -58,11 +58,6 @@ class NodeCounter:
             node[attribute] = level
         return tuple(node)
 
-    @property
-    def heights(self) -> Node:
-        """Heights of the hierarchies by walk position."""
-        return self.walk_order(self.problem.heights)
-
     def count(self, node: Node) -> Ints:
         """The FIELDS numbers of a node at k (see the kernel ``tally``); raises Cancelled."""
         known = self._known.get(node)
@@ -85,6 +80,16 @@ class NodeCounter:
         if self._constrained is not None and found[-1, 1]:
             found[-1] = self._constrained.count(np.array([node], np.int64), self._token)[0]
         return found
+
+    def plain(self, nodes: Sequence[Node]) -> EvaluatedNodes:
+        """The nodes at 1 and k, under k alone; raises Cancelled."""
+        kept, self._constrained = self._constrained, None
+        try:
+            data = np.stack([self._counted(node) for node in nodes])
+        finally:
+            self._constrained = kept
+        levels = level_array(self.problem, np.array(nodes, np.int64))
+        return EvaluatedNodes(self.problem, self._tally.ks, data, levels)
 
     def evaluated(self, nodes: Sequence[Node]) -> EvaluatedNodes:
         """The nodes at 1 and k, counting those that were not yet; raises Cancelled."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from threading import Lock
 
 import numpy as np
@@ -45,10 +45,10 @@ from dpdesk.engine.methods.k_anonymity.choosing import (
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
 from dpdesk.engine.methods.k_anonymity.known_nodes import (
-    ConstrainedNodes,
     KnownNodes,
     PooledNodes,
     Recent,
+    Search,
     WalkedNodes,
     cloud_of,
 )
@@ -57,7 +57,7 @@ from dpdesk.engine.methods.k_anonymity.metrics import evaluate_node
 from dpdesk.engine.methods.k_anonymity.notes import levels_note, node_notes
 from dpdesk.engine.methods.k_anonymity.required import stated
 from dpdesk.engine.methods.k_anonymity.risk import bin_edges, histogram, summarise_risk
-from dpdesk.engine.methods.k_anonymity.settings import OPTIMAL, Settings
+from dpdesk.engine.methods.k_anonymity.settings import GENETIC, INCOGNITO, OPTIMAL, Settings
 from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes
 from dpdesk.engine.methods.k_anonymity.steps_chart import steps_chart
 from dpdesk.engine.methods.k_anonymity.telling import EVEN, hidden_at, notes_at
@@ -281,6 +281,10 @@ def suppressed_detail(counted: CountedTable, found: Assessment, place: int) -> D
 _KEPT_VIEWS, _FEW_VIEWS = 64, 4
 
 
+def _not_found(settings: Settings) -> tuple[Node | None, bool]:
+    return None, False
+
+
 class KAnonymityExploration:
     """An :class:`~dpdesk.engine.method.Exploration` of k-anonymity: see there."""
 
@@ -290,8 +294,11 @@ class KAnonymityExploration:
         nodes: KnownNodes,
         given: MethodInput,
         told: Sequence[Telling] = (),
+        search: Search = _not_found,
     ) -> None:
         self._table = table
+        self._search = search
+        self._searched: Recent[Hashable, tuple[Node | None, bool]] = Recent(_KEPT_VIEWS)
         self._told = tuple(told)
         self._counted = CountedTable(table, nodes.problem.constraints)
         self._nodes = nodes
@@ -353,16 +360,23 @@ class KAnonymityExploration:
             settings, self._table.attributes, self._table.hierarchies, self._where
         )
         known = self._known(settings.k)
-        if isinstance(known, ConstrainedNodes) and levels is None:
-            chosen_by = settings.algorithm, settings.objective, settings.prefer
-            known.find((*chosen_by, settings.k, settings.allowed(self._table.rows)))
+        asked = levels is None and (settings.required or settings.algorithm in (INCOGNITO, GENETIC))
+        proven = False
+        if asked:
+            key = settings.k, settings.max_suppression, settings.algorithm, settings.objective
+            levels, proven = self._searched.get(
+                (*key, settings.prefer), lambda: self._search(settings)
+            )
         by_hand = None if levels is None else known.place(levels)
         nodes = known.at(settings.k)
         allowed = settings.allowed(self._table.rows)
         feasible = nodes.feasible(settings.k, allowed)
-        chosen = choose(nodes, settings, allowed) if by_hand is None else by_hand
+        chosen = by_hand
+        if by_hand is None and not asked:
+            chosen = choose(nodes, settings, allowed)
         searched = by_hand is None and settings.algorithm == OPTIMAL
         optimal = searched and known.proves(settings.objective, settings.k, allowed)
+        optimal = optimal or (proven and settings.algorithm == OPTIMAL)
         choice = NodeChoice(
             feasible, float(settings.max_suppression), chosen, optimal, settings.objective
         )

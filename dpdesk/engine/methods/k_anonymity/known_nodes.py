@@ -14,13 +14,14 @@ from dpdesk.engine.methods.k_anonymity.charts import NodeCloud
 from dpdesk.engine.methods.k_anonymity.effort import walk_work
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
 from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES
+from dpdesk.engine.methods.k_anonymity.settings import Settings
 from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes, LatticeStatistics
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 
-Search = Callable[[tuple[str, str, str, int, int]], tuple[Node | None, bool]]
-"""Finds a node, and says whether it is proven to be the best by the objective."""
+Search = Callable[[Settings], tuple[Node | None, bool]]
+"""Finds the node of some settings, and says whether it is proven to be the best of all."""
 
 _KEPT_VIEWS = 64
 _KEPT_WALKS = 4
@@ -108,7 +109,7 @@ class WalkedNodes:
 
     def best_nodes(self) -> tuple[Node, ...]:
         """The top, and nodes that are best at some walked k: fronts, and optima without limit."""
-        places = {self.problem.index(self.problem.heights): None}
+        places = {self.problem.index(self.problem.top): None}
         for k in sorted(self._walked):
             front = cloud_of(self._statistics, k, whole=True).pareto
             places |= dict.fromkeys(front.tolist())
@@ -208,24 +209,10 @@ class PooledNodes:
 
 
 class ConstrainedNodes(PooledNodes):
-    """Good nodes where classes must pass more than k: those that searches find, when asked."""
+    """Nodes that were asked for, where classes must pass more than k."""
 
-    def __init__(self, problem: LatticeProblem, search: Search) -> None:
-        super().__init__(problem, (problem.heights,))
-        self._search = search
-        self._results: Recent[Hashable, bool] = Recent(_KEPT_VIEWS)
-
-    def find(self, key: tuple[str, str, str, int, int]) -> None:
-        """Search for (algorithm, objective, preference, k, rows suppressed at most)."""
-        self._results.get(key, lambda: self._find(key))
-
-    def _find(self, key: tuple[str, str, str, int, int]) -> bool:
-        node, proven = self._search(key)
-        if node is not None:
-            self.place(node)
-        if proven:
-            self._proven |= {(key[1], key[3], key[4])}
-        return proven
+    def __init__(self, problem: LatticeProblem) -> None:
+        super().__init__(problem, (problem.top,))
 
     def _count(self, k: int, known: int) -> EvaluatedNodes:
         from dpdesk.engine.methods.k_anonymity.counting import node_counter

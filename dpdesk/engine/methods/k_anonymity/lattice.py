@@ -68,7 +68,9 @@ class LatticeProblem:
     """A frequency table in leaf codes and the lattice that its hierarchies span.
 
     ``codes`` has shape (tuples, attributes), ``counts`` (tuples,) in rows; ``constraints`` are what
-    classes must pass besides k. Nodes are numbered in
+    classes must pass besides k, ``weights`` how much the cells of each attribute count in an
+    objective (none: all alike), ``bounds`` the least and the greatest levels of feasible nodes
+    (None: any). Nodes are numbered in
     lexicographic order of their levels, the first attribute being the most significant.
     """
 
@@ -77,6 +79,8 @@ class LatticeProblem:
     codes: NDArray[np.int32]
     counts: Ints
     constraints: Constraints | None = None
+    weights: tuple[int, ...] = ()
+    bounds: tuple[Node, Node] | None = None
 
     @classmethod
     def from_aligned(
@@ -112,6 +116,27 @@ class LatticeProblem:
         """Height of each attribute's hierarchy: the top node."""
         return tuple(hierarchy.height for hierarchy in self.hierarchies)
 
+    @property
+    def bottom(self) -> Node:
+        """The least levels that a feasible node may have."""
+        return (0,) * len(self.attributes) if self.bounds is None else self.bounds[0]
+
+    @property
+    def top(self) -> Node:
+        """The greatest levels that a feasible node may have."""
+        return self.heights if self.bounds is None else self.bounds[1]
+
+    def within(self, levels: NDArray[np.signedinteger]) -> NDArray[np.bool_]:
+        """Which nodes, shape (nodes, attributes), lie within the bounds."""
+        inside: NDArray[np.bool_] = np.all(levels >= np.array(self.bottom), axis=1)
+        below: NDArray[np.bool_] = np.all(levels <= np.array(self.top), axis=1)
+        return inside & below
+
+    @cached_property
+    def each_weight(self) -> tuple[int, ...]:
+        """The weight of each attribute."""
+        return self.weights or (1,) * len(self.attributes)
+
     @cached_property
     def node_count(self) -> int:
         """Number of nodes of the lattice; an exact int, however large."""
@@ -119,8 +144,8 @@ class LatticeProblem:
 
     @property
     def cells(self) -> int:
-        """Number of cells, rows × attributes: what loss, precision and entropy range over."""
-        return self.rows * len(self.attributes)
+        """Cells by weight, rows × Σ weights: what loss, precision and entropy range over."""
+        return self.rows * sum(self.each_weight)
 
     @cached_property
     def strides(self) -> Node:
@@ -203,12 +228,15 @@ class LatticeProblem:
         return 1 << min(40, int(math.log2(LARGEST_SUM / largest)))
 
     def loss_cost(self, position: int, level: int) -> Ints:
-        """Loss of one cell per value of a level, in :attr:`loss_unit`: (covered−1)/(leaves−1)."""
+        """Loss of one cell per value of a level, in :attr:`loss_unit`: (covered−1)/(leaves−1).
+
+        It is multiplied by the attribute's weight, as every cost is.
+        """
         covered = self.leaves_covered[position][level] - 1
         whole = len(self.hierarchies[position].leaves) - 1
         if whole == 0:
             return np.zeros(len(covered), np.int64)
-        unit = self.loss_unit
+        unit = self.loss_unit * self.each_weight[position]
         if self.loss_is_exact:
             return covered * (unit // whole)
         # Python integers: the product does not fit 64 bits.
@@ -216,7 +244,7 @@ class LatticeProblem:
 
     def log_cost(self, position: int, level: int) -> Ints:
         """log₂ of the rows below each value of a level, in :attr:`log_unit` (unobserved: 0)."""
-        return self.log_cost_of(self.value_rows[position][level])
+        return self.log_cost_of(self.value_rows[position][level]) * self.each_weight[position]
 
     def log_cost_of(self, rows: Ints | int) -> Ints:
         """log₂ of numbers of rows in :attr:`log_unit`."""

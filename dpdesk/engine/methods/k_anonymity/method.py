@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,7 +34,16 @@ from dpdesk.engine.method import (
     RowsMethod,
 )
 from dpdesk.engine.methods.k_anonymity.public_fields import PUBLIC_FIELDS
-from dpdesk.engine.methods.k_anonymity.settings import OPTIMAL, PARAMETERS, Settings, check_settings
+from dpdesk.engine.methods.k_anonymity.settings import (
+    GENETIC,
+    INCOGNITO,
+    OPTIMAL,
+    PARAMETERS,
+    Settings,
+    bounds_of,
+    check_settings,
+    weights_of,
+)
 
 # Whatever needs numpy or compiled kernels is imported where it is used: the command line lists
 # methods and their parameters without paying for them.
@@ -45,11 +53,7 @@ if TYPE_CHECKING:
     from dpdesk.core.released import ReleasedContent
     from dpdesk.engine.hierarchies.alignment import AlignedTable
     from dpdesk.engine.methods.k_anonymity.assessment import Assessment
-    from dpdesk.engine.methods.k_anonymity.known_nodes import (
-        ConstrainedNodes,
-        PooledNodes,
-        WalkedNodes,
-    )
+    from dpdesk.engine.methods.k_anonymity.known_nodes import PooledNodes, WalkedNodes
     from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
     from dpdesk.engine.methods.k_anonymity.search import SearchResult
     from dpdesk.engine.methods.k_anonymity.statistics import LatticeStatistics
@@ -114,6 +118,7 @@ class KAnonymity(RowsMethod):
         **{key: key for key in ("smallest_class", "proven_optimal", "metrics")},
     }
     live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
+    explored_for: ClassVar[tuple[str, ...]] = ("importance", "min_level", "max_level", "require")
     pseudonyms: ClassVar[str] = ""
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
@@ -152,7 +157,9 @@ class KAnonymity(RowsMethod):
         nodes = _known_nodes(problem, token, _under(SEARCH, report))
         report(StepStarted(TELL, 3, 3))
         told = told_of(given, given.with_role(Role.QUASI_IDENTIFIER), token, report)
-        return KAnonymityExploration(problem.table, nodes, given, told)
+        return KAnonymityExploration(
+            problem.table, nodes, given, told, lambda settings: _found_for(problem, settings)
+        )
 
     def decide(self, given: MethodInput, token: CancelToken, report: Report) -> Outcome:
         """Choose the levels, check the classes by an independent count, and describe the release.
@@ -291,33 +298,54 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
 
         table, constraints = constrained_table(given, settings.required, token)
         lattice = LatticeProblem.from_aligned(table, constraints)
+    else:
+        counted = given.source.frequency_table(given.with_role(Role.QUASI_IDENTIFIER), token)
+        token.check()
+        table = align(counted, given.hierarchies, given.source.name)
+        lattice = LatticeProblem.from_aligned(table)
+    names = table.attributes
+    if settings.levels is not None:
         return _Problem(settings, table, lattice, given.where)
-    counted = given.source.frequency_table(given.with_role(Role.QUASI_IDENTIFIER), token)
-    token.check()
-    table = align(counted, given.hierarchies, given.source.name)
-    return _Problem(settings, table, LatticeProblem.from_aligned(table), given.where)
+    lattice = replace(
+        lattice,
+        weights=weights_of(settings, names),
+        bounds=bounds_of(settings, names, lattice.heights, given.where),
+    )
+    return _Problem(settings, table, lattice, given.where)
 
 
 def _search(
-    problem: _Problem, token: CancelToken, report: Report
+    problem: _Problem, token: CancelToken, report: Report, *, walk: bool = True
 ) -> tuple[SearchResult, Behind[LatticeStatistics] | None]:
     """The chosen node, and the count of all nodes behind it when one is made (for their chart)."""
     from dpdesk.engine.methods.k_anonymity.choosing import node_by_hand
     from dpdesk.engine.methods.k_anonymity.effort import worth_walking
-    from dpdesk.engine.methods.k_anonymity.samarati import samarati
 
-    settings, lattice, allowed = problem.settings, problem.lattice, problem.allowed
+    settings, lattice = problem.settings, problem.lattice
     by_hand = node_by_hand(settings, lattice.attributes, lattice.hierarchies, problem.where)
     if by_hand is None and settings.algorithm == OPTIMAL:
         if settings.required or not worth_walking(lattice):
             return _search_large(problem, token, report), None
         found = _optimum(problem, token, report)
-        return found, _walk_behind(problem, token)
-    charted = not settings.required and _quickly_charted(lattice)
-    walk = _walk_behind(problem, token) if charted else None
+        return found, _walk_behind(problem, token) if walk else None
+    charted = walk and not settings.required and _quickly_charted(lattice)
+    behind = _walk_behind(problem, token) if charted else None
     if by_hand is not None:
-        return _given_node(problem, by_hand), walk
-    return samarati(lattice, settings.k, allowed, settings.prefer, token, report), walk
+        return _given_node(problem, by_hand), behind
+    return _other_search(problem, token, report), behind
+
+
+def _other_search(problem: _Problem, token: CancelToken, report: Report) -> SearchResult:
+    """What the searches find that do not prove the optimum of an objective."""
+    from dpdesk.engine.methods.k_anonymity.genetic import genetic_search
+    from dpdesk.engine.methods.k_anonymity.incognito import incognito
+    from dpdesk.engine.methods.k_anonymity.samarati import samarati
+
+    settings, place = problem.settings, (problem.settings.k, problem.allowed)
+    if settings.algorithm == GENETIC:
+        return genetic_search(problem.lattice, settings.objective, *place, token, report)
+    search = incognito if settings.algorithm == INCOGNITO else samarati
+    return search(problem.lattice, *place, settings.prefer, token, report)
 
 
 def _optimum(problem: _Problem, token: CancelToken, report: Report) -> SearchResult:
@@ -355,11 +383,10 @@ def _quickly_charted(lattice: LatticeProblem) -> bool:
 def _search_large(problem: _Problem, token: CancelToken, report: Report) -> SearchResult:
     """The result for the very settings, and a note that says how far the search got."""
     from dpdesk.engine.methods.k_anonymity.large import large_note, search_large
-    from dpdesk.engine.methods.k_anonymity.samarati import samarati
 
     settings, lattice, allowed = problem.settings, problem.lattice, problem.allowed
     if settings.algorithm != OPTIMAL:
-        return samarati(lattice, settings.k, allowed, settings.prefer, token, report)
+        return _other_search(problem, token, report)
     found = search_large(lattice, settings.objective, settings.k, allowed, token, report)
     note = large_note(lattice, settings.objective, found)
     if note is not None:
@@ -433,6 +460,7 @@ def _outcome(
             "lattice_nodes": problem.lattice.node_count,
             "rows_suppressed_allowed": problem.allowed,
             "entropy": judged.metrics["entropy"],
+            **({} if found.bound is None else {"lower_bound": found.bound}),
         },
         risk=judged.risk_json(problem.table.attributes)
         | {"levels_tell": list(judged.released.telling)},
@@ -543,27 +571,19 @@ def _known_nodes(
 
     lattice = problem.lattice
     if lattice.constraints is not None:
-        return _constrained_nodes(problem)
+        from dpdesk.engine.methods.k_anonymity.known_nodes import ConstrainedNodes
+
+        return ConstrainedNodes(lattice)
     if worth_walking(lattice):
         ks = recommended_ks(lattice, [problem.settings.k])
         return WalkedNodes(walk_lattice(lattice, ks, token, report))
     return _pool(problem, token, report)
 
 
-def _constrained_nodes(problem: _Problem) -> ConstrainedNodes:
-    """Nodes that are searched for when a view asks for them, one search for each setting."""
-    from dpdesk.engine.methods.k_anonymity.known_nodes import ConstrainedNodes
-
-    def search(key: tuple[str, str, str, int, int]) -> tuple[Node | None, bool]:
-        algorithm, objective, prefer, k, _ = key
-        asked = replace(
-            problem.settings, algorithm=algorithm, objective=objective, prefer=prefer, k=k
-        )
-        asked = replace(asked, levels=None, max_suppression=Fraction(key[-1], problem.table.rows))
-        found, _ = _search(replace(problem, settings=asked), CancelToken(), silent)
-        return found.node, found.proven_optimal and algorithm == OPTIMAL
-
-    return ConstrainedNodes(problem.lattice, search)
+def _found_for(problem: _Problem, settings: Settings) -> tuple[Node | None, bool]:
+    """The node that a run at these settings takes, and whether it is proven to be the best."""
+    found, _ = _search(replace(problem, settings=settings), CancelToken(), silent, walk=False)
+    return found.node, found.proven_optimal
 
 
 def _pool(problem: _Problem, token: CancelToken, report: Report) -> PooledNodes:
@@ -576,7 +596,7 @@ def _pool(problem: _Problem, token: CancelToken, report: Report) -> PooledNodes:
 
     lattice, settings, allowed = problem.lattice, problem.settings, problem.allowed
     ks = [k for k in dict.fromkeys((settings.k, *_POOL_KS)) if k <= problem.table.rows]
-    nodes, proven = [lattice.heights], []
+    nodes, proven = [lattice.top], []
     for place, k in enumerate(ks):
         if k == settings.k:
             found = _search_large(problem, token, report)

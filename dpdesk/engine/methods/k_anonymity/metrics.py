@@ -15,6 +15,8 @@ loss
 precision
     1 − mean of level/height; a suppressed cell counts as at the top, that is 1. An attribute whose
     hierarchy has height 0 counts 0 unless the cell is suppressed.
+weights
+    An objective weighs loss, precision and entropy by attribute; the measures themselves do not.
 entropy
     non-uniform entropy in bits, −Σ log₂(n_raw/n_generalised), where n counts, over all N rows of
     the source, the rows with the cell's raw value and with its generalised value; a suppressed cell
@@ -52,8 +54,9 @@ class NodeStatistics:
 
     ``suppressed`` and ``smallest`` are rows, ``classes`` the kept classes, ``sum_of_squares`` their
     Σ size². ``attribute_loss`` and ``attribute_generalisation`` are, per attribute, the mean cell
-    loss and the mean of level/height (suppressed cells count 1). ``log_terms`` maps n to a
-    coefficient c, so that the entropy is Σ c·log₂ n exactly.
+    loss and the mean of level/height (suppressed cells count 1). ``weights`` are those of the
+    attributes in an objective, where not all count alike. ``log_terms`` maps n to a
+    coefficient c, so that the entropy is Σ c·log₂ n exactly; ``weighted_terms`` likewise.
     """
 
     levels: Node
@@ -66,6 +69,8 @@ class NodeStatistics:
     attribute_loss: tuple[Fraction, ...]
     attribute_generalisation: tuple[Fraction, ...]
     log_terms: Mapping[int, int] = field(repr=False)
+    weights: tuple[int, ...] = ()
+    weighted_terms: Mapping[int, int] = field(default_factory=dict, repr=False)
 
     @property
     def kept(self) -> int:
@@ -103,7 +108,8 @@ class NodeStatistics:
         Infinite for the average class size when no class is kept; KeyError for an unknown name.
         """
         if name == "entropy":
-            return self.entropy
+            terms = self.weighted_terms or self.log_terms
+            return math.fsum(count * math.log2(n) for n, count in terms.items())
         exact = self.exact(name)
         return INFINITE if exact is None else float(exact)
 
@@ -115,15 +121,21 @@ class NodeStatistics:
         if name == "average-class-size":
             return self.average_class_size
         return {
-            "loss": lambda: self.loss,
+            "loss": lambda: self._weighted(self.attribute_loss),
             "discernibility": lambda: Fraction(self.discernibility),
-            "precision": lambda: 1 - self.precision,
+            "precision": lambda: self._weighted(self.attribute_generalisation),
         }[name]()
+
+    def _weighted(self, values: Sequence[Fraction]) -> Fraction:
+        """The mean of what each attribute has, by weight."""
+        weights = self.weights or (1,) * len(values)
+        parts = [weight * value for weight, value in zip(weights, values, strict=True)]
+        return sum(parts, Fraction(0)) / sum(weights)
 
     def exact_key(self, name: str) -> Fraction | LogSum | float:
         """A value whose order is the exact order of the objective, lower is better."""
         if name == "entropy":
-            return LogSum(self.log_terms)
+            return LogSum(self.weighted_terms or self.log_terms)
         exact = self.exact(name)
         return INFINITE if exact is None else exact
 
@@ -146,6 +158,7 @@ def evaluate_node(problem: LatticeProblem, levels: Sequence[int], k: int) -> Nod
     suppressed = problem.rows - int(kept_sizes.sum())
     losses, steps = [], []
     terms: dict[int, int] = {}
+    weighted: dict[int, int] = {}
     for position, level in enumerate(levels):
         labels = problem.hierarchies[position].labels
         rows = weighted_bincount(codes[kept, position], kept_sizes, len(labels[level]))
@@ -153,10 +166,12 @@ def evaluate_node(problem: LatticeProblem, levels: Sequence[int], k: int) -> Nod
         step = level * (problem.rows - suppressed), len(labels) - 1
         moved = Fraction(*step) if step[1] else Fraction(0)
         steps.append((moved + suppressed) / max(problem.rows, 1))
-        _add_terms(terms, problem.value_rows[position][level], rows)
-        _add_terms(terms, np.array([problem.rows]), np.array([suppressed]))
         raw = problem.value_rows[position][0]
-        _add_terms(terms, raw, -raw)
+        for into, weight in ((terms, 1), (weighted, problem.each_weight[position])):
+            if into is terms or problem.weights:
+                _add_terms(into, problem.value_rows[position][level], rows * weight)
+                _add_terms(into, np.array([problem.rows]), np.array([suppressed * weight]))
+                _add_terms(into, raw, -raw * weight)
     return NodeStatistics(
         levels=tuple(int(level) for level in levels),
         k=k,
@@ -168,6 +183,8 @@ def evaluate_node(problem: LatticeProblem, levels: Sequence[int], k: int) -> Nod
         attribute_loss=tuple(losses),
         attribute_generalisation=tuple(steps),
         log_terms={n: count for n, count in terms.items() if count},
+        weights=problem.weights,
+        weighted_terms={n: count for n, count in weighted.items() if count},
     )
 
 

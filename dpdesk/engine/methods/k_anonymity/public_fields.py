@@ -37,7 +37,7 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         *("k", "max_suppression", "model", "algorithm", "objective", "prefer", "strict", "values"),
         *("local", "condition"),
         "levels.*",
-        "require[].*",
+        *("importance.*", "min_level.*", "max_level.*", "require[].*"),
     ),
     PublicField(
         "guarantee.parameters.require[].*",

@@ -70,14 +70,14 @@ def samarati(
     """
     from dpdesk.engine.methods.k_anonymity.counting import node_counter
 
-    criterion = _criteria(problem)[prefer]
+    criterion = criterion_of(problem)[prefer]
     with node_counter(problem, k, token) as counter:
         search = _HeightSearch(counter, max_suppressed, report)
-        low, high = 0, sum(problem.heights)
+        low, high = sum(problem.bottom), sum(problem.top)
         if not problem.monotone(max_suppressed):
-            low = high = search.lowest(high + 1)
-        if high > sum(problem.heights) or not search.has_feasible(high):
-            return SearchResult(None, None, False, counter.counted, _top(problem, k))
+            low = high = search.lowest(low, high + 1)
+        if high > sum(problem.top) or not search.has_feasible(high):
+            return SearchResult(None, None, False, counter.counted, highest_node(problem, k))
         while low < high:
             middle = (low + high) // 2
             if search.has_feasible(middle):
@@ -90,23 +90,26 @@ def samarati(
             statistics=evaluate_node(problem, chosen.node, k),
             proven_optimal=True,
             nodes_checked=counter.counted,
-            least_suppressed=_top(problem, k),
+            least_suppressed=highest_node(problem, k),
         )
 
 
-def _top(problem: LatticeProblem, k: int) -> tuple[Node, int]:
+def highest_node(problem: LatticeProblem, k: int) -> tuple[Node, int]:
     """The top node and the rows it suppresses: no node suppresses fewer."""
-    return problem.heights, 0 if problem.rows >= k else problem.rows
+    return problem.top, 0 if problem.rows >= k else problem.rows
 
 
 @dataclass(frozen=True)
-class _Found:
+class Candidate:
+    """A feasible node with what preferences ask of it."""
+
     node: Node
     suppressed: int
     classes: int
 
     @property
     def ties(self) -> tuple[int, int, Node]:
+        """More classes, fewer suppressed rows, then the levels."""
         return -self.classes, self.suppressed, self.node
 
 
@@ -121,19 +124,22 @@ class _HeightSearch:
     def has_feasible(self, height: int) -> bool:
         return next(self.feasible(height), None) is not None
 
-    def lowest(self, end: int) -> int:
+    def lowest(self, start: int, end: int) -> int:
         """The first height that holds a feasible node; ``end`` where none below it does."""
-        return next((height for height in range(end) if self.has_feasible(height)), end)
+        return next((height for height in range(start, end) if self.has_feasible(height)), end)
 
-    def feasible(self, height: int) -> Iterator[_Found]:
-        counter = self._counter
-        for number, levels in enumerate(levels_of_height(counter.heights, height)):
+    def feasible(self, height: int) -> Iterator[Candidate]:
+        counter, problem = self._counter, self._counter.problem
+        bottom, top = counter.walk_order(problem.bottom), counter.walk_order(problem.top)
+        room = [high - low for low, high in zip(bottom, top, strict=True)]
+        for number, steps in enumerate(levels_of_height(room, height - sum(bottom))):
+            levels = [low + step for low, step in zip(bottom, steps, strict=True)]
             node = counter.from_walk_order(levels)
             suppressed, classes = counter.count(node)[:2].tolist()
             if number % _REPORT_EVERY == 0:
                 self._report(StepProgress(STEP, counter.counted, None, "nodes"))
             if classes and suppressed <= self._max_suppressed:
-                yield _Found(node, suppressed, classes)
+                yield Candidate(node, suppressed, classes)
 
 
 def levels_of_height(heights: Sequence[int], height: int) -> Iterator[Node]:
@@ -148,13 +154,13 @@ def levels_of_height(heights: Sequence[int], height: int) -> Iterator[Node]:
             yield (level, *rest)
 
 
-Criterion = Callable[[_Found], Fraction | int]
+Criterion = Callable[[Candidate], Fraction | int]
 
 
-def _criteria(problem: LatticeProblem) -> dict[str, Criterion]:
+def criterion_of(problem: LatticeProblem) -> dict[str, Criterion]:
     """The value of each preference criterion, lower is better."""
 
-    def relative_distance(found: _Found) -> Fraction:
+    def relative_distance(found: Candidate) -> Fraction:
         steps = zip(found.node, problem.heights, strict=True)
         return sum((Fraction(level, height) for level, height in steps if height), Fraction(0))
 

@@ -32,7 +32,8 @@ class SearchResult:
     or by bounds (for Samarati: whether no feasible node has a lower height, and none of that height
     is preferred). Levels chosen by hand prove nothing. ``nodes_checked`` counts the nodes whose
     classes were counted. ``least_suppressed`` is a node that suppresses fewest rows at this k, and
-    those rows.
+    those rows. ``bound`` is a value of the objective that no node is better than, where that is
+    known without a proof of the optimum.
     """
 
     node: Node | None
@@ -40,6 +41,7 @@ class SearchResult:
     proven_optimal: bool
     nodes_checked: int
     least_suppressed: tuple[Node, int]
+    bound: float | None = None
 
 
 def optimal_search(

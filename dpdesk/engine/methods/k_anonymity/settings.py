@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import FlagParameter
+from dpdesk.core.list_parameters import FlagParameter, NumberTableParameter, numbers_of
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
@@ -21,6 +22,7 @@ from dpdesk.core.parameters import (
     ParameterValue,
     ShareParameter,
 )
+from dpdesk.core.plain import number_text
 from dpdesk.core.planned_choice import PlannedChoiceParameter
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.k_anonymity.required import (
@@ -31,6 +33,7 @@ from dpdesk.engine.methods.k_anonymity.required import (
 
 OPTIMAL = "optimal"
 SAMARATI = "samarati"
+INCOGNITO, GENETIC = "incognito", "genetic"
 MONDRIAN, K_OPTIMIZE, TOP_DOWN = "mondrian", "k-optimize", "top-down"
 CELLED = (MONDRIAN, K_OPTIMIZE, TOP_DOWN, "CG", "CS", "AS")
 """Algorithms and models that give every tuple values of its own, and no column a level."""
@@ -44,6 +47,7 @@ ALONE = (
     "population",
 )
 """Settings that apply to releases with one level for each column only."""
+_MOST_IMPORTANT = 1_000
 OBJECTIVES = ("loss", "discernibility", "average-class-size", "precision", "entropy")
 
 
@@ -103,7 +107,7 @@ _MODEL = PlannedChoiceParameter(
     default="AG_TS",
     not_yet=("AG_CS",),
 )
-_ALGORITHM = PlannedChoiceParameter(
+_ALGORITHM = ChoiceParameter(
     key="algorithm",
     label="Search",
     help="How the levels of the quasi-identifiers are chosen.",
@@ -118,6 +122,18 @@ _ALGORITHM = PlannedChoiceParameter(
             SAMARATI,
             "Samarati: the fewest generalisation steps",
             "Takes the lowest height at which k is reached, then the preference.",
+        ),
+        Choice(
+            INCOGNITO,
+            "Incognito: all minimal generalisations",
+            "Finds every combination of levels that reaches k while none below it does, from small "
+            "sets of columns up, then takes the preference.",
+        ),
+        Choice(
+            GENETIC,
+            "Genetic: for very large lattices",
+            "Breeds good combinations of levels, without a proof; says a bound that no combination "
+            "can be better than.",
         ),
         Choice(
             MONDRIAN,
@@ -140,13 +156,12 @@ _ALGORITHM = PlannedChoiceParameter(
         ),
     ),
     default=OPTIMAL,
-    not_yet=("incognito", "genetic"),
 )
 _OBJECTIVE = ChoiceParameter(
     key="objective",
     label="Objective",
-    help="What the optimal search makes as small as possible.",
-    applies=Condition("algorithm", (OPTIMAL,)),
+    help="What the optimal and the genetic search make as small as possible.",
+    applies=Condition("algorithm", (OPTIMAL, GENETIC)),
     choices=(
         Choice(
             "loss",
@@ -179,8 +194,8 @@ _OBJECTIVE = ChoiceParameter(
 _PREFER = ChoiceParameter(
     key="prefer",
     label="Preference",
-    help="Which of the lowest solutions the Samarati search takes.",
-    applies=Condition("algorithm", (SAMARATI,)),
+    help="Which of the solutions that they find the searches of Samarati and Incognito take.",
+    applies=Condition("algorithm", (SAMARATI, INCOGNITO)),
     choices=(
         Choice("minimum-absolute-distance", "Fewest steps in all"),
         Choice("minimum-relative-distance", "Fewest steps, each as a share of its height"),
@@ -193,7 +208,10 @@ _LEVELS = LevelsParameter(
     key="levels",
     label="Levels chosen by hand",
     help="Release exactly these levels, one for each quasi-identifier, instead of searching.",
-    replaces=("algorithm", "objective", "prefer", "strict", "values"),
+    replaces=(
+        *("algorithm", "objective", "prefer", "strict", "values"),
+        *("importance", "min_level", "max_level"),
+    ),
 )
 
 _STRICT = FlagParameter(
@@ -241,6 +259,26 @@ _VALUES = ChoiceParameter(
     ),
 )
 
+_IMPORTANCE = NumberTableParameter(
+    key="importance",
+    label="Importance of columns",
+    help="How much the cells of a quasi-identifier count in the objective; 1 where nothing is "
+    "said. As text: age = 2, sex = 0.5.",
+    applies=Condition("algorithm", (OPTIMAL, GENETIC)),
+)
+_MIN_LEVEL = NumberTableParameter(
+    key="min_level",
+    label="Least levels",
+    help="Levels below which a quasi-identifier is not released. As text: age = 1.",
+    whole=True,
+)
+_MAX_LEVEL = NumberTableParameter(
+    key="max_level",
+    label="Greatest levels",
+    help="Levels above which a quasi-identifier is not released; 0 for one that must stay as it "
+    "is. As text: age = 2.",
+    whole=True,
+)
 _REQUIRE = RequireParameter(
     key="require",
     label="Required of sensitive columns",
@@ -261,6 +299,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     _LOCAL,
     _CONDITION,
     _LEVELS,
+    _IMPORTANCE,
+    _MIN_LEVEL,
+    _MAX_LEVEL,
     _REQUIRE,
 )
 
@@ -281,6 +322,9 @@ class Settings:
     model: str = "AG_TS"
     local: bool = False
     condition: str = "matching"
+    importance: Mapping[str, Fraction] = field(default_factory=dict)
+    least: Mapping[str, int] = field(default_factory=dict)
+    most: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def celled(self) -> bool:
@@ -312,6 +356,9 @@ class Settings:
             model=str(parameters.get("model", "AG_TS")),
             local=parameters.get("local") is True,
             condition=str(parameters.get("condition", "matching")),
+            importance=numbers_of(parameters.get("importance")),
+            least={n: int(v) for n, v in numbers_of(parameters.get("min_level")).items()},
+            most={n: int(v) for n, v in numbers_of(parameters.get("max_level")).items()},
         )
 
     def allowed(self, rows: int) -> int:
@@ -343,6 +390,7 @@ def check_settings(
     settings = Settings.from_parameters(parameters)
     _check_required(settings.required, columns, roles, where)
     _check_celled(settings, parameters, where)
+    _check_tables(settings, quasi, where)
     levels = settings.levels
     if levels is None:
         return
@@ -371,6 +419,77 @@ def check_settings(
                 ),
                 details={"key": "levels", "attribute": name},
             )
+
+
+def _check_tables(settings: Settings, quasi: Sequence[str], where: str) -> None:
+    """Importance and limits of levels are of quasi-identifiers, and make sense together."""
+    tables: dict[str, Mapping[str, Fraction | int]] = {
+        "importance": dict(settings.importance),
+        "min_level": dict(settings.least),
+        "max_level": dict(settings.most),
+    }
+    for key, table in tables.items():
+        for name in table:
+            if name not in quasi:
+                raise _bad_table(
+                    where, key, name, "not a quasi-identifier", f"one of {_listed(quasi)}"
+                )
+    for name, weight in settings.importance.items():
+        if weight > _MOST_IMPORTANT or weight.denominator > _MOST_IMPORTANT:
+            raise _bad_table(
+                where, "importance", name, number_text(weight), "at most 1,000, with three decimals"
+            )
+    if quasi and all(settings.importance.get(name, Fraction(1)) == 0 for name in quasi):
+        raise _bad_table(where, "importance", quasi[0], "0", "a number above 0 for some column")
+    for name, least in settings.least.items():
+        if least > settings.most.get(name, least):
+            expected = msg("at most {most}, its `max_level`", most=settings.most[name])
+            raise _bad_table(where, "min_level", name, str(least), expected)
+
+
+def _bad_table(where: str, key: str, name: str, found: str, expected: str) -> InputError:
+    return InputError(
+        "k-anonymity.columns",
+        msg(
+            "{where}, {key}: `{name}` is {found}, expected {expected}.",
+            where=where,
+            key=key,
+            name=name,
+            found=found,
+            expected=expected,
+        ),
+        details={"key": key, "attribute": name},
+    )
+
+
+def bounds_of(
+    settings: Settings, attributes: Sequence[str], heights: Sequence[int], where: str
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The least and greatest levels of all attributes; None where none is limited.
+
+    Raises InputError ``k-anonymity.columns`` for a level that a hierarchy does not have.
+    """
+    if not settings.least and not settings.most:
+        return None
+    for key, table in (("min_level", settings.least), ("max_level", settings.most)):
+        for name, height in zip(attributes, heights, strict=True):
+            if table.get(name, 0) > height:
+                expected = msg("0 to {height}, the levels of its hierarchy", height=height)
+                raise _bad_table(where, key, name, str(table[name]), expected)
+    low = tuple(settings.least.get(name, 0) for name in attributes)
+    pairs = zip(attributes, heights, strict=True)
+    return low, tuple(settings.most.get(name, height) for name, height in pairs)
+
+
+def weights_of(settings: Settings, attributes: Sequence[str]) -> tuple[int, ...]:
+    """The importance of all attributes as whole numbers; empty where all count alike."""
+    given = [settings.importance.get(name, Fraction(1)) for name in attributes]
+    if len(set(given)) == 1:
+        return ()
+    common = math.lcm(*(weight.denominator for weight in given))
+    whole = [int(weight * common) for weight in given]
+    shared = math.gcd(*whole)
+    return tuple(weight // shared for weight in whole)
 
 
 def _check_required(

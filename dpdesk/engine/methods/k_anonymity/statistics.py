@@ -114,17 +114,17 @@ class EvaluatedNodes:
     def _moved(self, k: int) -> Floats:
         suppressed = self.suppressed(k)
         kept: Floats = (self.problem.rows - suppressed) * self._relative_steps
-        kept += suppressed * len(self.problem.attributes)
+        kept += suppressed * sum(self.problem.each_weight)
         return kept
 
     def _loss(self, k: int) -> Ints:
-        lost = self.suppressed(k) * (len(self.problem.attributes) * self.problem.loss_unit)
+        lost = self.suppressed(k) * (sum(self.problem.each_weight) * self.problem.loss_unit)
         return self._field(k, 3) + lost
 
     def _entropy(self, k: int) -> Floats:
         problem = self.problem
         unit = problem.log_unit
-        top = int(problem.log_cost_of(problem.rows)) * len(problem.attributes)
+        top = int(problem.log_cost_of(problem.rows)) * sum(problem.each_weight)
         raw = sum(
             int((rows[0] * problem.log_cost(position, 0)).sum())
             for position, rows in enumerate(problem.value_rows)
@@ -135,17 +135,22 @@ class EvaluatedNodes:
     @cached_property
     def _relative_steps(self) -> Floats:
         heights = np.maximum(np.array(self.problem.heights, np.float64), 1)
-        moved: Floats = (self.levels / heights).sum(axis=1)
+        moved: Floats = (self.levels / heights) @ np.array(self.problem.each_weight, np.float64)
         return moved
 
     def feasible(self, k: int, max_suppressed: int) -> NDArray[np.bool_]:
-        """Whether a node keeps at least one row and suppresses at most ``max_suppressed``."""
-        return (self.suppressed(k) <= max_suppressed) & (self.classes(k) > 0)
+        """Whether a node keeps at least one row and suppresses at most ``max_suppressed``.
+
+        And whether it lies within the bounds of the problem.
+        """
+        found: NDArray[np.bool_] = (self.suppressed(k) <= max_suppressed) & (self.classes(k) > 0)
+        return found if self.problem.bounds is None else found & self.problem.within(self.levels)
 
     def least_suppressed(self, k: int) -> int:
         """The node that suppresses fewest rows; ties by classes, levels, number."""
-        suppressed = self.suppressed(k)
-        nodes = np.flatnonzero(suppressed == suppressed.min())
+        inside = np.flatnonzero(self.problem.within(self.levels))
+        suppressed = self.suppressed(k)[inside]
+        nodes = inside[suppressed == suppressed.min()]
         return int(nodes[self._tie_order(nodes, k, np.zeros(len(nodes)))[0]])
 
     def best(self, objective: str, k: int, max_suppressed: int) -> int | None:
@@ -198,13 +203,15 @@ class EvaluatedNodes:
         suppressed = int(self.suppressed(k)[node])
         steps = sum(
             (
-                Fraction(int(level), height)
-                for level, height in zip(self.levels[node], self.problem.heights, strict=True)
+                Fraction(int(level) * weight, height)
+                for level, height, weight in zip(
+                    self.levels[node], self.problem.heights, self.problem.each_weight, strict=True
+                )
                 if height
             ),
             Fraction(0),
         )
-        return (self.problem.rows - suppressed) * steps + suppressed * len(self.problem.heights)
+        return (self.problem.rows - suppressed) * steps + suppressed * sum(self.problem.each_weight)
 
     def _evaluated_ranks(self, nodes: NDArray[np.intp], objective: str, k: int) -> Ints:
         canonical = self.problem.canonical_levels
