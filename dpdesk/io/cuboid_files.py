@@ -131,9 +131,7 @@ def read_listed(
         raise UnreadableTableError(
             msg("has {fields} columns and {rows:,} rows, expected a list", fields=fields, rows=rows)
         )
-    texts = [
-        text for batch in batches(path, [name, VALUE]) for text in batch.column(0).to_pylist()
-    ]
+    texts = [text for batch in batches(path, [name, VALUE]) for text in batch.column(0).to_pylist()]
     return read_cuboid(path, file, Domain((name,), (tuple(texts),)), token)
 
 

@@ -19,6 +19,7 @@ import pytest
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.manifest import NO_MANIFEST
+from dpdesk.engine.methods.priview.method import PriView
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io import release_folder, safewrite
 from dpdesk.io.canonical import canonical_json
@@ -29,6 +30,7 @@ from dpdesk.io.release_folder import (
     fresh_key,
     public_files,
     seal_bytes,
+    tables_folders,
 )
 from dpdesk.io.workspace import Workspace
 
@@ -346,3 +348,10 @@ def test_a_link_that_comes_up_while_a_file_is_written_is_replaced_and_not_follow
     assert elsewhere.read_text() == "old"
     assert not out.is_symlink()
     assert out.read_text() == "new"
+
+
+def test_a_folder_is_wanted_where_a_table_in_it_is_listed() -> None:
+    about = PriView.capabilities
+    assert tables_folders(about, ["views/a.csv"]) == ("views",)
+    assert tables_folders(about, ["views/a.csv", "marginals/a.csv"]) == ("views", "marginals")
+    assert tables_folders(about, []) == ("views",)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
-from dpdesk.core.export_formats import PLAIN
+from dpdesk.core.export_formats import PLAIN, SYNTHETIC
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
@@ -69,7 +69,7 @@ class PriView(PrivateMethod):
         Protection.NOISE,
         Spending.PERSONS,
         folders=("views", "marginals"),
-        exports=PLAIN,
+        exports=PLAIN | {SYNTHETIC},
         uses=frozenset({Use.ASKED, Use.BROWSED}),
     )
     version: ClassVar[str] = "1"
