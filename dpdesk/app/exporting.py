@@ -198,11 +198,11 @@ def export_release(
         )
         for name, place in further.items():
             beside, table = stack.enter_context(replacing(place, workspace)), facts.public / name
-            read = PublishedCsv(table, token)
-            sentences += _write(facts, table, read, file_format, beside, token, report)
+            read, place_of = PublishedCsv(table, token), (file_format, beside, token, report)
+            sentences += _write(facts, table, read, *place_of, NO_BOOK)  # labels are of the rows
             note = msg("`{name}` of the release is in `{file}`.", name=name, file=place.name)
             sentences.append(note)
-    for sentence in sentences:
+    for sentence in dict.fromkeys(sentences):
         report(Note("export.changed", sentence))
     return target
 
@@ -415,9 +415,13 @@ def _write(
     path: Path,
     token: CancelToken,
     report: Report,
+    book: Codebook | None = None,
 ) -> list[str]:
-    """Write the table; sentences about what the file has otherwise, or not at all."""
-    manifest, book = facts.manifest, _labels(facts, table)
+    """Write the table; sentences about what the file has otherwise, or not at all.
+
+    ``book`` are its labels, None for what the release says of them.
+    """
+    manifest, book = facts.manifest, _labels(facts, table) if book is None else book
 
     def done(rows: int) -> None:
         report(StepProgress(_STEP, rows, table.rows, "rows"))

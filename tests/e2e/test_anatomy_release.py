@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pyarrow.parquet
+import pyreadstat
 import pytest
 
 from dpdesk.app.context import AppContext
@@ -29,6 +30,7 @@ from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.published import PublishedCsv
 from tests.helpers import clinic
 from tests.helpers.forging import manifest_of, report_again, seal_again
+from tests.helpers.stat_files import write_people
 
 Rows = list[list[str]]
 ASKED = 'l = 3\nsensitive = "illness"'
@@ -319,3 +321,24 @@ def test_exports_hold_both_tables(
     with pytest.raises(InputError, match=beside.name):
         export_release(made, file_format, out, context.workspace, CancelToken(), silent)
     assert not out.exists()
+
+
+def test_labels_of_the_source_are_those_of_the_rows_alone(
+    context: AppContext, tmp_path: Path
+) -> None:
+    source = write_people(tmp_path / "people.sav")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'version = 1\n[source]\npath = "{source.name}"\n[protection]\nmethod = "anatomy"\n'
+        'l = 3\nsensitive = "town"\n',
+        "utf-8",
+    )
+    out = clinic.release(plan, tmp_path / "release", context).out
+    assert verified(context, out, source).ok
+    described = json.loads((out / "public/variables.json").read_text("utf-8"))
+    assert "Sex of the person" in json.dumps(described)
+    assert "Town" not in json.dumps(described)
+    export_release(out, "sav", tmp_path / "rows.sav", context.workspace, CancelToken(), silent)
+    frame, _ = pyreadstat.read_sav(tmp_path / "rows-sensitive.sav")
+    assert list(frame.columns) == ["group", "value", "count"]
+    assert len(frame) == 24
