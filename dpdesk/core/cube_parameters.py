@@ -20,7 +20,7 @@ from dpdesk.core.parameters import (
 from dpdesk.core.plain import freeze, number_text
 
 ALL = "all"
-MAX_DIMENSIONS = "max_dimensions"
+MAX_DIMENSIONS, SIZE = "max_dimensions", "size"
 CUBOID, CELLS = "cuboid", "cells"
 COUNT, SUM, AVERAGE = "count", "sum", "average"
 ACCURACY = "accuracy"
@@ -96,6 +96,36 @@ class PublishParameter(StructuredParameter):
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         return '"all", a list such as [["age", "sex"], ["age"]], or { max_dimensions = 3 }'
+
+
+@dataclass(frozen=True)
+class MarginalsParameter(PublishParameter):
+    """Which marginals: a list of lists of dimensions, or ``{ size = 4 }``; none when not given."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`."""
+        if isinstance(raw, Mapping) and set(raw) == {SIZE}:
+            number = exact_number(raw[SIZE])
+            if number is not None and number.denominator == 1 and number >= 1:
+                return Nested(freeze({SIZE: int(number)}))
+        if isinstance(raw, list | tuple) and raw:
+            return super().parse(raw, where)
+        raise self.invalid(where, raw)
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return None
+
+    def as_text(self, value: ParameterValue) -> str:
+        """In words, for people."""
+        plain = self.as_plain(value)
+        if isinstance(plain, Mapping):
+            return msg("all of {n} dimensions", n=plain[SIZE])
+        return super().as_text(value) if plain else ""
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return 'a list such as [["age", "sex"], ["age"]], or { size = 4 }'
 
 
 @dataclass(frozen=True)

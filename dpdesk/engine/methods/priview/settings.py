@@ -9,9 +9,10 @@ from itertools import combinations, islice
 from math import comb, prod
 
 from dpdesk.core.cube_parameters import (
+    SIZE,
     CuboidNumbersParameter,
     CuboidsParameter,
-    PublishParameter,
+    MarginalsParameter,
 )
 from dpdesk.core.errors import InputError
 from dpdesk.core.manifest import Manifest
@@ -34,36 +35,7 @@ from dpdesk.engine.private.settings import misfit
 Places = tuple[int, ...]
 MOST_DIMENSIONS, MOST_IN_VIEW = 200, 16
 MOST_MARGINALS, MOST_CELLS, MOST_OF_MARGINAL = 5_000, 1 << 26, 1 << 20
-SIZE, MAX_ENTROPY = "size", "max-entropy"
-
-
-class MarginalsParameter(PublishParameter):
-    """Which marginals: a list of lists of dimensions, or ``{ size = 4 }``; none when not given."""
-
-    def parse(self, raw: object, where: str) -> ParameterValue:
-        """See :meth:`Parameter.parse`."""
-        if isinstance(raw, Mapping) and set(raw) == {SIZE}:
-            number = exact_number(raw[SIZE])
-            if number is not None and number.denominator == 1 and number >= 1:
-                return Nested(freeze({SIZE: int(number)}))
-        if isinstance(raw, list | tuple) and raw:
-            return super().parse(raw, where)
-        raise self.invalid(where, raw)
-
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return None
-
-    def as_text(self, value: ParameterValue) -> str:
-        """In words, for people."""
-        plain = self.as_plain(value)
-        if isinstance(plain, Mapping):
-            return msg("all of {n} dimensions", n=plain[SIZE])
-        return super().as_text(value) if plain else ""
-
-    def range_text(self) -> str:
-        """See :meth:`Parameter.range_text`."""
-        return 'a list such as [["age", "sex"], ["age"]], or { size = 4 }'
+MAX_ENTROPY = "max-entropy"
 
 
 _SHARED = {parameter.key: parameter for parameter in CUBE_PARAMETERS}

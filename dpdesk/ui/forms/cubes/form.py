@@ -24,10 +24,12 @@ from dpdesk.core.cube_parameters import (
     COUNT,
     CUBOID,
     MAX_DIMENSIONS,
+    SIZE,
     SUM,
     CuboidNumbersParameter,
     CuboidsParameter,
     ExactParameter,
+    MarginalsParameter,
     MeasureParameter,
     PublishParameter,
 )
@@ -129,6 +131,31 @@ class PublishField(Field):
     @Slot()
     def _on_changed(self) -> None:
         self.edited.emit()
+
+
+class MarginalsField(PublishField):
+    """No tables, every table of so many dimensions, or a list with one table in each line."""
+
+    def __init__(self, parameter: MarginalsParameter) -> None:
+        super().__init__(parameter)
+        self.choice.setItemText(0, self.tr("None: the views alone"))
+        self.choice.setItemText(1, self.tr("Every table of so many dimensions"))
+        self.most.setMinimum(1)
+        self.most.setPrefix("")
+        self.most.setAccessibleName(self.tr("Dimensions of each table"))
+        self.most.setToolTip(self.tr("Every table of this number of dimensions is published"))
+
+    def plain(self) -> object:
+        """See :meth:`Field.plain`; None for no table."""
+        found = super().plain()
+        if isinstance(found, Mapping):
+            return {SIZE: found[MAX_DIMENSIONS]}
+        return None if found == ALL else found
+
+    def set_plain(self, value: object) -> None:
+        """See :meth:`Field.set_plain`."""
+        given = {MAX_DIMENSIONS: value.get(SIZE)} if isinstance(value, Mapping) else value
+        super().set_plain(given)
 
 
 def read_tables(text: str) -> list[list[str]]:
@@ -604,6 +631,8 @@ class CubeForm(ParameterForm):
         }
         if parameter.key in by_key:
             return by_key[parameter.key](parameter)
+        if isinstance(parameter, MarginalsParameter):
+            return MarginalsField(parameter)
         if isinstance(parameter, PublishParameter):
             return PublishField(parameter)
         if isinstance(parameter, CuboidsParameter):

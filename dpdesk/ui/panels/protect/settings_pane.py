@@ -468,7 +468,9 @@ class SettingsPane(QScrollArea):
             self._replace_form()
         self.goals.show_method(method.id if method is not None else next(iter(self.goals.ids), ""))
         form = self._form
-        self.accuracy.setVisible(isinstance(form, CubeForm))
+        self.accuracy.setVisible(
+            isinstance(form, CubeForm) and form.field_or_none("publish") is not None
+        )
         spends = method is not None and bool(method.capabilities.spends)
         self.budget.setVisible(spends)
         self.trial.setVisible(spends)
