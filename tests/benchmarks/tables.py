@@ -69,7 +69,7 @@ def main(name: str, seconds: float) -> None:
     print(f"  {int(extra.sum())} further cells, cost {cost}, bound {float(found.bound):.0f}")
     print(f"  gap {gap:.2f} %, proven: {found.proven}", flush=True)
     start = time.perf_counter()
-    audit(system, found.suppressed, bounds, CancelToken())
+    audit(system, found.suppressed, bounds, CancelToken(), reach=found.reach)
     print(f"  audit of {int(found.suppressed.sum())} cells: {time.perf_counter() - start:.1f} s")
 
 

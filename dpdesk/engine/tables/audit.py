@@ -28,6 +28,7 @@ _LARGEST = 1e6
 _ROUNDS = 8
 _STILL = 1e-9
 _WORTH_A_THREAD = 20
+_LARGEST_PART = 4000
 _T = TypeVar("_T")
 
 
@@ -37,6 +38,8 @@ class Intervals:
 
     lower: Floats
     upper: Floats
+    proven: Flags
+    """Whether these are the ends; else the interval reaches at least so far."""
 
 
 @dataclass(frozen=True)
@@ -187,8 +190,12 @@ def audit(
     token: CancelToken,
     threads: int = 2,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    reach: tuple[Floats, Floats] | None = None,
 ) -> Intervals:
     """The attacker's interval of every variable.
+
+    ``reach`` says how far each variable is known to be able to go down and up (grid units). With
+    it, parts of more than a few thousand cells are not solved: their intervals are that far wide.
 
     Raises
     ------
@@ -196,15 +203,22 @@ def audit(
         The token asked for it.
     """
     moves = Moves.of_pattern(Problem.of(system, bounds), suppressed)
-    low, high = _ranges(moves, token, threads, progress)
-    values = system.cells.values.astype(np.float64)
-    lower, upper = values.copy(), values.copy()
     there = np.flatnonzero(moves.of >= 0)
     column, against = moves.of[there], moves.sign[there] < 0
+    inner = None
+    if reach is not None:
+        down, up = reach[0][there] / moves.unit, reach[1][there] / moves.unit
+        inner = (np.zeros(len(moves.low)), np.zeros(len(moves.low)))
+        np.minimum.at(inner[0], column, -np.where(against, up, down))
+        np.maximum.at(inner[1], column, np.where(against, down, up))
+    low, high, sure = _ranges(moves, inner, token, threads, progress)
+    values = system.cells.values.astype(np.float64)
+    lower, upper, proven = values.copy(), values.copy(), np.ones(len(values), dtype=bool)
     down, up = low[column] * moves.unit, high[column] * moves.unit
     lower[there] += np.where(against, -up, down)
     upper[there] += np.where(against, -down, up)
-    return Intervals(lower, upper)
+    proven[there] = sure[column]
+    return Intervals(lower, upper, proven)
 
 
 def parts_of(matrix: csr_array) -> list[Ints]:
@@ -222,14 +236,23 @@ def parts_of(matrix: csr_array) -> list[Ints]:
 
 
 def _ranges(
-    moves: Moves, token: CancelToken, threads: int, progress: Callable[[int, int], None]
-) -> tuple[Floats, Floats]:
-    """Least and largest value of every column."""
+    moves: Moves,
+    inner: tuple[Floats, Floats] | None,
+    token: CancelToken,
+    threads: int,
+    progress: Callable[[int, int], None],
+) -> tuple[Floats, Floats, Flags]:
+    """Least and largest value of every column, and whether they are proven."""
     low, high = _outer(moves.matrix, moves.low, moves.high)
+    sure = np.ones(len(low), dtype=bool)
     done = [0]
 
     def one(columns: Ints) -> None:
-        if len(columns) > 1:
+        if len(columns) > _LARGEST_PART and inner is not None:
+            ends = inner[0][columns], inner[1][columns]
+            sure[columns] = (ends[0] <= low[columns]) & (ends[1] >= high[columns])
+            low[columns], high[columns] = ends
+        elif len(columns) > 1:
             part = _Part(moves, columns, low[columns], high[columns])
             low[columns], high[columns] = part.ranges(token)
         done[0] += len(columns)
@@ -237,7 +260,7 @@ def _ranges(
 
     for _ in _mapped(one, parts_of(moves.matrix), threads):
         token.check()
-    return low, high
+    return low, high, sure
 
 
 def _mapped(work: Callable[[Ints], _T], parts: Sequence[Ints], threads: int) -> Iterator[_T]:

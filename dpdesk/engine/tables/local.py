@@ -36,8 +36,11 @@ _LARGEST_PART = 1500
 
 def local_pattern(
     system: System, instance: Instance, token: CancelToken
-) -> tuple[Flags, list[Target]]:
-    """A pattern, and the targets for which no box had a move (to be protected otherwise)."""
+) -> tuple[Flags, list[Target], Floats]:
+    """A pattern, the targets for which no box had a move, and how far witnesses move each variable.
+
+    The targets that are left are to be protected otherwise.
+    """
     return _Boxes(system, instance).protected(token)
 
 
@@ -64,7 +67,7 @@ class _Boxes:
             for table in system.tables
         ]
 
-    def protected(self, token: CancelToken) -> tuple[Flags, list[Target]]:
+    def protected(self, token: CancelToken) -> tuple[Flags, list[Target], Floats]:
         """See :func:`local_pattern`."""
         left: list[Target] = []
         needs: dict[int, float] = {}
@@ -76,7 +79,7 @@ class _Boxes:
                 continue
             if not self._protect(variable, needs[variable], token):
                 left += [t for t in self._instance.targets if t.variable == variable]
-        return self._pattern, left
+        return self._pattern, left, self._reach
 
     def _protect(self, variable: int, need: float, token: CancelToken) -> bool:
         before = 0

@@ -56,6 +56,8 @@ class Found:
     pattern: Flags
     bound: float
     proven: bool
+    reach: tuple[Floats, Floats] | None = None
+    """How far each variable is known to be able to go down and up, where that was found."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.engine.tables.audit import Problem, alone, targets_of
 from dpdesk.engine.tables.local import by_parts, local_pattern
-from dpdesk.engine.tables.model import Bounds, Exact, Flags, System
+from dpdesk.engine.tables.model import Bounds, Exact, Flags, Floats, System
 from dpdesk.engine.tables.rules import Judgement
 from dpdesk.engine.tables.search import (
     Found,
@@ -42,6 +42,8 @@ class Pattern:
     """No pattern costs less, beyond the unsafe cells."""
     proven: bool
     """This one costs no more, and of those that cost the same none has fewer cells."""
+    reach: tuple[Floats, Floats] | None = None
+    """Of a large system: how far variables are known to go down and up, for its audit."""
 
 
 def suppress(
@@ -82,7 +84,7 @@ def suppress(
         raise _refused(system, none) from None
     paid = sum(cost[found.pattern & ~unsafe].tolist(), Fraction(0))
     bound = paid if found.proven else min(paid, weigh.bound(found.bound))
-    return Pattern(found.pattern, bound, found.proven)
+    return Pattern(found.pattern, bound, found.proven, found.reach)
 
 
 def _searched(
@@ -96,17 +98,22 @@ def _searched(
     """A pattern found as ``how`` says; large systems begin with local moves in any case."""
     if how == "optimal" and len(system) <= LARGEST_PROVEN:
         return optimal(instance, token, stop, watch=watch)
-    large = len(system) > LARGE
+    large, reach = len(system) > LARGE, None
     if how == "hitas":
         pattern = by_parts(system, instance, token)
         pattern = greedy(instance, token, pattern, watch=watch, clear=not large)
     elif large:
-        pattern, left = local_pattern(system, instance, token)
+        pattern, left, moved = local_pattern(system, instance, token)
         rest = replace(instance, targets=left)
         pattern = greedy(rest, token, pattern, watch=watch, clear=False)
+        reach = (moved, moved.copy())
+        for target in left:
+            ends = reach[int(target.upper)]
+            ends[target.variable] = max(ends[target.variable], target.need)
     else:
         pattern = greedy(instance, token, watch=watch)
-    return bounded(instance, pattern, token, stop, watch, cuts=not large)
+    found = bounded(instance, pattern, token, stop, watch, cuts=not large)
+    return replace(found, reach=reach)
 
 
 class _Weights:

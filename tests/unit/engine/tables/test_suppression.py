@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.tables import audit as attacker
 from dpdesk.engine.tables import suppression
-from dpdesk.engine.tables.audit import Problem, alone, exposed, targets_of
+from dpdesk.engine.tables.audit import Problem, alone, audit, exposed, targets_of
 from dpdesk.engine.tables.local import local_pattern
 from dpdesk.engine.tables.model import Bounds, Dimension, Flags, Requirement, System, exact
 from dpdesk.engine.tables.rules import Judgement
@@ -184,10 +185,15 @@ def test_moves_in_small_boxes_protect_every_target_that_they_do_not_hand_on(seed
     weight = system.cells.values.astype(np.float64) + 0.01
     instance = Instance(problem, targets_of(needed), weight, unsafe, ~system.known)
 
-    pattern, left = local_pattern(system, instance, TOKEN)
+    pattern, left, reach = local_pattern(system, instance, TOKEN)
 
     found = exposed(problem, pattern, instance.targets, TOKEN, 1)
     assert {(e.variable, e.upper) for e in found} <= {(t.variable, t.upper) for t in left}
+    # What the witnesses say is within what the attacker's programs find.
+    ends = audit(system, pattern, Bounds.of(system.cells.values), TOKEN, 1)
+    values = system.cells.values.astype(np.float64)
+    assert (ends.lower <= values - reach + 1e-6).all()
+    assert (ends.upper >= values + reach - 1e-6).all()
 
 
 def test_large_tables_are_protected_by_local_moves(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,3 +219,9 @@ def test_large_tables_are_protected_by_local_moves(monkeypatch: pytest.MonkeyPat
     extra = found.suppressed & ~unsafe
     assert 0 < found.bound <= sum(system.cells.values[extra].tolist())
     assert not found.proven
+    monkeypatch.setattr(attacker, "_LARGEST_PART", 1)
+    known = audit(system, found.suppressed, bounds, TOKEN, reach=found.reach)
+    values = system.cells.values.astype(np.float64)
+    assert not known.proven.all()
+    assert (known.lower <= values - unsafe).all()
+    assert (known.upper >= values + unsafe).all()
