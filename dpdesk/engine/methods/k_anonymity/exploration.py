@@ -18,7 +18,7 @@ from dpdesk.core.charts import (
     SeriesStyle,
     table_from,
 )
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import ParameterValue
@@ -445,10 +445,14 @@ class KAnonymityExploration:
 
     def _celled(self, settings: Settings) -> ExplorationView:
         """The view of a release whose tuples have values of their own."""
-        found = self._cells.get(
-            str(settings),
-            lambda: judge_cells(self._table, settings, self._remakes, CancelToken()),
-        )
+        try:
+            found = self._cells.get(
+                str(settings),
+                lambda: judge_cells(self._table, settings, self._remakes, CancelToken()),
+            )
+        except RefusedError as error:
+            chart = risk_chart(summarise_risk(self._table.counts, settings.k))
+            return ExplorationView(False, error.sentence, (chart,), ())
         counted = found.statistics
         untouched = {each.attribute: 0 for each in found.attributes if not each.loss}
         return ExplorationView(

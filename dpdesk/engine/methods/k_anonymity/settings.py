@@ -526,8 +526,11 @@ def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], 
             kind = "local = true" if settings.local else f'model = "{settings.model}"'
             kind = f'algorithm = "{settings.algorithm}"' if settings.algorithm in CELLED else kind
             raise _apart(where, key, kind)
-    if settings.local and settings.algorithm in CELLED:
+    searched = settings.algorithm in (OPTIMAL, SAMARATI)
+    if settings.local and not searched:
         raise _apart(where, "local", f'algorithm = "{settings.algorithm}"')
+    if settings.model == "AS" and not searched:
+        raise _apart(where, "algorithm", 'model = "AS"')
     if settings.levels is not None and settings.model not in ("AG_TS", "AG"):
         raise _apart(where, "levels", f'model = "{settings.model}"')
 

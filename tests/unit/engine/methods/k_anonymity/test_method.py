@@ -178,6 +178,29 @@ def test_what_this_version_lacks_is_said_to_be_not_available(key: str, value: st
     assert "which is not available in this version, expected one of" in caught.value.sentence
 
 
+@pytest.mark.parametrize(
+    ("keys", "refused"),
+    [
+        ({"local": True, "algorithm": "genetic"}, "local"),
+        ({"local": True, "importance": {"age": 2}}, "importance"),
+        ({"model": "CG", "algorithm": "samarati"}, "algorithm"),
+        ({"model": "CS", "objective": "entropy"}, "objective"),
+        ({"model": "AS", "algorithm": "incognito"}, "algorithm"),
+        ({"model": "CG", "min_level": {"age": 1}}, "min_level"),
+        ({"algorithm": "mondrian", "max_level": {"age": 1}}, "max_level"),
+        ({"model": "TS", "levels": {"age": 0, "town": 0}}, "levels"),
+        ({"model": "AG", "algorithm": "mondrian"}, "algorithm"),
+    ],
+)
+def test_what_is_not_decided_together_is_refused(keys: dict[str, object], refused: str) -> None:
+    columns, roles = ("age", "town"), dict.fromkeys(("age", "town"), Role.QUASI_IDENTIFIER)
+    parameters = parse_parameters(KAnonymity.parameters, {"k": 2, **keys}, "plan.toml")
+    with pytest.raises(InputError) as caught:
+        KAnonymity().check(columns, roles, parameters, "plan.toml")
+    assert caught.value.code == "k-anonymity.together"
+    assert f"`{refused}` cannot be used together with" in caught.value.sentence
+
+
 def test_identifiers_are_dropped_and_other_columns_are_named_as_not_covered() -> None:
     columns = ("name", "age", "illness", "shoe", "household", "weight")
     rows = [(f"n{n}", "2" + str(n % 2), "flu", "40", f"h{n}", "1.5") for n in range(10)]
