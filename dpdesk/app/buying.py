@@ -240,7 +240,7 @@ def _known(
     for folder in releases:
         content = open_listed(context, folder, token)
         hashes.append(manifest_hash(content.manifest))
-        if not context.registry.about(content.manifest.method).allows(Use.BROWSED):
+        if not context.registry.about(content.manifest.method).allows(Use.BOUGHT):
             raise InputError(
                 "buy.no-cube", msg("{folder}: the release is not a cube of tables.", folder=folder)
             )

@@ -82,7 +82,7 @@ def open_together(
         report(StepStarted(f"Check the files of {folder.name}", number, len(folders)))
         content = open_listed(context, folder, token)
         manifest = content.manifest
-        if not context.registry.about(manifest.method).allows(Use.BROWSED):
+        if not context.registry.about(manifest.method).allows(Use.BOUGHT):
             raise RefusedError(
                 "query.no-cube",
                 msg("{folder}: only releases of cubes are asked together.", folder=folder),

@@ -226,3 +226,10 @@ def test_settings_that_do_not_fit_are_refused(
     assert main(["run", str(plan), "--out", str(source.parent / "wrong")]) == 2
     assert said in capsys.readouterr().err
     assert not (source.parent / "wrong").exists()
+
+
+def test_views_are_not_combined_with_other_releases(
+    made: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["query", str(made["pairs"]), "--with", str(made["even"]), "--by", "sex"]) == 1
+    assert "only releases of cubes are asked together" in capsys.readouterr().err
