@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from json import dumps
 from typing import Protocol
 
+from dpdesk.core.messages import TABLE, table_of
+
 
 class Sentences(Protocol):
     """A guarantee as it was worded again; see :class:`dpdesk.core.guarantee.Guarantee`."""
@@ -30,6 +32,15 @@ def parameter_fault(stated: Mapping[str, object], expected: Mapping[str, object]
 def same(one: object, other: object) -> bool:
     """Whether two JSON values are equal, tuples being lists and True being no number."""
     return dumps(one, sort_keys=True) == dumps(other, sort_keys=True)
+
+
+def made_otherwise(manifest: Mapping[str, object], words: Sentences) -> bool:
+    """Whether a manifest says that sentences are made of other templates than these, also of such
+    as another number would have called for.
+    """
+    table, made = manifest.get(TABLE), table_of(words.as_json())
+    stated = table if isinstance(table, Mapping) else {}
+    return any(text in stated and not same(stated[text], made[text]) for text in made)
 
 
 def first_difference(stated: Mapping[str, object], expected: Mapping[str, object]) -> str | None:

@@ -254,6 +254,17 @@ def test_forged_manifests_are_found_out(
     assert not verified(context, copy).ok
 
 
+def test_forged_templates_of_sentences_are_found_out(
+    context: AppContext, made: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(made, tmp_path / "copy"))
+    manifest = manifest_of(copy)
+    said = next(each for each in manifest["messages"].values() if "one" in each)
+    said["one"] = "Nobody finds {names}."  # what another number would have called for
+    seal_again(copy, manifest)
+    assert not verified(context, copy).ok
+
+
 @pytest.mark.parametrize("what", ["missing", "ragged", "unsorted", "unlisted"])
 def test_a_broken_table_of_values_is_found_out(
     context: AppContext, made: Path, tmp_path: Path, what: str
