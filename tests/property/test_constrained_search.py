@@ -19,6 +19,7 @@ from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES, evaluate_node
 from dpdesk.engine.methods.k_anonymity.required import RequireParameter, requirements_of
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints, SensitiveCounts, Values
 from dpdesk.engine.methods.k_anonymity.samarati import PREFERENCES, samarati
+from dpdesk.engine.methods.k_anonymity.statistics import FIELDS
 from tests.helpers.lattice_tables import LatticeTable, lattice_tables
 from tests.reference import class_requirements, k_anonymity
 
@@ -151,6 +152,25 @@ def test_a_node_is_counted_alike_by_search_and_measure(
     assert (measured.suppressed, measured.classes, measured.sum_of_squares) == expected
     assert tuple(counted[:3]) == expected
     assert measured.loss == release.loss
+
+
+@settings(deadline=None, max_examples=60)
+@given(tables(), ks, shares)
+def test_no_feasible_node_below_removes_fewer_rows_than_is_said(
+    table: Sensitive, k: int, limit: int
+) -> None:
+    problem, nodes = table.problem, k_anonymity.nodes(table.table.paths)
+    counter = constrained_counter(problem, k, limit)
+    assert counter is not None
+    least = counter.count(np.array(nodes), CancelToken(), below=True)[:, FIELDS]
+    removed = {}
+    for node in nodes:
+        release = table.release(table.table.rows, table.table.paths, node, k)
+        if release.feasible(limit):
+            removed[node] = release.suppressed
+    for place, node in enumerate(nodes):
+        below = [n for n in removed if all(a <= b for a, b in zip(n, node, strict=True))]
+        assert all(removed[n] >= least[place] for n in below)
 
 
 def test_a_node_above_may_fail_where_one_below_passes() -> None:

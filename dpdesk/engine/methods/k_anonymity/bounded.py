@@ -14,7 +14,7 @@ from dpdesk.engine.methods.k_anonymity.constrained import ConstrainedCounter, co
 from dpdesk.engine.methods.k_anonymity.lattice import Ints, LatticeProblem, Node
 from dpdesk.engine.methods.k_anonymity.metrics import evaluate_node
 from dpdesk.engine.methods.k_anonymity.search import SearchResult
-from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes, Floats, level_array
+from dpdesk.engine.methods.k_anonymity.statistics import FIELDS, EvaluatedNodes, Floats, level_array
 
 if TYPE_CHECKING:
     from dpdesk.engine.methods.k_anonymity.counting import GoalCounter
@@ -111,7 +111,7 @@ class _Bounded:
         self._counted = 0
         self._settled = 0
         self._work = 0
-        self._constrained = constrained_counter(self._problem, k)
+        self._constrained = constrained_counter(self._problem, k, max_suppressed)
 
     def run(self, max_nodes: int, max_work: int) -> SearchResult:
         """See :func:`bounded_search`."""
@@ -185,7 +185,9 @@ class _Bounded:
                 break
             levels = plain.levels[places].astype(np.int64)
             data = plain.data[places].copy()
-            data[:, -1] = counter.count(levels, self._token)
+            counted = counter.count(levels, self._token, below=True)
+            data[:, -1] = counted[:, :FIELDS]
+            self._bounds.learn_removed(levels, counted[:, FIELDS:])
             self._work += len(places) * len(self._problem.counts)
             found = EvaluatedNodes(self._problem, plain.ks, data, plain.levels[places])
             feasible = found.feasible(self._k, self._max_suppressed)

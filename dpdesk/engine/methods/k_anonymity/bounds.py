@@ -108,6 +108,23 @@ class Bounds:
         """How many nodes were learnt."""
         return int(np.count_nonzero(self._counted))
 
+    def learn_removed(self, nodes: NDArray[np.int64], removed: Ints) -> None:
+        """Take in what every feasible node at or below some nodes removes besides small classes.
+
+        ``removed`` holds rows, and what they cost more in loss, logarithms and discernibility.
+        """
+        problem, cells = self.problem, max(self.problem.cells, 1)
+        costs = {
+            "loss": removed[:, 1] / (float(cells) * problem.loss_unit),
+            "entropy": removed[:, 2] / problem.log_unit,
+            "discernibility": removed[:, 3].astype(np.float64),
+        }
+        found = costs.get(self.objective, np.zeros(len(nodes)))
+        found = np.where(removed[:, 0] > self.max_suppressed, np.inf, found)
+        places = tuple(nodes.T)
+        self._penalty[places] = np.maximum(self._penalty[places], found)
+        spread(self._penalty, downwards=True)
+
     def rule_out(self, nodes: NDArray[np.int64]) -> None:
         """Nothing at or below these nodes, by levels, is feasible."""
         self._penalty[tuple(nodes.T)] = np.inf

@@ -17,6 +17,7 @@ Array = Any
 """A numpy array; inside compiled code element types come from the caller."""
 
 DISTINCT, ENTROPY, RECURSIVE, SHARE = 0, 1, 2, 3
+_NEAR = 1e-9
 _SPREAD = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed word
 
 
@@ -224,3 +225,75 @@ def number_tuples(
         of_tuple[place] = number
         sizes[number] += counts[place]
     return classes
+
+
+@kernel
+def least_cut(
+    kind: int, bound: float, c: float, starts: Array, counts: Array, wanted: Array, gone: Array
+) -> None:
+    """Raise ``gone`` to the rows that a class must lose to pass, at least; kinds as above."""
+    for place in range(len(wanted)):
+        if not wanted[place]:
+            continue
+        held = np.sort(counts[starts[place] : starts[place + 1]])
+        if _passes_capped(kind, bound, c, held, held[-1]):
+            continue
+        rows = held.sum()
+        if not _passes_capped(kind, bound, c, held, 1) and kind != SHARE:
+            gone[place] = max(gone[place], float(rows))
+            continue
+        if kind == SHARE:
+            if bound < 1.0:
+                gone[place] = max(gone[place], (held[-1] - bound * rows) / (1.0 - bound))
+            continue
+        low, high = 1, held[-1]  # the first passes, the last does not
+        while high - low > 1:
+            middle = (low + high) // 2
+            if _passes_capped(kind, bound, c, held, middle):
+                low = middle
+            else:
+                high = middle
+        lost = 1
+        for count in held:
+            lost += max(count - high, 0)
+        gone[place] = max(gone[place], float(lost))
+
+
+@kernel
+def _passes_capped(kind: int, bound: float, c: float, held: Array, cap: int) -> bool:
+    """Whether ascending counts, none taken for more than ``cap``, pass or nearly do."""
+    size = len(held)
+    if kind == DISTINCT:
+        return size >= bound
+    rows, tail = 0, 0
+    for at in range(size):
+        rows += min(held[at], cap)
+        if kind == RECURSIVE and at <= size - int(bound):
+            tail += min(held[at], cap)
+    most = min(held[-1], cap)
+    if kind == SHARE:
+        return bool(most <= bound * rows * (1.0 + _NEAR))
+    if kind == RECURSIVE:
+        return bool(most <= c * tail * (1.0 + _NEAR))
+    order = 0.0
+    for at in range(size):
+        share = min(held[at], cap) / rows
+        order -= share * math.log(share)
+    return order >= math.log(bound) - _NEAR
+
+
+@kernel
+def least_gain_cut(
+    starts: Array, codes: Array, counts: Array, wanted: Array, most: Array, gone: Array
+) -> None:
+    """As :func:`least_cut`, where a value may have the share ``most`` of a class."""
+    for place in range(len(wanted)):
+        if not wanted[place]:
+            continue
+        rows = 0
+        for at in range(starts[place], starts[place + 1]):
+            rows += counts[at]
+        for at in range(starts[place], starts[place + 1]):
+            share = most[codes[at]] * (1.0 + _NEAR)
+            if share < 1.0 and counts[at] > share * rows:
+                gone[place] = max(gone[place], (counts[at] - share * rows) / (1.0 - share))

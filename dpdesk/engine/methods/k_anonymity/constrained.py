@@ -25,7 +25,7 @@ from dpdesk.engine.methods.k_anonymity.lattice import (
     LatticeProblem,
     numbered_classes,
 )
-from dpdesk.engine.methods.k_anonymity.requirements import Constraints
+from dpdesk.engine.methods.k_anonymity.requirements import Constraints, least_removed
 from dpdesk.engine.methods.k_anonymity.statistics import FIELDS
 
 _FEWEST = 8
@@ -34,7 +34,10 @@ _FEWEST = 8
 class ConstrainedCounter:
     """Counts nodes at one k under a problem's constraints; results do not depend on threads."""
 
-    def __init__(self, problem: LatticeProblem, constraints: Constraints, k: int) -> None:
+    def __init__(
+        self, problem: LatticeProblem, constraints: Constraints, k: int, allowed: int
+    ) -> None:
+        self._allowed = allowed
         self._problem = problem
         self._constraints = constraints
         self._k = k
@@ -42,15 +45,19 @@ class ConstrainedCounter:
         self._offsets = np.cumsum([0, *(len(h.leaves) for h in problem.hierarchies)])[:-1]
         self._costs = lru_cache(maxsize=None)(self._leaf_costs)
 
-    def count(self, nodes: NDArray[np.int64], token: CancelToken) -> Ints:
-        """The FIELDS numbers at k of nodes by levels, shape (nodes, FIELDS); raises Cancelled."""
-        found = np.zeros((len(nodes), FIELDS), np.int64)
+    def count(self, nodes: NDArray[np.int64], token: CancelToken, *, below: bool = False) -> Ints:
+        """The FIELDS numbers at k of nodes by levels, shape (nodes, FIELDS); raises Cancelled.
+
+        With ``below`` four more: the rows that every feasible node below removes at least, and what
+        they cost in loss, in logarithms and in discernibility more than rows that are kept.
+        """
+        found = np.zeros((len(nodes), FIELDS + 4 if below else FIELDS), np.int64)
         threads = max(1, min(os.cpu_count() or 1, len(nodes) // _FEWEST))
 
         def work(first: int) -> None:
             for place in range(first, len(nodes), threads):
                 token.check()
-                found[place] = self._node(nodes[place].tolist())
+                found[place] = self._node(nodes[place].tolist(), below=below)
 
         if threads == 1:
             work(0)
@@ -60,10 +67,11 @@ class ConstrainedCounter:
                 done.result()
         return found
 
-    def _node(self, levels: Sequence[int]) -> Sequence[int]:
-        problem = self._problem
+    def _node(self, levels: Sequence[int], *, below: bool) -> Sequence[int]:
+        problem, k = self._problem, self._k
         sizes, firsts, of_tuple = self._classes(levels)
-        kept = self._constraints.kept(of_tuple, sizes, self._k)
+        held = self._constraints.held(of_tuple, sizes, k)
+        kept = self._constraints.kept_of(held, sizes, k)
         left, shown = sizes[kept], self._codes[firsts[kept]]
         loss = log = 0
         for position, level in enumerate(levels):
@@ -71,7 +79,18 @@ class ConstrainedCounter:
             loss += int((costs[:, 0] * left).sum())
             log += int((costs[:, 1] * left).sum())
         gone = problem.rows - int(left.sum())
-        return gone, len(left), int((left * left).sum()), loss, log
+        found = gone, len(left), int((left * left).sum()), loss, log
+        if not below:
+            return found
+        cut, total = least_removed(self._constraints, held, sizes, k, self._allowed)
+        lost = np.zeros((len(sizes), 2), np.int64)
+        for position, level in enumerate(levels):
+            lost += self._costs(position, level)[self._codes[firsts, position]]
+        weight, rows = sum(problem.each_weight), problem.rows
+        whole = weight * problem.loss_unit, weight * int(problem.log_cost_of(rows))
+        shorts = [np.maximum(whole[at] - lost[:, at], 0) for at in range(2)]
+        shorts.append(np.maximum(rows - np.maximum(sizes, k), 0))
+        return *found, total, *(max(int((cut * s).sum()), total * int(s.min())) for s in shorts)
 
     def _leaf_costs(self, position: int, level: int) -> Ints:
         """Loss and logarithm cost of one cell for every leaf at a level."""
@@ -103,8 +122,10 @@ class ConstrainedCounter:
         return sizes[:classes], firsts[:classes], of_tuple
 
 
-def constrained_counter(problem: LatticeProblem, k: int) -> ConstrainedCounter | None:
+def constrained_counter(
+    problem: LatticeProblem, k: int, allowed: int = 0
+) -> ConstrainedCounter | None:
     """A counter for a problem with constraints, None for one without."""
     if problem.constraints is None:
         return None
-    return ConstrainedCounter(problem, problem.constraints, k)
+    return ConstrainedCounter(problem, problem.constraints, k, allowed)

@@ -336,6 +336,53 @@ def _sensitive_counts(
     return SensitiveCounts(values, of_tuple, codes[joint.codes[:, place]], joint.counts)
 
 
+def least_removed(
+    asked: Constraints, found: Mapping[str, ClassCounts], sizes: Ints, k: int, allowed: int
+) -> tuple[Ints, int]:
+    """Rows that every feasible node at or below a node removes at least: of each class, in all.
+
+    ``found`` and ``sizes`` are those of the node above, ``allowed`` the most rows that may go. A
+    class that is too small goes whole. Let C be a larger one, of n rows, and K those of its rows
+    that a node below keeps, in classes that pass.
+
+    * What is asked of a class by itself (diversity, the largest share) K passes as well: classes
+      that pass together pass as one, for the entropy is concave and the others are convex. Of all
+      ways to leave out d rows the one that levels the most frequent values is the best, and levels
+      the better the more rows it takes; so n − |K| is at least what it takes to pass.
+    * t-closeness: with s rows removed in all, the rows kept are at most s/N from all rows, and K at
+      most (n − |K|)/n from C. So n − |K| ≥ n·(d − t − s/N), where d is how far C is from all rows.
+      It asks for one measure of distance: without a hierarchy places depend on the values kept, and
+      nothing is said. The least s that is no less than what it asks for is a bound of all.
+    * β-likeness: no value has more than the share τ = (1 + β)·N_v/(N − s) of K, so that
+      n − |K| ≥ (n_v − τ·n)/(1 − τ).
+    """
+    rows, large = int(sizes.sum()), sizes >= k
+    gone = np.where(large, 0, sizes).astype(np.float64)
+    total = 0
+    for each in asked.required:
+        held = found[each.attribute]
+        if each.model in (DIVERSITY, "alpha-k"):
+            kind = {"distinct": 0, "entropy": 1, "recursive": 2}.get(each.variant, 3)
+            limits = float(each.bound), float(each.c)
+            class_kernels.least_cut(kind, *limits, held.starts, held.counts, large, gone)
+        elif each.model == LIKENESS:
+            whole = asked.counts[each.attribute].whole
+            most = (1 + float(each.bound)) * whole / max(rows - allowed, 1)
+            class_kernels.least_gain_cut(held.starts, held.codes, held.counts, large, most, gone)
+        elif each.variant != "ordered" or held.of.has_hierarchy:
+            apart = np.zeros(len(sizes))
+            _close(held, each, large, asked.counts[each.attribute].whole, apart)
+            beyond, small = apart[large] - float(each.bound) - _CLOSE, int(sizes[~large].sum())
+            low, high = small, rows
+            while low < high:
+                middle = (low + high) // 2
+                short = float((sizes[large] * np.maximum(beyond - middle / rows, 0)).sum())
+                low, high = (low, middle) if middle >= small + short - 1 else (middle + 1, high)
+            total = max(total, low)
+    each_class = np.ceil(gone - _CLOSE * (1 + gone)).astype(np.int64)
+    return each_class, max(total, int(each_class.sum()))
+
+
 @dataclass(frozen=True, eq=False)
 class Constraints:
     """All that the classes of a frequency table must pass besides k."""
@@ -349,8 +396,16 @@ class Constraints:
         All classes that fail leave at once. Where something is measured against the rows still
         kept (at first all), the rest is measured again, until none fails.
         """
+        return self.kept_of(self.held(of_tuple, sizes, k), sizes, k)
+
+    def held(self, of_tuple: Ints, sizes: Ints, k: int) -> dict[str, ClassCounts]:
+        """Rows of each sensitive value in the classes of at least ``k`` rows."""
+        large: Bools = sizes >= k
+        return {name: each.in_classes(of_tuple, large) for name, each in self.counts.items()}
+
+    def kept_of(self, found: Mapping[str, ClassCounts], sizes: Ints, k: int) -> Bools:
+        """As :meth:`kept`, from what :meth:`held` gave."""
         kept: Bools = sizes >= k
-        found = {name: each.in_classes(of_tuple, kept) for name, each in self.counts.items()}
         whole = {name: each.whole for name, each in self.counts.items()}
         measured, asked = int(sizes.sum()), self.required
         while kept.any():
