@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import prepare_rows
-from dpdesk.app.prepared import Prepared, PreparedRows
+from dpdesk.app.prepared import Prepared, PreparedCells, PreparedRows
 from dpdesk.app.private.pinning import as_read, is_pinned, pinned_source
 from dpdesk.app.witnessing import noise_notes
 from dpdesk.core.budget import Noise
@@ -266,8 +266,12 @@ def explore(
 
         method, given = trying_input(context, data, work, token, report)
         return Explored(work, method, method.explore(given, CancelToken()), tuple(data.columns))
-    prepared = ready_rows(context, data, work, token, report)
-    found = prepared.method.explore(prepared.given, token, report)
+    prepared = ready(context, data, work, token, report)
+    if isinstance(prepared, PreparedCells):
+        found = prepared.method.explore(prepared.given, token, report)
+    else:
+        assert isinstance(prepared, PreparedRows)
+        found = prepared.method.explore(prepared.given, token, report)
     _, notes = noise_notes(prepared.home, prepared.plan.budget, data.sha256)
     return Explored(work, prepared.method, found, tuple(data.columns), notes)
 

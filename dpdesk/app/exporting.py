@@ -37,7 +37,16 @@ from dpdesk.io.export_losses import described, losses
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.outcolumns import About
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.release_folder import ABOUT, INTERNAL, MICRODATA, PUBLIC, VARIABLES, holds_rows
+from dpdesk.io.release_folder import (
+    ABOUT,
+    INTERNAL,
+    MICRODATA,
+    PUBLIC,
+    TABLE,
+    TABLES,
+    VARIABLES,
+    holds_rows,
+)
 from dpdesk.io.safewrite import replacing
 from dpdesk.io.tablewriters import LABELS_KEY, Sheet, write_parquet, write_xlsx
 from dpdesk.io.variablesfile import read_labels, read_variables
@@ -249,9 +258,24 @@ def write_verified(
 
 @contextmanager
 def _one_table(facts: ReleaseFacts, workspace: Workspace, token: CancelToken) -> Iterator[Path]:
-    """The one CSV to export: the microdata, or all tables of a cube below each other."""
+    """The one CSV to export: the microdata or only table, or all tables below each other."""
     if holds_rows(facts.public):
         yield facts.public / MICRODATA
+        return
+    if (facts.public / TABLE).is_file():
+        yield facts.public / TABLE
+        return
+    path = workspace.new_path(".csv")
+    if (facts.public / TABLES).is_dir():
+        from dpdesk.app.cells import both_tables
+        from dpdesk.io.table_files import write_below
+
+        published, _ = both_tables(facts.manifest, facts.public, None, token)
+        try:
+            write_below(list(published.values()), path, token)
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
         return
     from dpdesk.app.private.pages import read_tables
     from dpdesk.io.cuboid_files import write_long
@@ -261,7 +285,6 @@ def _one_table(facts: ReleaseFacts, workspace: Workspace, token: CancelToken) ->
     shown = [tables[item["file"]] for item in items]
     named = list(zip(_table_names(items), shown, strict=True))
     dimensions = list(dict.fromkeys(d for _, table in named for d in table.domain.dimensions))
-    path = workspace.new_path(".csv")
     try:
         write_long(named, dimensions, path, token)
         yield path
@@ -307,6 +330,7 @@ _WORDS = {
     Content.TABLES: "tables of a cube",
     Content.GRAPH: "a graph",
     Content.ITEMSETS: "sets of items",
+    Content.CELLS: "protected tables",
 }
 
 

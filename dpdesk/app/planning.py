@@ -81,7 +81,7 @@ def prepare_rows(
     chosen, parameters = check_protection(context, plan, where)
     method = rows_of(chosen)
     if method is None:
-        raise _no_trial(chosen.id, where)
+        raise _no_trial(chosen, where)
     notes = _Notes(report)
     ready = dict(hierarchies)
     ready |= _read_files(plan, _Uses(method, parameters), base, hierarchies, token, notes)
@@ -161,7 +161,7 @@ def prepare_cells(
     chosen, parameters = check_protection(context, plan, where)
     method = cells_of(chosen)
     if method is None:
-        raise _no_trial(chosen.id, where)
+        raise _no_trial(chosen, where)
     notes = _Notes(report)
     ready = dict(hierarchies)
     ready |= _read_files(plan, _Uses(method, parameters), base, hierarchies, token, notes)
@@ -417,13 +417,24 @@ def _note_budget(plan: Plan, note: Callable[[str, str], None]) -> None:
         )
 
 
-def _no_trial(method_id: str, where: str) -> InputError:
+def _no_trial(method: Method, where: str) -> InputError:
+    if cells_of(method) is not None:
+        return InputError(
+            "method.no-rows",
+            msg(
+                "{where}: `{method}` releases tables of cells and no rows, which this is about.",
+                where=where,
+                method=method.id,
+            ),
+            hint="Run the plan with `dpdesk run`; its report says which cells are unsafe.",
+            details={"key": "method"},
+        )
     return InputError(
         "method.no-trial",
         msg(
             "{where}: `{method}` draws noise, so it cannot be tried on the data for nothing.",
             where=where,
-            method=method_id,
+            method=method.id,
         ),
         hint="Run the plan with `dpdesk run`; its errors are known before anything is spent.",
         details={"key": "method"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import chain, count, product
 from pathlib import Path
 
 from dpdesk.core.cuboid import Domain
@@ -32,12 +32,34 @@ def write_table(table: CellTable, path: Path, token: CancelToken, *, internal: b
         file.write(header_line([*domain.dimensions, *columns]).encode("utf-8"))
         for start in range(0, domain.cells, _PIECE):
             token.check()
-            count = min(_PIECE, domain.cells - start)
-            codes = domain.codes(start, count)
+            codes = domain.codes(start, min(_PIECE, domain.cells - start))
             parts = [each.take(pa.array(c)) for each, c in zip(fields, codes, strict=True)]
-            parts += [pa.array(texts[start : start + count]) for texts in columns.values()]
+            parts += [pa.array(texts[start : start + _PIECE]) for texts in columns.values()]
             lines = pc.binary_join_element_wise(*parts, ",")
             file.write(text_bytes(pc.binary_join_element_wise(lines, pa.scalar(""), "\n")))
+
+
+def write_below(tables: Sequence[CellTable], path: Path, token: CancelToken) -> None:
+    """Write public tables below each other into one new CSV file.
+
+    The column ``table`` (``table_2`` and so on where a dimension is called so) holds the name, and
+    a dimension that a table lacks is empty there. Raises OSError, Cancelled.
+    """
+    dimensions = list(dict.fromkeys(axis.name for table in tables for axis in table.axes))
+    names = chain(["table"], (f"table_{number}" for number in count(2)))
+    first = next(name for name in names if name not in dimensions)
+    with path.open("xb") as file:
+        file.write(header_line([first, *dimensions, *_PUBLIC]).encode("utf-8"))
+        for table in tables:
+            token.check()
+            places = product(*(axis.labels for axis in table.axes))
+            lines = zip(places, table.values, table.status, strict=True)
+            own = [axis.name for axis in table.axes]
+            for place, value, status in lines:
+                given = dict(zip(own, place, strict=True))
+                shown = [table.name, *(given.get(name, "") for name in dimensions)]
+                line = ",".join([*map(csv_field, shown), value, status])
+                file.write(f"{line}\n".encode())
 
 
 def read_table(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -22,8 +23,9 @@ from dpdesk.engine.methods.anatomy.guarantee import anatomy_guarantee
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
 from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
 from dpdesk.engine.methods.registered import default_registry
+from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
-from tests.reference.guarantee_table import PRIVATE, ROWS, Entry, Truth, entry_of, parted
+from tests.reference.guarantee_table import CELLS, PRIVATE, ROWS, Entry, Truth, entry_of, parted
 
 CUBE: dict[str, Any] = {
     "dimensions": ["sex", "region"],
@@ -171,6 +173,27 @@ def _pseudonyms(linkages: dict[str, Linkage]) -> dict[str, tuple[str, ...]]:
     }  # fmt: skip
 
 
+def _cell_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
+    """Guarantees of protected tables."""
+    bounds = ((0.0, None), (0.5, None), (0.25, 1.5), (0.0, 2.0))
+    for audited, alone, (lower, upper) in product((False, True), (False, True), bounds):
+        top = None if upper is None else Fraction(str(upper))
+        given = Promise("suppress", audited, 0, alone, Fraction(str(lower)), top)
+        truth = Truth(
+            "cells", protect="suppress", audited=audited, alone=alone, lower=lower, upper=upper
+        )
+        yield f"cells {given}", table_guarantee(given), truth
+    for protect, base in (("controlled-round", 5), ("random-round", 1000), ("none", 0)):
+        truth = Truth("cells", protect=protect, size=base)
+        yield protect, table_guarantee(Promise(protect, base=base)), truth
+
+
+@cache
+def cell_cases() -> tuple[tuple[str, Guarantee, Truth], ...]:
+    """See :func:`_cell_cases`."""
+    return tuple(_cell_cases())
+
+
 @cache
 def private_cases() -> tuple[tuple[str, Guarantee, Truth], ...]:
     """See :func:`_private_cases`."""
@@ -188,7 +211,8 @@ def met() -> tuple[frozenset[Entry], tuple[str, ...]]:
     """The entries that some guarantee has, and what no entry fits."""
     found: set[Entry] = set()
     unknown = []
-    for cases, entries in ((private_cases(), PRIVATE), (row_cases(), ROWS)):
+    groups = ((private_cases(), PRIVATE), (row_cases(), ROWS), (cell_cases(), CELLS))
+    for cases, entries in groups:
         for name, guarantee, truth in cases:
             for part, sentence in sentences(guarantee):
                 entry = entry_of(part, sentence, entries, truth)
@@ -204,7 +228,7 @@ def test_every_sentence_is_known_and_true_where_it_stands() -> None:
 
 
 def test_every_method_is_asked() -> None:
-    asked = {*MORE, "k-anonymity", "anatomy", "l-diverted"}
+    asked = {*MORE, "k-anonymity", "anatomy", "l-diverted", "table"}
     assert {method.id for method in default_registry()} == asked
 
 

@@ -414,6 +414,7 @@ ENTERED: dict[str, tuple[str, ...]] = {
     "buying": ("offer", "buy"),
     "checking_worker": ("run",),
     "checklists": ("checklist", "review"),
+    "cells": ("run", "verify"),
     "combining": ("several together",),
     "comparing": ("compare", "compare in the window", "the truth in the window"),
     "demo": ("run", "verify"),  # the sample's own plans, run and verified like any other

@@ -147,12 +147,15 @@ def unprotected(
     *,
     signed: bool,
     singletons: bool,
+    linked: bool,
     token: CancelToken,
 ) -> tuple[str, str]:
     """What is wrong with the protection of unsafe cells, and with the recorded intervals.
 
     ``known`` are the shares of its value that everyone knows a cell to lie between; ``signed``
-    says that some value is negative, so that nobody knows anything.
+    says that some value is negative, so that nobody knows anything. In ``linked`` tables cells of
+    other dimensions can hold the same contributors, which the source alone shows: recorded
+    intervals may be narrower there, and are looked at themselves.
     """
     count = len(attacked.unknown)
     size = max(1.0, float(np.abs(kept.value).max(initial=0)))
@@ -167,9 +170,11 @@ def unprotected(
     wanted = list(range(count)) if everything else np.flatnonzero(kept.unsafe).tolist()
     least, most = (ends * size for ends in ranges(unknowns, wanted, token))
     fault = _short(attacked, kept, least, most, "")
+    if not fault and linked:
+        fault = _short(attacked, kept, kept.lower - kept.value, kept.upper - kept.value, "")
     if not fault and singletons:
         fault = _by_singletons(attacked, kept, unknowns, size, token)
-    return fault, _recorded(attacked, kept, least, most, wanted, whole=everything)
+    return fault, _recorded(attacked, kept, least, most, wanted, linked=linked)
 
 
 def _short(attacked: Attacked, kept: Kept, least: Floats, most: Floats, who: str) -> str:
@@ -217,17 +222,19 @@ def _recorded(
     most: Floats,
     wanted: Sequence[int],
     *,
-    whole: bool,
+    linked: bool,
 ) -> str:
     """The first recorded interval that is not the one found."""
     for place in wanted:
         value = float(kept.value[place])
-        for found, stated in (
-            (value + float(least[place]), float(kept.lower[place])),
-            (value + float(most[place]), float(kept.upper[place])),
+        for found, stated, inward in (
+            (value + float(least[place]), float(kept.lower[place]), 1.0),
+            (value + float(most[place]), float(kept.upper[place]), -1.0),
         ):
             slack = _TOLERANCE * max(1.0, abs(value), float(np.abs(kept.value).max()) * 1e-3)
-            if not (found == stated or isclose(found, stated, rel_tol=_TOLERANCE, abs_tol=slack)):
+            narrower = linked and inward * (stated - found) > 0
+            same = found == stated or isclose(found, stated, rel_tol=_TOLERANCE, abs_tol=slack)
+            if not same and not narrower:
                 return msg(
                     "cell {cell}: the interval in the agency's table is not what an attacker can "
                     "tell",

@@ -311,6 +311,7 @@ class _Case:
             known,
             signed=signed,
             singletons=promised.get("singletons") is True,
+            linked=len(tables) > 1,
             token=token,
         )
         inside = _inside(self.lines)

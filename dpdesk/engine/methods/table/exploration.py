@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, ChartTable
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
+from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY
 from dpdesk.engine.method import CellsInput, CellsOutcome, ExplorationView
 from dpdesk.engine.methods.table.deciding import decide
 
@@ -38,7 +42,7 @@ class TableExploration:
         return ExplorationView(
             True,
             _sentence(outcome),
-            tuple(outcome.charts),
+            (_chart(outcome),),
             outcome.figures,
             outcome.guarantee,
             notes=outcome.notes,
@@ -47,6 +51,34 @@ class TableExploration:
     def pick(self, point: int) -> Mapping[str, object]:
         """Nothing is chosen by a point of a chart."""
         return {}
+
+
+_MARKS = {PUBLISHED: "✓ published", PRIMARY: "✕ unsafe", SECONDARY: "△ protects others"}
+_MOST_ROWS = 2_000
+
+
+def _chart(outcome: CellsOutcome) -> BarChart:
+    """How many cells are published, unsafe, or protect others; its table lists the cells."""
+    found = Counter(status for table in outcome.tables for status in table.internal["status"])
+    rows: list[tuple[Cell, ...]] = []
+    for table in outcome.tables:
+        inside = table.internal
+        for place, (axes, status) in enumerate(
+            zip(product(*(axis.labels for axis in table.axes)), inside["status"], strict=True)
+        ):
+            if len(rows) < _MOST_ROWS:
+                numbers = (inside[key][place] for key in ("value", "frequency", "lower", "upper"))
+                rows.append((" × ".join(axes), _MARKS[status], *numbers))
+    return BarChart(
+        id="cells",
+        question="Which cells are unsafe, and which protect them?",
+        answer=_sentence(outcome),
+        category_axis=Axis("Cells", bare=True),
+        value_axis=Axis("Number of cells", "cells", whole=True, minimum=0),
+        categories=tuple(_MARKS.values()),
+        series=(BarSeries("Cells", tuple(float(found[status]) for status in _MARKS)),),
+        table=ChartTable(("Cell", "Status", "Value", "Contributors", "From", "To"), tuple(rows)),
+    )
 
 
 def _sentence(outcome: CellsOutcome) -> str:

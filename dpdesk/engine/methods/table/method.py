@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending
+from dpdesk.core.export_formats import PLAIN
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
@@ -37,7 +38,7 @@ class ProtectedTables(CellsMethod):
         Content.CELLS,
         Protection.CELLS,
         Spending.NOTHING,
-        exports=frozenset({"csv"}),
+        exports=PLAIN,
         uses=frozenset(),
     )
     version: ClassVar[str] = "1"
