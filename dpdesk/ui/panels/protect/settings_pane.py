@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QMouseEvent
@@ -251,6 +252,9 @@ class BudgetBox(QFrame):
         self._error.setVisible(wrong)
 
 
+TITLE_LETTERS = 32
+
+
 class GoalCard(QFrame):
     """A method that can be chosen: by its button, or by a click anywhere on the card.
 
@@ -263,7 +267,9 @@ class GoalCard(QFrame):
         self.method_id = method.id
         layout = column(self, margin=SPACE.s, gap=SPACE.xs)
         title, summary, promise = map(said, (method.title, method.summary, method.promise))
-        self.button = QRadioButton(title.replace("&", "&&"))
+        # The words of a radio button do not wrap by themselves.
+        lines = "\n".join(wrap(title, TITLE_LETTERS, break_long_words=False)) or title
+        self.button = QRadioButton(lines.replace("&", "&&"))
         self.button.setProperty("method-id", method.id)
         self.button.setAccessibleName(title)
         self.button.setAccessibleDescription(f"{summary} {promise}")
