@@ -91,7 +91,8 @@ def count_tables(given: CellsInput, token: CancelToken) -> Counted:
             weights.append((found.weights, found.weight_scale) if mean else None)
             prints.append(found.prints)
             left_out += found.left_out
-        tables.append(Table(spec.name, dimensions, cells, measure=spec.measure.words))
+        name = spec.name or " × ".join(spec.dimensions)
+        tables.append(Table(name, dimensions, cells, measure=spec.measure.words))
         scales.append(scale)
     if prints:
         tables = _identified(tables, prints)
