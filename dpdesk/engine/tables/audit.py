@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from threading import Lock
 from typing import TypeVar
 
 import numpy as np
@@ -415,6 +417,9 @@ def exposed(
 ) -> list[Exposed]:
     """The targets that a pattern does not protect, with their attackers.
 
+    From a contributor alone in a cell, a target is to be protected as far as it can be: what
+    follows from that cell and the common bounds without any table cannot be hidden.
+
     Raises
     ------
     Cancelled
@@ -429,6 +434,7 @@ def exposed(
             found.append(Exposed(target.variable, target.upper, 0.0, target.need))
         else:
             by_column.setdefault(column, []).append(target)
+    beforehand = _Beforehand(problem)
     parts = [p for p in parts_of(moves.matrix) if not by_column.keys().isdisjoint(p.tolist())]
 
     def one(columns: Ints) -> list[Exposed]:
@@ -437,11 +443,55 @@ def exposed(
             for c in columns.tolist()
             for t in by_column.get(c, [])
         ]
-        return _Attacked(moves, columns, inside, problem.owners).exposed(token)
+        return _Attacked(moves, columns, inside, beforehand).exposed(token)
 
     for each in _mapped(one, parts, threads):
         found += each
     return found
+
+
+class _Beforehand:
+    """What a contributor alone in some cells can tell while no table is published.
+
+    Who knows a part of a total knows that it is at least that much: no pattern can hide it, so none
+    has to.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._lock = Lock()
+
+    @cached_property
+    def _program(self) -> Program:
+        none = np.zeros(self.problem.matrix.shape[0])
+        return Program(self.problem.matrix, (none, none), self._bounds)
+
+    @property
+    def _bounds(self) -> tuple[Floats, Floats]:
+        return self.problem.low / self.problem.unit, self.problem.high / self.problem.unit
+
+    def reach(self, target: Target, who: int, token: CancelToken) -> float:
+        """How far a target can move at all, at most as far as it needs to."""
+        owners = self.problem.owners
+        if owners is None:
+            return target.need
+        low, high = (ends.copy() for ends in self._bounds)
+        known, variable = np.flatnonzero(owners == who), target.variable
+        low[known] = high[known] = 0.0
+        touched = np.union1d(known, [variable])
+        if target.upper:
+            high[variable] = min(high[variable], target.need)
+        else:
+            low[variable] = max(low[variable], -target.need)
+        with self._lock:
+            self._program.bound(touched, low[touched], high[touched])
+            where = np.array([variable])
+            self._program.cost(where, np.array([-1.0 if target.upper else 1.0]))
+            solved = self._program.solve(token)
+            self._program.cost(where, np.zeros(1))
+            first = self._bounds
+            self._program.bound(touched, first[0][touched], first[1][touched])
+        return target.need if solved.point is None else abs(float(solved.point[variable]))
 
 
 class _Attacked:
@@ -452,8 +502,10 @@ class _Attacked:
         moves: Moves,
         columns: Ints,
         targets: Sequence[Target],
-        owners: Ints | None,
+        beforehand: _Beforehand,
     ) -> None:
+        owners = beforehand.problem.owners
+        self._beforehand = beforehand
         self._moves = moves
         self._targets = targets
         place = np.full(int(moves.of.max()) + 1, -1, dtype=np.int64)
@@ -526,7 +578,10 @@ class _Attacked:
                 if far is not None:
                     self._part.points.append(far)
             elif len(group) == 1:
-                found.append(self._as_exposed(target, abs(reach), int(self._who[group[0]])))
+                who = int(self._who[group[0]])
+                most = replace(target, need=self._beforehand.reach(target, who, token))
+                if not self._there(abs(reach), most.need):
+                    found.append(self._as_exposed(most, abs(reach), who))
             else:
                 groups += [group[: len(group) // 2], group[len(group) // 2 :]]
         return found

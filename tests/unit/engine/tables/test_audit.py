@@ -86,9 +86,16 @@ def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(seed: i
             low, high = reference.interval(
                 matrix, values, bounds.lower, bounds.upper, hidden, int(cell)
             )
-            if low > values[cell] - float(needed.lower[cell]) + 1e-5:
+            floor, ceiling = -np.inf, np.inf
+            if who >= 0:
+                # What the contributor knows before any table appears.
+                nothing = ~system.known & (owners != who)
+                floor, ceiling = reference.interval(
+                    matrix, values, bounds.lower, bounds.upper, nothing, int(cell)
+                )
+            if low > max(values[cell] - float(needed.lower[cell]), floor) + 1e-5:
                 expected.add((int(cell), False, int(who)))
-            if high < values[cell] + float(needed.upper[cell]) - 1e-5:
+            if high < min(values[cell] + float(needed.upper[cell]), ceiling) - 1e-5:
                 expected.add((int(cell), True, int(who)))
     everyone = {(v, up) for v, up, who in expected if who < 0}
     # Who is exposed to everyone is exposed to each contributor; it is said once.
@@ -187,3 +194,17 @@ def test_a_hierarchy_gives_children_away_through_a_published_subtotal() -> None:
     assert dict(zip(region.labels, found.lower, strict=True)) == {
         "p": 0, "q": 0, "A": 11, "r": 7, "s": 8, "B": 15, "Total": 26,
     }  # fmt: skip
+
+
+def test_a_contributor_in_a_total_knows_the_least_that_it_can_be_whatever_is_suppressed() -> None:
+    dimensions = [Dimension.flat("a", ["p", "q"]), Dimension.flat("b", ["x", "y", "z"])]
+    leaves, frequency = np.array([90, 4, 0, 30, 40, 50]), np.array([1, 1, 0, 5, 6, 7])
+    system = System.of([filled(dimensions, leaves, frequency=frequency)])
+    unsafe = np.zeros(12, dtype=bool)
+    unsafe[3] = True  # p × Total: 94, of which one contributor has 90
+    needed = Requirement(unsafe, exact(9 * unsafe.astype(int)), exact(9 * unsafe.astype(int)))
+    problem = Problem.of(system, Bounds.of(system.cells.values), alone(system))
+
+    found = exposed(problem, ~system.known, targets_of(needed), CancelToken())
+
+    assert found == []
