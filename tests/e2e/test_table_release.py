@@ -255,6 +255,20 @@ def test_an_interval_that_is_too_narrow_fails(context: AppContext, folder: Path)
     assert failed_claims(verified(context, forged)) == {"intervals of suppressed cells"}
 
 
+def test_a_total_of_two_of_whom_one_is_nearly_all_is_protected_as_far_as_it_can_be(
+    context: AppContext, folder: Path
+) -> None:
+    lines = ["p,x,90,1", "p,y,4,1", "q,x,30,5", "q,y,40,6", "q,z,50,7"]
+    (folder / "two.csv").write_text("\n".join(["a,b,v,n", *lines]) + "\n", "utf-8")
+    keys = 'rows = ["a"]\ncolumns = ["b"]\nmeasure = { sum = "v" }\n'
+    ready = 'cells = { value = "v", frequency = "n" }\nrule = [{ rule = "threshold", n = 3 }]\n'
+    head = '[source]\npath = "two.csv"\n'
+    made = release(context, folder, "two", keys + ready, head=head)
+
+    assert read(made / "internal/table.csv")["p", "Total"]["status"] == "C"
+    assert verified(context, made, folder / "two.csv").failures == ()
+
+
 def test_additive_rounding_keeps_sums(context: AppContext, folder: Path) -> None:
     made = release(context, folder, "additive", SUM + 'protect = "controlled-round"\nbase = 10\n')
     found = {place: int(row["value"]) for place, row in read(made / "public/table.csv").items()}

@@ -209,10 +209,35 @@ def _by_singletons(
         wanted = np.flatnonzero(unsafe).tolist()
         least, most = (ends * size for ends in ranges(moved, wanted, token))
         who = msg(", to who is alone in {cell}", cell=attacked.name(place))
-        fault = _short(attacked, replace(kept, unsafe=unsafe), least, most, who)
+        # Who knows a part of a total knows that it is at least that much; nothing hides it.
+        inside = _around(attacked, place)
+        need = kept.lower_required.copy()
+        if np.isfinite(unknowns.low).all():
+            rest = (unknowns.low[place] - unknowns.low[inside]) * size
+            need[inside] = np.minimum(need[inside], np.maximum(0.0, rest))
+        judged = replace(kept, unsafe=unsafe, lower_required=need)
+        fault = _short(attacked, judged, least, most, who)
         if fault:
             return fault
     return ""
+
+
+def _around(attacked: Attacked, place: int) -> list[int]:
+    """The unknowns whose cells hold the cell of this one, in any of the tables."""
+    table, cell = attacked.where[place]
+    number = attacked.numbers[table][cell]
+    found: set[int] = set()
+    for each, own in zip(attacked.tables, attacked.numbers, strict=True):
+        for at in (i for i, other in enumerate(own) if other == number):
+            chains: list[list[int]] = []
+            for axis, node in zip(each.axes, np.unravel_index(at, each.shape), strict=True):
+                chain = [int(node)]
+                while axis.parents[chain[-1]] >= 0:
+                    chain.append(axis.parents[chain[-1]])
+                chains.append(chain)
+            cells = np.ravel_multi_index(np.ix_(*chains), each.shape).ravel()
+            found.update(attacked.unknown.get(own[c], place) for c in cells.tolist())
+    return sorted(found - {place})
 
 
 def _recorded(
