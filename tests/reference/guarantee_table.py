@@ -808,6 +808,11 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
+        "Who is alone in a part of a total knows that the total is at least that part.",
+        lambda truth, _: truth.audited and truth.alone,
+    ),
+    Entry(
+        LIMITS,
         "That a cell is suppressed tells that it, or one that protects it, was found unsafe.",
         _cells(_SUPPRESS),
     ),

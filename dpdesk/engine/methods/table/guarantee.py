@@ -94,6 +94,7 @@ _OTHER_TABLES = (
     "these tables."
 )
 _TOGETHER = "Contributors who tell each other what they gave can compute others back."
+_INSIDE = "Who is alone in a part of a total knows that the total is at least that part."
 _MARKS = "That a cell is suppressed tells that it, or one that protects it, was found unsafe."
 _PARAMETERS = "By which rules cells count as unsafe is not published, because it would help others."
 
@@ -117,7 +118,8 @@ def _suppressed(promise: Promise) -> _Words:
         )
     else:
         assumes.append("Nobody who contributes to a cell uses what they gave themselves.")
-    return claim, tuple(assumes), (_TOGETHER, _MARKS, _PARAMETERS)
+    inside = (_INSIDE,) if promise.singletons else ()
+    return claim, tuple(assumes), (_TOGETHER, *inside, _MARKS, _PARAMETERS)
 
 
 _OTHER_TABLES_LIMIT = "Other tables about the same people or companies can tell more."
