@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.engine.methods.priview.consistency import agreeing, shared_sets
-from dpdesk.engine.methods.priview.designs import covering_design
-from dpdesk.engine.methods.priview.marginals import AgreeingViews
+from dpdesk.engine.views.consistency import agreeing, shared_sets
+from dpdesk.engine.views.designs import covering_design
+from dpdesk.engine.views.marginals import AgreeingViews
 
 SETS, DRAWS, SIZE = 100, 3, 8
 Rows = NDArray[np.uint8]

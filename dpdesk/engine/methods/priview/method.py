@@ -14,10 +14,10 @@ from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration
-from dpdesk.engine.methods.priview.settings import PARAMETERS
 from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
 from dpdesk.engine.private.public_fields import CHECKED_BY, DESIGNED, GUARANTEED
 from dpdesk.engine.private.settings import cluster_of
+from dpdesk.engine.views.settings import PARAMETERS
 
 if TYPE_CHECKING:
     from dpdesk.core.cuboid import CuboidTable
@@ -100,7 +100,7 @@ class PriView(PrivateMethod):
     ) -> None:
         """See :meth:`Method.check`."""
         from dpdesk.engine.cubes.settings import check_columns
-        from dpdesk.engine.methods.priview.settings import ViewSettings
+        from dpdesk.engine.views.settings import ViewSettings
 
         found = ViewSettings.from_parameters(parameters, where)
         check_columns(found.cube, columns, roles, where)
@@ -128,20 +128,20 @@ class PriView(PrivateMethod):
 
     def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
         """See :meth:`PrivateMethod.design`; InputError ``views.*``, ``cube.*``."""
-        from dpdesk.engine.methods.priview.design import design_views
+        from dpdesk.engine.views.design import design_views
 
         return design_views(given, token, report)
 
     def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
         """See :meth:`PrivateMethod.price`; InputError ``views.*``, ``cube.*``."""
-        from dpdesk.engine.methods.priview.settings import ViewSettings
+        from dpdesk.engine.views.settings import ViewSettings
 
         found = ViewSettings.from_parameters(parameters, "The plan")
         return found.cube.charge(cluster_of(roles), "")
 
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
-        from dpdesk.engine.methods.priview.charts import ViewExploration
+        from dpdesk.engine.views.charts import ViewExploration
 
         return ViewExploration(given, token)
 
@@ -153,7 +153,7 @@ class PriView(PrivateMethod):
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`PrivateMethod.verify`."""
         from dpdesk.engine.cubes.guarantee import cube_guarantee
-        from dpdesk.engine.methods.priview.settings import settings_of
+        from dpdesk.engine.views.settings import settings_of
         from dpdesk.verifiers.views.verification import verify_views
 
         clusters = manifest.guarantee.parameters.get("cluster")

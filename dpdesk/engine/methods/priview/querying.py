@@ -30,8 +30,8 @@ from dpdesk.engine.cubes.olap.grids import Sums, needed, summed
 from dpdesk.engine.cubes.olap.levels import levels_of
 from dpdesk.engine.cubes.olap.selection import AxisGroups
 from dpdesk.engine.cubes.olap.variances import sum_variances
-from dpdesk.engine.methods.priview.choosing import PlannedNoise
-from dpdesk.engine.methods.priview.settings import (
+from dpdesk.engine.views.choosing import PlannedNoise
+from dpdesk.engine.views.settings import (
     MOST_OF_MARGINAL,
     Places,
     ViewSettings,
@@ -39,7 +39,7 @@ from dpdesk.engine.methods.priview.settings import (
 )
 
 if TYPE_CHECKING:
-    from dpdesk.engine.methods.priview.marginals import AgreeingViews
+    from dpdesk.engine.views.marginals import AgreeingViews
 
 Floats = NDArray[np.float64]
 _MOST_TOGETHER = 16
@@ -106,7 +106,7 @@ class ViewReader:
 
     @cached_property
     def _agreed(self) -> AgreeingViews:
-        from dpdesk.engine.methods.priview.marginals import AgreeingViews
+        from dpdesk.engine.views.marginals import AgreeingViews
 
         files = self.cube.vectors[COUNT].files.values()
         tables = (self._content.cuboid(file, CancelToken()).values for file in files)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.engine.methods.priview import consistency
-from dpdesk.engine.methods.priview.choosing import PlannedNoise
-from dpdesk.engine.methods.priview.consistency import Overlaps, agreeing, mixed, shared_sets
-from dpdesk.engine.methods.priview.marginals import (
+from dpdesk.engine.views import consistency
+from dpdesk.engine.views.choosing import PlannedNoise
+from dpdesk.engine.views.consistency import Overlaps, agreeing, mixed, shared_sets
+from dpdesk.engine.views.marginals import (
     AgreeingViews,
     closure,
     parts_of,

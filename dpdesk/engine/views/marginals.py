@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.compiled import kernel
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.methods.priview.consistency import Places, cell_index
+from dpdesk.engine.views.consistency import Places, cell_index
 
 Floats = NDArray[np.float64]
 Array = Any

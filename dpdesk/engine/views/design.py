@@ -24,15 +24,15 @@ from dpdesk.engine.cubes.lattice import mask_of
 from dpdesk.engine.cubes.naming import table_stem
 from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
 from dpdesk.engine.cubes.settings import declared_of
-from dpdesk.engine.methods.priview.choosing import Chosen, PlannedNoise, chosen_views
-from dpdesk.engine.methods.priview.consistency import shared_sets
-from dpdesk.engine.methods.priview.settings import Places, ViewSettings, check_cells
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import counted_rows
 from dpdesk.engine.private.declared import DeclaredDomain
 from dpdesk.engine.private.measures import Measure
 from dpdesk.engine.private.method import Charge, Design, Measured, NoisyTables, PrivateInput
 from dpdesk.engine.private.settings import cluster_of
+from dpdesk.engine.views.choosing import Chosen, PlannedNoise, chosen_views
+from dpdesk.engine.views.consistency import shared_sets
+from dpdesk.engine.views.settings import Places, ViewSettings, check_cells
 
 VIEWS, MARGINALS = "views", "marginals"
 _MOST_SHARED = 100_000
@@ -94,8 +94,8 @@ class ViewDesign(Design):
         self, noisy: NoisyTables, token: CancelToken, report: Report
     ) -> tuple[CuboidTable, ...]:
         """See :meth:`Design.process`."""
-        from dpdesk.engine.methods.priview.consistency import agreeing
-        from dpdesk.engine.methods.priview.marginals import AgreeingViews
+        from dpdesk.engine.views.consistency import agreeing
+        from dpdesk.engine.views.marginals import AgreeingViews
 
         domain, views = self.declared.domain, self.chosen.views
         known = self.shared, noisy.values, self.channel.variances
@@ -168,7 +168,7 @@ def design_views(given: PrivateInput, token: CancelToken, report: Report) -> Vie
     channel = make_channels(cube, CubePlan(shape, (), cube.noise, sources))[0]
     planned = PlannedNoise.of(chosen.views, shape, channel.variances)
     cluster = cluster_of(given.roles)
-    from dpdesk.engine.methods.priview.charts import view_charts, view_figures
+    from dpdesk.engine.views.charts import view_charts, view_figures
 
     return ViewDesign(
         settings=settings,

@@ -24,13 +24,13 @@ from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.method import ExplorationView
-from dpdesk.engine.methods.priview.choosing import Candidate, Chosen, PlannedNoise
-from dpdesk.engine.methods.priview.design import ViewDesign, design_views
-from dpdesk.engine.methods.priview.settings import Places, ViewSettings
 from dpdesk.engine.private.charts import loss_figure, odds_bars
 from dpdesk.engine.private.guarantee_words import NO_BUDGET, epsilon_of, except_words
 from dpdesk.engine.private.method import PrivateInput
 from dpdesk.engine.private.widths import half_width
+from dpdesk.engine.views.choosing import Candidate, Chosen, PlannedNoise
+from dpdesk.engine.views.design import ViewDesign, design_views
+from dpdesk.engine.views.settings import Places, ViewSettings
 
 _PEOPLE = "people"
 

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.messages import msg
-from dpdesk.engine.methods.priview.designs import covering_design
-from dpdesk.engine.methods.priview.settings import MOST_IN_VIEW, Places, ViewSettings
+from dpdesk.engine.views.designs import covering_design
+from dpdesk.engine.views.settings import MOST_IN_VIEW, Places, ViewSettings
 
 _LARGEST_VIEW = 1 << 14
 _TRIED = 3

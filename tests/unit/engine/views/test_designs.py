@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, StepProgress, silent
-from dpdesk.engine.methods.priview.designs import Blocks, covering_design, least_blocks
+from dpdesk.engine.views.designs import Blocks, covering_design, least_blocks
 from tests.reference.covering import uncovered
 
 FEW = 200_000

@@ -14,10 +14,10 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
-from dpdesk.engine.methods.priview.choosing import guide_to
-from dpdesk.engine.methods.priview.design import ViewDesign, design_views
-from dpdesk.engine.methods.priview.settings import PARAMETERS
 from dpdesk.engine.private.method import PrivateInput
+from dpdesk.engine.views.choosing import guide_to
+from dpdesk.engine.views.design import ViewDesign, design_views
+from dpdesk.engine.views.settings import PARAMETERS
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.memory_tables import MemorySource
 

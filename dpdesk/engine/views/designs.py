@@ -91,7 +91,7 @@ class _Search:
     """Arrays that say how often each set is covered, and moves that need fewer blocks."""
 
     def __init__(self, points: int, size: int, strength: int, stop: Ints, report: Report) -> None:
-        from dpdesk.engine.methods.priview import design_kernels
+        from dpdesk.engine.views import design_kernels
 
         self.kernels = design_kernels
         self.points, self.size, self.strength = points, size, strength
