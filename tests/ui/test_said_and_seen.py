@@ -82,6 +82,15 @@ def test_the_answer_to_a_setting_is_announced_once(told: _Told, sitting: Sitting
     assert len(said) == 1
 
 
+def _bring_in_sight(widget: QWidget) -> None:
+    """Scroll to a control, as Tab does."""
+    parent = widget.parentWidget()
+    while parent is not None:
+        if isinstance(parent, QScrollArea):
+            parent.ensureWidgetVisible(widget)
+        parent = parent.parentWidget()
+
+
 def _seen(window: QWidget, place: QRect) -> QImage:
     settle()
     return window.grab(place).toImage()
@@ -99,6 +108,7 @@ def test_the_focus_is_seen_on_every_control(
     for widget in focusable(window):
         if isinstance(widget, QScrollArea) or widget.focusProxy() is not None:
             continue
+        _bring_in_sight(widget)
         corner = widget.mapTo(window, widget.rect().topLeft())
         place = QRect(corner, widget.size()).adjusted(-AROUND, -AROUND, AROUND, AROUND)
         if not window.rect().contains(place):
