@@ -25,7 +25,8 @@ from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
-from tests.reference.guarantee_table import CELLS, PRIVATE, ROWS, Entry, Truth, entry_of, parted
+from tests.reference.guarantee_cells import CELLS
+from tests.reference.guarantee_table import PRIVATE, ROWS, Entry, Truth, entry_of, parted
 
 CUBE: dict[str, Any] = {
     "dimensions": ["sex", "region"],

@@ -1,0 +1,153 @@
+"""Every sentence of a guarantee of protected tables, with the condition under which it is true.
+
+As :mod:`tests.reference.guarantee_table`, of which this is a part.
+"""
+
+from __future__ import annotations
+
+from tests.reference.guarantee_table import (
+    ASSUMES,
+    CLAIM,
+    LIMITS,
+    Condition,
+    Entry,
+    Truth,
+    number,
+)
+
+
+def _cells(*protections: str, audited: bool | None = None) -> Condition:
+    def holds(truth: Truth, _: tuple[str, ...]) -> bool:
+        known = audited is None or truth.audited is audited
+        return truth.kind == "cells" and truth.protect in protections and known
+
+    return holds
+
+
+def _based(protect: str) -> Condition:
+    def holds(truth: Truth, found: tuple[str, ...]) -> bool:
+        named = all(number(one) == truth.size for one in found)
+        return truth.kind == "cells" and truth.protect == protect and named
+
+    return holds
+
+
+def _known(truth: Truth, found: tuple[str, ...]) -> bool:
+    """A cell lies between the shares of its value that the plan says everyone knows."""
+    ends = [truth.lower, *([] if truth.upper is None else [truth.upper])]
+    return truth.audited and [number(one) for one in found] == ends
+
+
+_SUPPRESS, _ADDITIVE, _RANDOM, _NOTHING = "suppress", "controlled-round", "random-round", "none"
+_TOTALS_TELL = (
+    "Totals and parts together can narrow a value down further than its own rounding does."
+)
+CELLS: tuple[Entry, ...] = (
+    Entry(
+        CLAIM,
+        "Nobody can compute the value of a cell that the agency's rules call unsafe from "
+        "these tables more closely than the rules allow.",
+        _cells(_SUPPRESS, audited=True),
+    ),
+    Entry(
+        CLAIM,
+        "Cells that the agency's rules call unsafe are not published; nothing else is "
+        "suppressed, so many of them can be computed back from totals.",
+        _cells(_SUPPRESS, audited=False),
+    ),
+    Entry(
+        CLAIM,
+        "Every value is a multiple of {n} and less than {n} from the true one, and totals "
+        "are the sums of their parts.",
+        _based(_ADDITIVE),
+    ),
+    Entry(
+        CLAIM,
+        "Every value is a multiple of {n} and less than {n} from the true one; whether it "
+        "went up or down was drawn at random, so that it is right on average.",
+        _based(_RANDOM),
+    ),
+    Entry(
+        CLAIM,
+        "The tables are published as they were counted; nothing is protected.",
+        _cells(_NOTHING),
+    ),
+    Entry(
+        ASSUMES,
+        "No other table about the same people or companies shares cells, totals or "
+        "contributors with these tables.",
+        _cells(_SUPPRESS, _ADDITIVE, _RANDOM),
+    ),
+    Entry(
+        ASSUMES,
+        "Before these tables appear, nobody knows more of a cell than that it is not "
+        "negative, or nothing where values can be negative.",
+        lambda truth, _: truth.audited and not truth.lower and truth.upper is None,
+    ),
+    Entry(
+        ASSUMES,
+        "Before these tables appear, everyone knows of each cell that it is at least "
+        "{x} times its value, and no more.",
+        _known,
+    ),
+    Entry(
+        ASSUMES,
+        "Before these tables appear, everyone knows of each cell that it lies between "
+        "{x} times and {x} times its value, and no more.",
+        _known,
+    ),
+    Entry(
+        ASSUMES,
+        "A contributor who is alone in a cell knows that cell, and no other one; nobody "
+        "else uses what they gave themselves beyond what the rules take into account.",
+        lambda truth, _: truth.audited and truth.alone,
+    ),
+    Entry(
+        ASSUMES,
+        "Nobody who contributes to a cell uses what they gave themselves.",
+        lambda truth, _: truth.audited and not truth.alone,
+    ),
+    Entry(
+        ASSUMES,
+        "Each cell was drawn once and keeps its value in every table that is made of "
+        "the same data on this computer.",
+        _cells(_RANDOM),
+    ),
+    Entry(
+        LIMITS,
+        "Other tables about the same people or companies can tell more.",
+        _cells(_SUPPRESS, audited=False),
+    ),
+    Entry(
+        LIMITS,
+        "Contributors who tell each other what they gave can compute others back.",
+        _cells(_SUPPRESS, _ADDITIVE, _RANDOM),
+    ),
+    Entry(
+        LIMITS,
+        "Who is alone in a part of a total knows that the total is at least that part.",
+        lambda truth, _: truth.audited and truth.alone,
+    ),
+    Entry(
+        LIMITS,
+        "That a cell is suppressed tells that it, or one that protects it, was found unsafe.",
+        _cells(_SUPPRESS),
+    ),
+    Entry(
+        LIMITS,
+        "By which rules cells count as unsafe is not published, because it would help others.",
+        _cells(_SUPPRESS, _ADDITIVE),
+    ),
+    Entry(LIMITS, _TOTALS_TELL, _cells(_ADDITIVE, _RANDOM)),
+    Entry(
+        LIMITS,
+        "Totals were rounded by themselves: they are not the sums of their parts.",
+        _cells(_RANDOM),
+    ),
+    Entry(
+        LIMITS,
+        "What single cells and their differences tell about people or companies.",
+        _cells(_NOTHING),
+    ),
+)
+"""Sentences about protected tables."""
