@@ -119,7 +119,7 @@ class KAnonymity(RowsMethod):
     }
     live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
     explored_for: ClassVar[tuple[str, ...]] = ("importance", "min_level", "max_level", "require")
-    later: ClassVar[tuple[str, ...]] = ("missing_as", "households", "population")
+    later: ClassVar[tuple[str, ...]] = ("population",)
     pseudonyms: ClassVar[str] = ""
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:

@@ -35,7 +35,7 @@ ROLES: tuple[PublicField, ...] = fields_of(
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *settings(
         *("k", "max_suppression", "model", "algorithm", "objective", "prefer", "strict", "values"),
-        *("local", "condition"),
+        *("local", "condition", "missing_as", "households"),
         "levels.*",
         *("importance.*", "min_level.*", "max_level.*", "require[].*"),
     ),

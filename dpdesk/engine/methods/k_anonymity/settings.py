@@ -47,6 +47,10 @@ ALONE = (
     "population",
 )
 """Settings that apply to releases with one level for each column only."""
+CATEGORY, ANY, NONE = "category", "any", "none"
+"""What a missing value counts as."""
+IGNORE, WHOLE = "ignore", "whole"
+"""How households are treated."""
 _MOST_IMPORTANT = 1_000
 OBJECTIVES = ("loss", "discernibility", "average-class-size", "precision", "entropy")
 
@@ -287,6 +291,32 @@ _REQUIRE = RequireParameter(
     "As text: the column, the model and its numbers, such as income: l-diversity l=3.",
 )
 
+_MISSING_AS = PlannedChoiceParameter(
+    key="missing_as",
+    label="Missing values",
+    help="What a missing quasi-identifier counts as below the top of its hierarchy.",
+    applies=Condition("model", ("AG_TS", "AG")),
+    choices=(
+        Choice(
+            CATEGORY,
+            "A value like any other",
+            "Rows in which the same quasi-identifiers are missing look alike.",
+        ),
+    ),
+    default=CATEGORY,
+    not_yet=(ANY, NONE),
+)
+_HOUSEHOLDS = PlannedChoiceParameter(
+    key="households",
+    label="Households",
+    help="Whether rows that share a household, by the column with the role cluster, are treated "
+    "together.",
+    applies=Condition("model", ("AG_TS", "AG")),
+    choices=(Choice(IGNORE, "Each row by itself", "k counts rows, whatever their household."),),
+    default=IGNORE,
+    not_yet=(WHOLE,),
+)
+
 PARAMETERS: tuple[Parameter, ...] = (
     _K,
     _MAX_SUPPRESSION,
@@ -303,6 +333,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     _MIN_LEVEL,
     _MAX_LEVEL,
     _REQUIRE,
+    _MISSING_AS,
+    _HOUSEHOLDS,
 )
 
 
@@ -519,7 +551,7 @@ def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], 
     for key, usual in (("algorithm", OPTIMAL), ("objective", "loss")):
         if settings.model in ("CG", "CS") and parameters.get(key) != usual:
             raise _apart(where, key, f'model = "{settings.model}"')
-    defaults = (None, False, (), Nested(()), "category", "ignore", "")
+    defaults = (None, False, (), Nested(()), CATEGORY, IGNORE, "")
     for key in ALONE:
         value = parameters.get(key)
         if value not in defaults and (settings.celled or settings.model == "TS"):
