@@ -69,14 +69,17 @@ def fixed_files(about: Capabilities, listed: Collection[str]) -> frozenset[str]:
 
 
 def tables_folders(about: Capabilities, listed: Collection[str]) -> tuple[str, ...]:
-    """The folders of the public part that tables lie in: the method's first one, and those of
-    which a file is listed.
+    """The folders of the public part that tables lie in: the method's first one, unless every
+    release has tables in no folder, and those of which a file is listed.
     """
     if about.content is Content.CELLS:
         return (TABLES,) if any(_in_tables(name) for name in listed) else ()
     folders = about.folders or ()
-    return folders[:1] + tuple(
-        folder for folder in folders[1:] if any(name.startswith(f"{folder}/") for name in listed)
+    always = 0 if about.tables else 1
+    return folders[:always] + tuple(
+        folder
+        for folder in folders[always:]
+        if any(name.startswith(f"{folder}/") for name in listed)
     )
 
 

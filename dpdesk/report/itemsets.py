@@ -32,12 +32,13 @@ def _common(manifest: Manifest, method: Method) -> dict[str, object]:
     return {
         **public_values(manifest, method, say.text("Frequent itemsets")),
         "figures": (
-            loss_line("ε", float(given.budget)),
+            loss_line("ε" if given.pure else "ρ", float(given.budget)),
             Line(say.text("Items"), say.count(len(domains)), say.text("As declared.")),
             Line(say.text("Sets, at most"), say.count(given.top), say.text("As asked for.")),
         ),
         "domains": domains,
         "chooses": given.chooses,
-        "width": figure(count_width(given, 1, 1.0)[1], "number"),
+        "views": given.views is not None,
+        "width": "" if given.views else figure(count_width(given, 1, 1.0)[1], "number"),
         "shares": [str(share) for share in given.shares],
     }

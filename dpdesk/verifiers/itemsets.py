@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from json import dumps, loads
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.frequency import FrequencySource
@@ -17,6 +18,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.counted import Rows, kept_rows, unlike
+from dpdesk.verifiers.cubes.stated import RESULT_LABEL
 from dpdesk.verifiers.declared import (
     Column,
     ColumnRequest,
@@ -26,12 +28,22 @@ from dpdesk.verifiers.declared import (
 )
 from dpdesk.verifiers.promises import overstated
 from dpdesk.verifiers.reading import OTHER, count, guarantee_of, number, promised, texts
+from dpdesk.verifiers.views.remaking import known_sums, made_again
+from dpdesk.verifiers.views.verification import verify_views
 from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
 SETS, BASES = "itemsets.csv", "bases.csv"
 _LARGEST, _SHARES = 12, ("1/10", "2/5", "1/2")
 _LISTED = "itemsets"
+_LISTS = [{"dimensions": ["items"], "file": file, "listed": True} for file in (SETS, BASES)]
+_OF_VIEWS = {
+    *("noise_sources", "shares", "residuals", "sensitivity", "scales", "max_variance", "views"),
+    *("domains", "outside", "biased", "proven", "itemsets"),
+}
+"""What the result of sets that were read from views holds."""
+_NEAR = 1e-6
+"""How far counts made again may differ, in shares of the total."""
 _DECLARED = ("categories of the hierarchy", "The categories are those that the plan declares")
 _COUNTED = ("rows that count", "The rows that count are those of the source")
 _PRIVACY = (
@@ -45,7 +57,6 @@ class _Asked:
 
     items: tuple[str, ...]
     domains: Mapping[str, tuple[str, ...]]
-    budget: Fraction
     top: int
     longest: int
     width: int
@@ -59,7 +70,6 @@ def _asked_of(manifest: Mapping[str, object]) -> _Asked:
     return _Asked(
         items=texts(given["dimensions"]),
         domains=domains,
-        budget=number(given["epsilon"]),
         top=count(given["top"]),
         longest=count(given.get("longest", 3)),
         width=count(given.get("rows_per_person", 1)) * twice,
@@ -90,6 +100,118 @@ def verify_itemsets(
     label = "The privacy loss is what is stated"
     status = CheckStatus.NOT_CHECKABLE
     return (*checks, ClaimCheck("differential privacy", status, _PRIVACY, MANIFEST, label))
+
+
+def verify_mined(
+    manifest: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
+    again: Sentences,
+    token: CancelToken,
+) -> tuple[ClaimCheck, ...]:
+    """Every claim of a manifest whose sets were read from views, as :func:`verify_itemsets`.
+
+    The views are checked as a release of views is; the list is made again from them. Raises
+    Cancelled too.
+    """
+    asked, result = _asked_of(manifest), as_table(manifest["result"])
+    tables = {file: table for file, table in published.items() if file not in (SETS, BASES)}
+    as_views = {**manifest, "result": {**result, "marginals": []}}
+    checks = verify_views(as_views, tables, again, token)
+    more = {*result} - _OF_VIEWS
+    wrong = [f"`{key}` does not belong there" for key in sorted(more)]
+    if result["itemsets"] != _LISTS:
+        wrong.append("`itemsets` is not so")
+    if any(len(as_list(as_table(each)["categories"])) != 2 for each in as_list(result["domains"])):
+        wrong.append("`domains` has not two categories for each item")
+    if wrong:
+        checks += (_checked("result", wrong[0], "", RESULT_LABEL, MANIFEST),)
+    if any(check.status is CheckStatus.FAILED for check in checks):
+        return checks
+    fault = next(_mined_faults(asked, manifest, published, token), "")
+    found = "made again from the views, the same"
+    label = "The sets are the most frequent ones of the views"
+    return (*checks, _checked(_LISTED, fault, found, label, SETS))
+
+
+def _mined_faults(
+    asked: _Asked,
+    manifest: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
+    token: CancelToken,
+) -> Iterator[str]:
+    """What is wrong with the lists of a release whose sets were read from views."""
+    lines = [as_table(each) for each in as_list(as_table(manifest["result"])["views"])]
+    views = {
+        tuple(asked.items.index(name) for name in texts(line["dimensions"])): np.asarray(
+            published[str(line["file"])].values, np.float64
+        )
+        for line in lines
+    }
+    total = float(next(iter(views.values())).sum())
+    near = _NEAR * max(1.0, total)
+    totals = np.asarray(published[BASES].values, np.float64)
+    if _sets(published[BASES], asked.items) != list(views) or (abs(totals - total) > near).any():
+        yield f"{BASES} does not list the views with their numbers of rows"
+    listed = _sets(published[SETS], asked.items)
+    if listed is None or len(listed) != asked.top or len(set(listed)) < len(listed):
+        yield f"{SETS} does not hold {asked.top} different sets of items"
+        return
+    values = np.asarray(published[SETS].values, np.float64).tolist()
+    order = [(-value, len(own), own) for value, own in zip(values, listed, strict=True)]
+    if order != sorted(order) or max(map(len, listed)) > asked.longest:
+        yield f"{SETS} is not in descending order, or holds a set that is too long"
+    counts = _Counts(views, len(asked.items), as_table(manifest["parameters"]))
+    for own, value in zip(listed, values, strict=True):
+        token.check()
+        if abs(counts.of(own) - value) > near:
+            names = ", ".join(asked.items[item] for item in own)
+            yield f"{SETS}: the views give {counts.of(own):.8g} for {names}, not {value:.8g}"
+            return
+    for own in _rivals(dict(zip(listed, values, strict=True)), asked, values[-1] + near):
+        token.check()
+        if counts.of(own) > values[-1] + near:
+            yield f"{SETS} leaves out a set that the views say is more frequent than the last one"
+            return
+
+
+def _rivals(
+    listed: Mapping[tuple[int, ...], float], asked: _Asked, least: float
+) -> Iterator[tuple[int, ...]]:
+    """The sets that are not listed, though all their parts are, with more than ``least``."""
+    yield from ((item,) for item in range(len(asked.items)) if (item,) not in listed)
+    above = {own for own, value in listed.items() if value > least}
+    singles = sorted(own[0] for own in above if len(own) == 1)
+    for own in sorted(above):
+        for item in singles if len(own) < asked.longest else ():
+            wider = (*own, item)
+            parts = combinations(wider, len(own))
+            if item > own[-1] and wider not in listed and all(part in above for part in parts):
+                yield wider
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """Counts of sets from views of items: that of the marginal, and never more than a part's."""
+
+    views: Mapping[tuple[int, ...], NDArray[np.float64]]
+    items: int
+    given: Mapping[str, object]
+    known: dict[tuple[int, ...], float] = field(default_factory=dict)
+
+    def of(self, own: tuple[int, ...]) -> float:
+        """How many rows hold all items of a set, as the views say."""
+        if own not in self.known:
+            parts = [self.of(part) for part in combinations(own, len(own) - 1) if part]
+            self.known[own] = min([self._alone(own), *parts])
+        return self.known[own]
+
+    def _alone(self, own: tuple[int, ...]) -> float:
+        sizes = (2,) * self.items
+        parts = known_sums(self.views, own, sizes)
+        if parts[0][0] == [2] * len(own):
+            return float(parts[0][1].reshape(-1)[-1])
+        entropy = self.given.get("reconstruct", "max-entropy") == "max-entropy"
+        return float(made_again(self.views, own, sizes, entropy=entropy).reshape(-1)[-1])
 
 
 def _checked(claim: str, fault: str, found: str, label: str, path: str) -> ClaimCheck:
@@ -124,9 +246,7 @@ def _result_faults(asked: _Asked, result: Mapping[str, object]) -> Iterator[str]
         "outside": taking,
         "shares": list(_SHARES) if len(asked.items) > _LARGEST else ["1"],
         "sensitivity": asked.width,
-        "itemsets": [
-            {"dimensions": ["items"], "file": file, "listed": True} for file in (SETS, BASES)
-        ],
+        "itemsets": _LISTS,
     }
     yield from (f"`{key}` is not so" for key in expected if result[key] != expected[key])
     yield from (f"`{key}` does not belong there" for key in {*result} - {*expected, "domains"})

@@ -79,6 +79,13 @@ PLANS: dict[str, list[dict[str, Any]]] = {
             "neighbours": "replace",
             "rows_per_person": 2,
         },
+        {
+            "dimensions": ["sex", "region"],
+            "domains": ITEMS,
+            "rho": 0.5,
+            "top": 3,
+            "mine": "views",
+        },
     ],
 }
 CASES = [(method, raw) for method in METHODS for raw in PLANS[method.id]]

@@ -52,6 +52,7 @@ def genuine(context: AppContext, tmp_path_factory: pytest.TempPathFactory) -> di
     plans = {
         "few": write_plan(folder, "few", 3, epsilon=50, top=5),
         "many": write_plan(folder, "many", 14, epsilon=5, top=20),
+        "mined": write_plan(folder, "mined", 14, rho=5, top=20, mine="views", view_size=5),
     }
     text = plans["many"].read_text("utf-8")
     plans["many"].write_text(
@@ -61,7 +62,7 @@ def genuine(context: AppContext, tmp_path_factory: pytest.TempPathFactory) -> di
         name: run_plan(context, plan, folder / name, CancelToken(), silent).out
         for name, plan in plans.items()
     }
-    return run | {"source": folder / "many.csv"}
+    return run | {"many.csv": folder / "many.csv", "mined.csv": folder / "mined.csv"}
 
 
 def rows_of(path: Path) -> list[list[str]]:
@@ -74,19 +75,19 @@ def write(path: Path, rows: list[list[str]]) -> None:
         csv.writer(stream, lineterminator="\n").writerows(rows)
 
 
-@pytest.mark.parametrize("name", ["few", "many"])
+@pytest.mark.parametrize("name", ["few", "many", "mined"])
 def test_a_release_lists_sets_of_declared_items_and_verifies(
     context: AppContext, genuine: dict[str, Path], name: str
 ) -> None:
     public = genuine[name] / "public"
     header, *rows = rows_of(public / "itemsets.csv")
     assert header == ["items", "value"]
-    assert len(rows) == {"few": 5, "many": 20}[name]
+    assert len(rows) == {"few": 5, "many": 20, "mined": 20}[name]
     assert all(float(a[1]) >= float(b[1]) for a, b in pairwise(rows))
     for text, _ in rows:
         places = [NAMES.index(item) for item in json.loads(text)]
         assert places == sorted(set(places))
-    source = genuine["source"] if name == "many" else None
+    source = genuine.get(f"{name}.csv")
     assert verify_release(genuine[name], context.registry, CancelToken(), silent, source=source).ok
     assert verify_release(public, context.registry, CancelToken(), silent).ok
 
@@ -174,12 +175,107 @@ FORGERIES: dict[str, Forgery] = {
 }
 
 
-@pytest.mark.parametrize("forgery", sorted(FORGERIES))
+def _raise(said: Said, public: Path) -> None:
+    rows = rows_of(public / "itemsets.csv")
+    write(public / "itemsets.csv", [rows[0], [rows[1][0], str(float(rows[1][1]) + 3)], *rows[2:]])
+
+
+def _replace(said: Said, public: Path) -> None:
+    """The last set makes room for one that is rare, and stands with nothing."""
+    rows = rows_of(public / "itemsets.csv")
+    write(public / "itemsets.csv", [*rows[:-1], ['["item11", "item12", "item13"]', "0"]])
+
+
+def _view(said: Said, public: Path) -> None:
+    file = public / str(said["result"]["views"][0]["file"])
+    rows = rows_of(file)
+    rows[1][-1] = str(float(rows[1][-1]) + 10)
+    write(file, rows)
+
+
+def _total(said: Said, public: Path) -> None:
+    rows = rows_of(public / "bases.csv")
+    write(public / "bases.csv", [rows[0], [rows[1][0], str(float(rows[1][1]) + 1)], *rows[2:]])
+
+
+def _scale(said: Said, public: Path) -> None:
+    said["result"]["scales"] = [0.5 * scale for scale in said["result"]["scales"]]
+
+
+def _rho(said: Said, public: Path) -> None:
+    said["parameters"]["rho"] = 1
+
+
+def _basis(said: Said, public: Path) -> None:
+    said["parameters"] |= {"mine": "basis", "epsilon": 5}
+    del said["parameters"]["rho"]
+
+
+def _top(said: Said, public: Path) -> None:
+    said["parameters"]["top"] = 19
+
+
+def _squares(said: Said, public: Path) -> None:
+    said["parameters"]["reconstruct"] = "least-squares"
+
+
+MINED: dict[str, Forgery] = {
+    name: FORGERIES[name]
+    for name in ("swap", "add", "drop", "rename", "uncover", "sensitivity", "exact")
+} | {
+    "raise": _raise,
+    "replace": _replace,
+    "view": _view,
+    "total": _total,
+    "scale": _scale,
+    "rho": _rho,
+    "basis": _basis,
+    "top": _top,
+    "squares": _squares,
+}
+
+
+@pytest.mark.parametrize(
+    ("release", "forgery"),
+    [*(("many", name) for name in sorted(FORGERIES)), *(("mined", name) for name in sorted(MINED))],
+)
 def test_forgeries_are_found(
-    context: AppContext, genuine: dict[str, Path], tmp_path: Path, forgery: str
+    context: AppContext, genuine: dict[str, Path], tmp_path: Path, release: str, forgery: str
 ) -> None:
     method = context.registry.get("itemsets", "the test")
-    check_found(forged(genuine["many"], tmp_path, FORGERIES[forgery], method), context.registry)
+    forge = {"many": FORGERIES, "mined": MINED}[release][forgery]
+    check_found(forged(genuine[release], tmp_path, forge, method), context.registry)
+
+
+def test_sets_from_views_have_the_error_of_the_views(
+    genuine: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = str(genuine["mined"] / "public")
+    assert main(["query", release, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert len(found["rows"]) == 20
+    assert all(row["low"] < row["value"] < row["high"] for row in found["rows"])
+    groups = [
+        set(json.loads(text)) for text, _ in rows_of(genuine["mined"] / "public/bases.csv")[1:]
+    ]
+    sets = [set(json.loads(row["labels"]["items"])) for row in found["rows"]]
+    uncovered = any(not any(own <= group for group in groups) for own in sets)
+    assert any("lie in no view" in text for text in found["warnings"]) is uncovered
+
+
+def test_sets_from_views_follow_from_the_views_alone(genuine: dict[str, Path]) -> None:
+    """A set of two lies in some view, whose cells with both add up to its count."""
+    public = genuine["mined"] / "public"
+    manifest = json.loads((public / "manifest.json").read_text("utf-8"))
+    views = {tuple(line["dimensions"]): line["file"] for line in manifest["result"]["views"]}
+    assert manifest["parameters"]["mine"] == "views"
+    for text, value in rows_of(public / "itemsets.csv")[1:]:
+        own = json.loads(text)
+        if len(own) <= 2:
+            names, file = next(each for each in views.items() if set(own) <= set(each[0]))
+            rows = rows_of(public / file)[1:]
+            held = [row for row in rows if all(row[names.index(name)] == "1" for name in own)]
+            assert float(value) == pytest.approx(sum(float(row[-1]) for row in held), abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -190,6 +286,10 @@ def test_forgeries_are_found(
         ({"top": 2, "domains": {"item9": ["0", "1"]}}, "`item9`, which is not in `dimensions`"),
         ({"top": 2, "longest": 9}, "`longest`"),
         ({"top": 2, "dimensions": ["item0"]}, "fewer than two"),
+        ({"top": 2, "rho": 1}, "`rho` and Gaussian noise go with"),
+        ({"top": 2, "mine": "views", "rho": 1}, "both `epsilon` and `rho`"),
+        ({"top": 2, "mine": "views", "view_size": 1}, "`view_size` is smaller than `cover`"),
+        ({"top": 8, "mine": "views"}, "3 items have 7 sets"),
     ],
 )
 def test_plans_that_cannot_be_run_spend_nothing(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,9 @@ from dpdesk.engine.private.settings import cluster_of
 from dpdesk.engine.views.choosing import Chosen, PlannedNoise, chosen_views
 from dpdesk.engine.views.consistency import shared_sets
 from dpdesk.engine.views.settings import Places, ViewSettings, check_cells
+
+if TYPE_CHECKING:
+    from dpdesk.engine.views.marginals import AgreeingViews
 
 VIEWS, MARGINALS = "views", "marginals"
 _MOST_SHARED = 100_000
@@ -94,22 +98,30 @@ class ViewDesign(Design):
         self, noisy: NoisyTables, token: CancelToken, report: Report
     ) -> tuple[CuboidTable, ...]:
         """See :meth:`Design.process`."""
-        from dpdesk.engine.views.consistency import agreeing
-        from dpdesk.engine.views.marginals import AgreeingViews
-
-        domain, views = self.declared.domain, self.chosen.views
-        known = self.shared, noisy.values, self.channel.variances
-        found = agreeing(views, domain.shape, *known, token, report)
-        agreed = AgreeingViews(domain.shape, dict(zip(views, found, strict=True)))
-        tables = [
-            CuboidTable(domain.part(view), values, file_of(VIEWS, self.settings, number, view))
-            for number, (view, values) in enumerate(zip(views, found, strict=True))
-        ]
+        agreed = self.agreed(noisy, token, report)
+        tables = list(self.view_tables(agreed))
+        domain = self.declared.domain
         for number, places in enumerate(self.settings.marginals):
             made = agreed.marginal(places, token, entropy=self.settings.entropy)
             file = file_of(MARGINALS, self.settings, number, places)
             tables.append(CuboidTable(domain.part(places), made.values, file))
         return tuple(tables)
+
+    def agreed(self, noisy: NoisyTables, token: CancelToken, report: Report) -> AgreeingViews:
+        """The views that agree, from what was measured alone. Raises Cancelled."""
+        from dpdesk.engine.views.consistency import agreeing
+        from dpdesk.engine.views.marginals import AgreeingViews
+
+        shape, views = self.declared.domain.shape, self.chosen.views
+        known = self.shared, noisy.values, self.channel.variances
+        found = agreeing(views, shape, *known, token, report)
+        return AgreeingViews(shape, dict(zip(views, found, strict=True)))
+
+    def view_tables(self, agreed: AgreeingViews) -> Iterator[CuboidTable]:
+        """The views as they are published."""
+        for number, (view, values) in enumerate(agreed.tables.items()):
+            file = file_of(VIEWS, self.settings, number, view)
+            yield CuboidTable(self.declared.domain.part(view), values, file)
 
 
 def view_counts(
@@ -144,6 +156,16 @@ def file_of(folder: str, settings: ViewSettings, number: int, places: Places) ->
 def design_views(given: PrivateInput, token: CancelToken, report: Report) -> ViewDesign:
     """The whole design; InputError ``views.*``, ``cube.*`` for what the plan gets wrong."""
     settings = ViewSettings.from_parameters(given.parameters, given.where)
+    return designed(settings, given, token, report)
+
+
+def designed(
+    settings: ViewSettings, given: PrivateInput, token: CancelToken, report: Report
+) -> ViewDesign:
+    """The design of views with these settings; what else is ``given`` are roles and hierarchies.
+
+    InputError ``views.*``, ``cube.*`` for what does not fit; Cancelled.
+    """
     cube = settings.cube
     declared = declared_of(cube, given, cube.dimensions)
     shape = declared.domain.shape

@@ -243,7 +243,7 @@ def _error(case: Case) -> Answer:
         for item in listed_tables(case.facts.release.manifest.result)
         if isinstance(variance := item.get("variance"), int | float) and variance >= 0
     ]
-    if case.facts.about.content is Content.ITEMSETS:
+    if case.facts.about.content is Content.ITEMSETS and not variances:
         text = (
             "The error of a count depends on the bases that were chosen; `dpdesk query` states it."
         )

@@ -6,11 +6,13 @@ bases. What is done with the later parts depends on what the earlier ones gave, 
 the data, so that the losses add up (sequential composition). A row is in one cell of each basis: a
 person changes the cells of w bases together by at most w * width in L1, so discrete Laplace noise
 of scale w * width / (share * ε) in each cell costs that share, whatever w is.
+
+Sets that are read from views cost what the views cost (:mod:`dpdesk.engine.views.design`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from json import dumps
@@ -26,6 +28,7 @@ from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.messages import msg
+from dpdesk.core.shapes import as_table
 from dpdesk.engine.methods.itemsets.bases import (
     Items,
     Transactions,
@@ -46,6 +49,7 @@ from dpdesk.engine.private.measures import Measure
 from dpdesk.engine.private.method import Charge, Design, Measured, NoisyTables, PrivateInput
 from dpdesk.engine.private.settings import cluster_of, misfit
 from dpdesk.engine.private.widths import half_width
+from dpdesk.engine.views.design import MARGINALS, ViewDesign, designed
 
 ITEMSETS, BASES = LISTS
 ITEMS = "items"
@@ -119,18 +123,67 @@ class ItemsetDesign(Design):
         bases, cells = _decoded(noisy.values[0]), noisy.values[1:]
         found = top_sets(bases, cells, self.settings.top, self.settings.longest)
         values = np.array([count for count, _ in found])
-        sets = self._listing([own for _, own in found], values, ITEMSETS)
-        totals = np.array([int(each.sum()) for each in cells])
-        return sets, self._listing(bases, totals, BASES)
-
-    def _listing(
-        self, sets: list[Items] | tuple[Items, ...], values: NDArray[np.generic], file: str
-    ) -> CuboidTable:
         names = self.settings.dimensions
-        texts = tuple(dumps([names[item] for item in own], ensure_ascii=False) for own in sets)
-        if values.dtype.kind == "f" and (values % 1 == 0).all():
-            values = values.astype(np.int64)
-        return CuboidTable(Domain((ITEMS,), (texts,)), values, file)
+        sets = listing(names, [own for _, own in found], values, ITEMSETS)
+        totals = np.array([int(each.sum()) for each in cells])
+        return sets, listing(names, bases, totals, BASES)
+
+
+@dataclass(frozen=True)
+class MinedDesign(Design):
+    """A release of views, and of the itemsets that are read from them, as its plan decides it."""
+
+    settings: ItemsetSettings
+    of_views: ViewDesign
+    declared: DeclaredDomain
+    charge: Charge
+    guarantee: Guarantee
+    result: Mapping[str, object]
+    charts: tuple[Chart, ...] = field(default=(), repr=False)
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def measure(
+        self,
+        source: FrequencySource,
+        debit: Debit,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> Measured:
+        """See :meth:`Design.measure`."""
+        found = self.of_views.measure(source, debit, randomness, token, report)
+        return Measured(found.noisy, _renamed(found.internal))
+
+    def facts(self, source: FrequencySource, token: CancelToken) -> Mapping[str, object]:
+        """See :meth:`Design.facts`."""
+        return _renamed(self.of_views.facts(source, token))
+
+    def process(
+        self, noisy: NoisyTables, token: CancelToken, report: Report
+    ) -> tuple[CuboidTable, ...]:
+        """See :meth:`Design.process`."""
+        from dpdesk.engine.methods.itemsets.mined import mined_sets
+
+        agreed, settings = self.of_views.agreed(noisy, token, report), self.settings
+        entropy = self.of_views.settings.entropy
+        found = mined_sets(agreed, settings.top, settings.longest, token, entropy=entropy)
+        values = np.array([count for count, _ in found])
+        totals = np.array([float(table.sum()) for table in agreed.tables.values()])
+        names = settings.dimensions
+        sets = listing(names, [own for _, own in found], values, ITEMSETS)
+        views = listing(names, list(agreed.tables), totals, BASES)
+        return (*self.of_views.view_tables(agreed), sets, views)
+
+
+def listing(
+    names: Sequence[str], sets: Sequence[Items], values: NDArray[np.generic], file: str
+) -> CuboidTable:
+    """A list of sets with a number for each, as it is published."""
+    texts = tuple(dumps([names[item] for item in own], ensure_ascii=False) for own in sets)
+    if values.dtype.kind == "f" and (values % 1 == 0).all():
+        values = values.astype(np.int64)
+    return CuboidTable(Domain((ITEMS,), (texts,)), values, file)
 
 
 def noise_scale(settings: ItemsetSettings, bases: int) -> Fraction:
@@ -152,10 +205,22 @@ def _facts(rows: PlacedRows) -> dict[str, object]:
     return {"counting": {"itemsets": dict(rows.facts)}}
 
 
-def design_itemsets(given: PrivateInput) -> ItemsetDesign:
-    """The whole design; InputError ``itemsets.*``, ``cube.*`` for what the plan gets wrong."""
+def _renamed(facts: Mapping[str, object]) -> dict[str, object]:
+    """The facts of views, under the name of what is released here."""
+    return {"counting": {"itemsets": as_table(facts["counting"])[COUNT]}}
+
+
+def design_itemsets(
+    given: PrivateInput, token: CancelToken, report: Report
+) -> ItemsetDesign | MinedDesign:
+    """The whole design.
+
+    InputError ``itemsets.*``, ``cube.*``, ``views.*`` for what the plan gets wrong; Cancelled.
+    """
     settings = ItemsetSettings.from_parameters(given.parameters, given.where)
     declared, cluster = _declared(settings, given), cluster_of(given.roles)
+    if settings.views:
+        return _mined(settings, designed(settings.views, given, token, report))
     charge = settings.charge(cluster, "")
     return ItemsetDesign(
         settings=settings,
@@ -166,6 +231,21 @@ def design_itemsets(given: PrivateInput) -> ItemsetDesign:
         result=_result(settings, declared),
         charts=(_error_chart(settings), _odds(settings)),
         figures=(loss_figure(settings), _error_figure(settings)),
+    )
+
+
+def _mined(settings: ItemsetSettings, views: ViewDesign) -> MinedDesign:
+    result = {key: value for key, value in views.result.items() if key != MARGINALS}
+    return MinedDesign(
+        settings=settings,
+        of_views=views,
+        declared=views.declared,
+        charge=views.charge,
+        guarantee=views.guarantee,
+        result={**result, "itemsets": _lists()},
+        charts=views.charts,
+        figures=tuple(each for each in views.figures if each.key != MARGINALS),
+        notes=views.notes,
     )
 
 
@@ -194,10 +274,12 @@ def _result(settings: ItemsetSettings, declared: DeclaredDomain) -> dict[str, ob
         "outside": declared.elsewhere(),
         "shares": [str(share) for share in settings.shares],
         "sensitivity": settings.width,
-        "itemsets": [
-            {"dimensions": [ITEMS], "file": file, "listed": True} for file in (ITEMSETS, BASES)
-        ],
+        "itemsets": _lists(),
     }
+
+
+def _lists() -> list[dict[str, object]]:
+    return [{"dimensions": [ITEMS], "file": file, "listed": True} for file in (ITEMSETS, BASES)]
 
 
 def count_width(settings: ItemsetSettings, bases: int, cells: float) -> tuple[float, float]:

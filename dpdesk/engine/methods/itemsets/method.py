@@ -18,7 +18,7 @@ from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration, ExplorationView
 from dpdesk.engine.methods.itemsets.public_fields import PUBLIC_FIELDS
-from dpdesk.engine.methods.itemsets.settings import PARAMETERS
+from dpdesk.engine.methods.itemsets.settings import PARAMETERS, VIEWS
 from dpdesk.engine.private.guarantee_words import NO_BUDGET
 from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
 from dpdesk.engine.private.settings import cluster_of
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 class Itemsets(PrivateMethod):
     """The most frequent sets of items of transactions, with noisy counts.
 
-    Source: PrivBasis (Li, Qardaji, Su and Cao, VLDB 2012), with exact choices and integer noise
-    (resources/docs/itemsets.md).
+    Source: PrivBasis (Li, Qardaji, Su and Cao, VLDB 2012), with exact choices and integer noise; or
+    read from views (resources/docs/itemsets.md).
     """
 
     id: ClassVar[str] = "itemsets"
@@ -44,6 +44,7 @@ class Itemsets(PrivateMethod):
         Protection.NOISE,
         Spending.PERSONS,
         tables=LISTS,
+        folders=("views",),
         exports=frozenset(),
         uses=frozenset({Use.ASKED}),
     )
@@ -55,15 +56,18 @@ class Itemsets(PrivateMethod):
     )
     promise: ClassVar[str] = (
         "One person more or less (or another in the same place, as the plan says) makes no output "
-        "more likely by more than ×e^ε."
+        "more likely by more than ×e^ε; with ρ, but for a chance of δ."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {
         "guarantee": "guarantee",
         **dict.fromkeys(("domains", "outside", "sensitivity"), "result"),
-        "shares": "scales within",
+        **dict.fromkeys(("shares", "scales"), "scales within"),
+        **dict.fromkeys(("noise_sources", "residuals", "biased", "proven"), "result"),
+        "views": "variance of each table",
         "itemsets": "itemsets",
+        "max_variance": "max_variance",
     }
 
     def check(
@@ -93,10 +97,10 @@ class Itemsets(PrivateMethod):
         return answer_itemsets(query, content, token)
 
     def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
-        """See :meth:`PrivateMethod.design`; InputError ``itemsets.*``, ``cube.*``."""
+        """See :meth:`PrivateMethod.design`; InputError ``itemsets.*``, ``cube.*``, ``views.*``."""
         from dpdesk.engine.methods.itemsets.design import design_itemsets
 
-        return design_itemsets(given)
+        return design_itemsets(given, token, report)
 
     def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
         """See :meth:`PrivateMethod.price`; InputError ``itemsets.*``."""
@@ -117,9 +121,12 @@ class Itemsets(PrivateMethod):
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`PrivateMethod.verify`."""
         from dpdesk.engine.methods.itemsets.words import guarantee_again
-        from dpdesk.verifiers.itemsets import verify_itemsets
+        from dpdesk.verifiers.itemsets import verify_itemsets, verify_mined
 
-        return verify_itemsets(manifest.as_json(), published, guarantee_again(manifest))
+        given = manifest.as_json(), published, guarantee_again(manifest)
+        if manifest.parameters.get("mine") == VIEWS:
+            return verify_mined(*given, token)
+        return verify_itemsets(*given)
 
     def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
         """See :meth:`PrivateMethod.verify_declared`."""
@@ -158,10 +165,10 @@ class _Tries:
         """See :meth:`view`. Raises Cancelled."""
         from dpdesk.engine.methods.itemsets.design import design_itemsets
 
-        budget = parameters["epsilon"] is not None
+        budget = parameters["epsilon"] is not None or parameters["rho"] is not None
         tried = parameters if budget else {**parameters, "epsilon": Fraction(1)}
         try:
-            design = design_itemsets(replace(self._given, parameters=tried))
+            design = design_itemsets(replace(self._given, parameters=tried), token, report)
         except Cancelled:
             raise
         except DpdeskError as error:
@@ -169,14 +176,14 @@ class _Tries:
             key = error.details.get("key")
             return ExplorationView(False, sentence, (), (), at=key if isinstance(key, str) else "")
         if not budget:
-            return ExplorationView(False, NO_BUDGET, design.charts[:1], (), supposed=True)
+            return ExplorationView(False, NO_BUDGET, design.charts[:-1], (), supposed=True)
         planned = Note(
             "itemsets.planned",
             "All errors are planned ones: they follow from the settings, and nothing was counted.",
         )
-        said = str(design.charts[0].answer)
+        said, notes = str(design.charts[-2].answer), (*design.notes, planned)
         return ExplorationView(
-            True, said, design.charts, design.figures, design.guarantee, notes=(planned,)
+            True, said, design.charts, design.figures, design.guarantee, notes=notes
         )
 
     def pick(self, point: int) -> Mapping[str, object]:

@@ -6,6 +6,8 @@ from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.engine.private.public_fields import DESIGNED, GUARANTEED
 
 _USED = (
+    *("result.noise_sources[][]", "result.noise_sources[]", "result.residuals"),
+    *("result.scales[]", "result.max_variance", "result.biased", "result.proven"),
     "result.shares[]",
     "result.sensitivity",
     "result.domains[].dimension",
@@ -16,14 +18,17 @@ _USED = (
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *settings(
         *("dimensions[]", "domains.*[]", "epsilon", "top", "longest", "mine", "neighbours"),
-        "rows_per_person",
+        *("rows_per_person", "view_size", "cover", "views.**", "reconstruct", "rho", "delta"),
+        "noise",
     ),
-    *(
-        field
-        for field in GUARANTEED
-        if not field.path.endswith((".rho", ".delta", ".minimal_change"))
-    ),
+    *(field for field in GUARANTEED if not field.path.endswith(".minimal_change")),
     *(field for field in DESIGNED if field.path in _USED),
+    *fields_of(
+        Tells.NOTHING,
+        "Which tables there are and how much noise a cell has: chosen and computed from the plan "
+        "before the data are read.",
+        *(f"result.views[].{field}" for field in ("dimensions[]", "cells", "file", "variance")),
+    ),
     *fields_of(
         Tells.NOTHING,
         "The two lists that every such release has, whatever the data are. What stands in them is "

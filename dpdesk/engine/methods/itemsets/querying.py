@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from json import loads
 
 import numpy as np
@@ -13,9 +14,19 @@ from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.query import Answer, AnswerRow, Askable, AskableColumn, Match, Query, matching
 from dpdesk.core.released import ReleasedContent
-from dpdesk.core.shapes import as_list, as_table
+from dpdesk.core.shapes import as_float, as_list, as_table
+from dpdesk.engine.cubes.lattice import mask_of
+from dpdesk.engine.cubes.olap.cube import variance_of
 from dpdesk.engine.methods.itemsets.design import BASES, ITEMS, ITEMSETS, UNIT, count_width
 from dpdesk.engine.methods.itemsets.settings import PARAMETERS, ItemsetSettings
+from dpdesk.engine.private.widths import half_width
+from dpdesk.engine.views.choosing import PlannedNoise
+
+_UNCOVERED = (
+    "Sets that lie in no view were made from the views, in the most even way that these allow. "
+    "The ± is of noise alone; the error of that assumption is not in it, and cannot be known from "
+    "the release."
+)
 
 
 def askable_itemsets(manifest: Manifest) -> Askable:
@@ -46,24 +57,60 @@ def answer_itemsets(query: Query, content: ReleasedContent, token: CancelToken) 
     values = parse_parameters(PARAMETERS, content.manifest.parameters, "the manifest")
     settings = ItemsetSettings.from_parameters(values, "the manifest")
     listing, bases = content.cuboid(ITEMSETS, token), content.cuboid(BASES, token)
-    rows = []
+    error = _error_of_views if settings.views else _error_of_bases
+    rows, uncovered = [], False
+    groups = [frozenset(loads(text)) for text in bases.domain.categories[0]]
+    error_of = error(settings, groups, content.manifest)
     for text, value in zip(listing.domain.categories[0], listing.values.tolist(), strict=True):
         own = frozenset(loads(text))
         if held <= own:
-            cells = _cells(own, bases.domain.categories[0])
-            deviation, width = count_width(settings, len(bases.domain.categories[0]), cells)
+            deviation, width = error_of(own)
             rows.append(AnswerRow((text,), value, deviation, value - width, value + width))
+            uncovered = uncovered or not any(own <= each for each in groups)
     sentence = "How many rows hold all items of a set, from the release alone: the ± holds the "
     sentence += "error of the noise in 95 of 100 cases or more for a set that was fixed "
     sentence += "beforehand. Sets were released because their noisy counts are large, so the "
     sentence += "counts near the end of the list are too large rather than too small."
-    return Answer((ITEMS,), UNIT, tuple(rows), sentence, (ITEMSETS, BASES))
+    warnings = (_UNCOVERED,) if uncovered else ()
+    return Answer((ITEMS,), UNIT, tuple(rows), sentence, (ITEMSETS, BASES), warnings)
 
 
-def _cells(own: frozenset[str], listed: tuple[str, ...]) -> float:
-    """As how many noisy cells the count of a set errs: one over its summed weights."""
-    sizes = np.array([len(loads(text)) for text in listed if own <= set(loads(text))])
-    return float(1 / np.exp2(len(own) - sizes.astype(np.float64)).sum())
+def _error_of_bases(
+    settings: ItemsetSettings, groups: Sequence[frozenset[str]], manifest: Manifest
+) -> Callable[[frozenset[str]], tuple[float, float]]:
+    """Standard deviation and ± of a set's count; it errs as so many noisy cells as one over its
+    summed weights.
+    """
+
+    def error(own: frozenset[str]) -> tuple[float, float]:
+        sizes = np.array([len(each) for each in groups if own <= each])
+        cells = float(1 / np.exp2(len(own) - sizes.astype(np.float64)).sum())
+        return count_width(settings, len(groups), cells)
+
+    return error
+
+
+def _error_of_views(
+    settings: ItemsetSettings, groups: Sequence[frozenset[str]], manifest: Manifest
+) -> Callable[[frozenset[str]], tuple[float, float]]:
+    """Standard deviation and ± of a set's count by the noise of views that agree."""
+    place = {name: i for i, name in enumerate(settings.dimensions)}
+    views = [tuple(sorted(place[name] for name in each)) for each in groups]
+    shape = (2,) * len(place)
+    scales = map(as_float, as_list(manifest.result["scales"]))
+    assert settings.views is not None
+    cube = settings.views.cube
+    variances = [
+        variance_of(cube, scale, 1.0, mask_of(view), shape)
+        for scale, view in zip(scales, views, strict=True)
+    ]
+    planned = PlannedNoise.of(views, shape, variances)
+
+    def error(own: frozenset[str]) -> tuple[float, float]:
+        variance = planned.variance(tuple(sorted(place[name] for name in own)))
+        return variance**0.5, half_width(settings.noise, variance, 1.0)
+
+    return error
 
 
 def _untold(why: str) -> RefusedError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpdesk.core.budget import amount
@@ -12,12 +12,14 @@ from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
+    Condition,
     IntegerParameter,
     Nested,
     Parameter,
     ParameterValue,
 )
 from dpdesk.core.schema import Role
+from dpdesk.engine.cubes.parameters import GAUSSIAN
 from dpdesk.engine.methods.itemsets.bases import LARGEST, MOST_ITEMS, SHARES, sets_of
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.settings import (
@@ -32,9 +34,18 @@ from dpdesk.engine.private.settings import (
     rows_parameter,
     texts_of,
 )
+from dpdesk.engine.views.settings import PARAMETERS as VIEW_PARAMETERS
+from dpdesk.engine.views.settings import ViewSettings
 
-BASIS = "basis"
+BASIS, VIEWS = "basis", "views"
 MOST_TOP, LONGEST = 1000, 6
+_MINED = Condition("mine", (VIEWS,))
+_OF_VIEWS = {parameter.key: parameter for parameter in VIEW_PARAMETERS}
+_SHARED = (
+    *("dimensions", "domains", "view_size", "cover", "views", "reconstruct"),
+    *("epsilon", "rho", "delta", "noise", "neighbours", "rows_per_person"),
+)
+"""What the plan says of views, in the words of the method that releases them alone."""
 
 PARAMETERS: tuple[Parameter, ...] = (
     TextListParameter(
@@ -83,8 +94,19 @@ PARAMETERS: tuple[Parameter, ...] = (
                 "From bases",
                 "A part of ε chooses frequent items and pairs, in groups that are counted whole.",
             ),
+            Choice(
+                VIEWS,
+                "From views",
+                "All of ε measures tables that hold every two items together; sets are read from "
+                "them.",
+            ),
         ),
         default=BASIS,
+    ),
+    replace(_OF_VIEWS["view_size"], applies=_MINED, replaces=()),
+    *(
+        replace(_OF_VIEWS[key], applies=_MINED)
+        for key in ("cover", "views", "reconstruct", "rho", "delta", "noise")
     ),
     ChoiceParameter(
         "neighbours",
@@ -106,13 +128,16 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 @dataclass(frozen=True)
 class ItemsetSettings(PrivateSettings):
-    """All settings with their types; ``domains`` are the listed categories by item."""
+    """All settings with their types; ``domains`` are the listed categories by item.
+
+    ``views`` are the settings of the views that sets are read from, None without views.
+    """
 
     dimensions: tuple[str, ...]
     domains: Mapping[str, tuple[str, ...]]
     top: int
     longest: int
-    mine: str
+    views: ViewSettings | None
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> ItemsetSettings:
@@ -121,17 +146,21 @@ class ItemsetSettings(PrivateSettings):
         if len(set(dimensions)) < max(2, len(dimensions)):
             sentence = "`dimensions` names a column twice, or fewer than two"
             raise misfit("itemsets.dimensions", where, sentence, "dimensions")
-        if values["epsilon"] is None:
+        views = _views(values, where) if values["mine"] == VIEWS else None
+        if values["epsilon"] is None and views is None:
             raise misfit("itemsets.budget", where, "`epsilon` is missing", "epsilon")
+        if views is None and (values["rho"] is not None or values["noise"] == GAUSSIAN):
+            sentence = '`rho` and Gaussian noise go with `mine = "views"` alone'
+            raise misfit("itemsets.budget", where, sentence, "mine")
         settings = cls(
             dimensions=dimensions,
             domains=_domains(values["domains"], dimensions, where),
             top=int(str(values["top"])),
             longest=int(str(values["longest"])),
-            mine=str(values["mine"]),
-            noise=Noise.LAPLACE,
-            budget=amount(values["epsilon"], "epsilon"),
-            delta=Fraction(0),
+            views=views,
+            noise=views.cube.noise if views else Noise.LAPLACE,
+            budget=views.cube.budget if views else amount(values["epsilon"], "epsilon"),
+            delta=views.cube.delta if views else Fraction(0),
             replace=values["neighbours"] == REPLACE,
             rows_per_person=int(str(values["rows_per_person"])),
         )
@@ -148,12 +177,17 @@ class ItemsetSettings(PrivateSettings):
     @property
     def chooses(self) -> bool:
         """Whether items are chosen; few enough of them make one basis."""
-        return len(self.dimensions) > LARGEST
+        return self.views is None and len(self.dimensions) > LARGEST
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
         """The parts of ε: for how many items, for which ones and their pairs, for counting."""
         return SHARES if self.chooses else (Fraction(1),)
+
+
+def _views(values: Mapping[str, ParameterValue], where: str) -> ViewSettings:
+    own = {key: each.default_value() for key, each in _OF_VIEWS.items()}
+    return ViewSettings.from_parameters({**own, **{key: values[key] for key in _SHARED}}, where)
 
 
 def _domains(
@@ -179,7 +213,8 @@ def _domains(
 
 def _check_top(settings: ItemsetSettings, where: str) -> None:
     """Refuse more sets than there are, or than are offered to be chosen from."""
-    most = sets_of(min(len(settings.dimensions), MOST_ITEMS), settings.longest)
+    many = len(settings.dimensions)
+    most = sets_of(many if settings.views else min(many, MOST_ITEMS), settings.longest)
     if settings.top > most:
         sentence = msg(
             "`top` is {top:,}, but these items have {most:,} sets of that length",

@@ -7,6 +7,7 @@ from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.shapes import as_list
+from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.methods.itemsets.settings import PARAMETERS, ItemsetSettings
 from dpdesk.engine.private.guarantee_words import (
     CHOOSING,
@@ -48,7 +49,10 @@ def guarantee_again(manifest: Manifest) -> Guarantee:
     values = parse_parameters(PARAMETERS, manifest.parameters, "the manifest")
     clusters = as_list(manifest.guarantee.parameters.get("cluster", []))
     settings = ItemsetSettings.from_parameters(values, "the manifest")
-    return itemset_guarantee(settings, str(clusters[0]) if clusters else None)
+    cluster = str(clusters[0]) if clusters else None
+    if settings.views:
+        return cube_guarantee(settings.views.cube, cluster)
+    return itemset_guarantee(settings, cluster)
 
 
 def _claim(settings: ItemsetSettings) -> str:

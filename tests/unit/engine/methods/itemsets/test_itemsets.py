@@ -26,8 +26,10 @@ from dpdesk.engine.methods.itemsets.bases import (
     top_sets,
 )
 from dpdesk.engine.methods.itemsets.design import noise_scale
+from dpdesk.engine.methods.itemsets.mined import mined_sets
 from dpdesk.engine.methods.itemsets.settings import PARAMETERS, ItemsetSettings
 from dpdesk.engine.noise.choosing import Coins, choose
+from dpdesk.engine.views.marginals import AgreeingViews
 from tests.helpers.known_bits import SeededBits
 from tests.reference.itemsets import AllPaths, frequent, permute_and_flip
 
@@ -204,3 +206,44 @@ def test_the_shares_add_up_and_few_items_take_one_basis() -> None:
     assert many.shares == SHARES
     assert fewest_items(7, 3) == 3
     assert fewest_items(8, 3) == 4
+
+
+def _views(draw: np.random.Generator, items: int) -> AgreeingViews:
+    """Views over every three of some rows, so that they agree."""
+    rows = draw.integers(0, 2, (40, items)) * draw.integers(0, 2, (40, 1))
+    tables = {}
+    for view in combinations(range(items), 3):
+        index = rows[:, list(view)] @ np.array([4, 2, 1])
+        tables[view] = np.bincount(index, minlength=8).astype(float).reshape(2, 2, 2)
+    return AgreeingViews((2,) * items, tables)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10**6), st.integers(1, 14), st.integers(1, 4))
+def test_sets_mined_from_views_are_those_that_trying_all_of_them_finds(
+    seed: int, most: int, longest: int
+) -> None:
+    agreed = _views(np.random.default_rng(seed), 5)
+    count = {}
+    for size in range(1, longest + 1):
+        for own in combinations(range(5), size):
+            made = agreed.marginal(own, TOKEN, entropy=True).values[(1,) * size]
+            count[own] = min([float(made), *(count[p] for p in combinations(own, size - 1) if p)])
+    every = sorted((-value, len(own), own) for own, value in count.items())
+    found = mined_sets(agreed, most, longest, TOKEN, entropy=True)
+    assert [own for _, own in found] == [own for _, _, own in every[:most]]
+    assert [value for value, _ in found] == [-value for value, _, _ in every[:most]]
+
+
+def test_views_without_rows_give_sets_without_rows_and_no_search_without_end() -> None:
+    tables = {pair: np.zeros((2, 2)) for pair in combinations(range(40), 2)}
+    found = mined_sets(AgreeingViews((2,) * 40, tables), 30, 6, TOKEN, entropy=True)
+    assert found == [(0.0, (item,)) for item in range(30)]
+
+
+def test_views_pay_with_the_whole_budget_once() -> None:
+    mined = plan(mine="views", cover=1)
+    assert mined.views is not None
+    assert mined.views.cube.budget == mined.budget == 1
+    assert mined.charge(None, "").cost == plan().charge(None, "").cost
+    assert not mined.chooses
