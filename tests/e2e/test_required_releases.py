@@ -45,7 +45,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield opened
 
 
-def plan_of(folder: Path, required: list[dict[str, object]], share: float) -> Path:
+def plan_of(folder: Path, required: list[dict[str, object]], share: float, **more: object) -> Path:
     towns = [town for town, rows in _TOWNS for _ in range(rows)]
     lines = ["town,disease,pay"]
     for at, town in enumerate(towns):
@@ -64,6 +64,7 @@ def plan_of(folder: Path, required: list[dict[str, object]], share: float) -> Pa
         },
         "protection": {
             "method": "k-anonymity", "k": 3, "max_suppression": share, "require": asked,
+            **more,
         },
     }  # fmt: skip
     (folder / "plan.json").write_text(json.dumps(plan), "utf-8")
@@ -203,6 +204,66 @@ def test_an_order_that_the_plan_does_not_have_fails_with_the_source(
     copy = forged(genuine, tmp_path, other_order)
     found = verified(context, copy, genuine.parent / "people.csv")
     assert "t-closeness (ordered) of pay in every class" in failed(found)
+
+
+WAYS: dict[str, dict[str, object]] = {
+    "mondrian": {"algorithm": "mondrian"},
+    "ranges": {"algorithm": "mondrian", "values": "ranges"},
+    "top-down": {"algorithm": "top-down"},
+    "local": {"local": True},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_classes_with_values_of_their_own_meet_what_is_required(
+    context: AppContext, tmp_path: Path, way: str
+) -> None:
+    required = [*MODELS["two"], *MODELS["entropy"], *MODELS["hierarchical"]]
+    plan = plan_of(tmp_path, required, 0.2, **WAYS[way])
+    release = tmp_path / "release"
+    run_plan(context, plan, release, CancelToken(), silent)
+    manifest = manifest_of(release)
+    assert "node" not in manifest["result"]
+    # Gera has gout alone: with another town it stays, by itself it is left out.
+    assert manifest["result"]["rows_suppressed"] == (11 if way == "local" else 0)
+    stated = manifest["guarantee"]["parameters"]["require"]
+    assert [each["model"] for each in stated] == [each["model"] for each in required]
+    assert verified(context, release).ok
+    whole = verified(context, release, tmp_path / "people.csv")
+    assert whole.ok
+    checks = {c.claim: c.status for c in whole.claims if "in every class" in c.claim}
+    assert len(checks) == len(required)
+    assert set(checks.values()) == {CheckStatus.CONFIRMED}
+    for place, (forge, claim) in enumerate(FORGERIES):
+        if forge in (closer, other_values):
+            continue  # what they change need not be in this table
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        copy = forged(release, folder, forge)
+        assert claim in failed(verified(context, copy))
+        assert claim in failed(verified(context, copy / "public"))
+    text = (release / "public/microdata.csv").read_text("utf-8")
+    copy = Path(shutil.copytree(release, tmp_path / "gout"))
+    (copy / "public/microdata.csv").write_text(text.replace("gout", "cold"), "utf-8")
+    seal_again(copy, manifest_of(copy))
+    assert "l-diversity (distinct) of disease in every class" in failed(verified(context, copy))
+
+
+def test_what_not_even_all_rows_meet_is_refused(context: AppContext, tmp_path: Path) -> None:
+    for way in ("mondrian", "top-down"):
+        plan = plan_of(tmp_path, [{"model": "l-diversity", "l": 4}], 0, **WAYS[way])
+        with pytest.raises(RefusedError, match="what is required of disease") as refused:
+            run_plan(context, plan, tmp_path / "release", CancelToken(), silent)
+        assert refused.value.code == "k-anonymity.infeasible"
+        assert not (tmp_path / "release").exists()
+
+
+def test_rows_that_a_relaxed_cut_divides_are_not_asked_for_more_than_k(
+    context: AppContext, tmp_path: Path
+) -> None:
+    plan = plan_of(tmp_path, MODELS["distinct"], 0, algorithm="mondrian", strict=False)
+    with pytest.raises(InputError, match="`require` cannot be used together with"):
+        run_plan(context, plan, tmp_path / "release", CancelToken(), silent)
 
 
 def test_what_no_levels_give_is_refused(context: AppContext, tmp_path: Path) -> None:

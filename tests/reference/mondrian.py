@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 Row = tuple[int, ...]
 
 
 def strict_parts(
-    rows: Sequence[Row], trees: Sequence[Sequence[Sequence[int]]], k: int, *, along: bool
+    rows: Sequence[Row],
+    trees: Sequence[Sequence[Sequence[int]]],
+    k: int,
+    *,
+    along: bool,
+    meets: Callable[[Sequence[Row]], bool] = lambda _: True,
 ) -> list[list[Row]]:
-    """The parts of a strict partition.
+    """The parts of a strict partition; both sides of every cut must have k rows and meet ``meets``.
 
-    ``trees[j][level][place]`` is the node of a place of attribute j at a level. The attribute of
-    the largest share of its scale that has a cut is cut, the first one of several.
+    ``trees[j][level][place]`` is the node of a place of attribute j at a level; what rows have
+    beyond these is not cut. The attribute of the largest share of its scale that has a cut is cut,
+    the first one of several.
     """
-    if len(rows) < 2 * k:
-        return [list(rows)]
     spreads = []
     for j, tree in enumerate(trees):
         values = [row[j] for row in rows]
@@ -25,27 +29,20 @@ def strict_parts(
     for spread, place in sorted(spreads, reverse=True):
         if not spread:
             break
-        cut = _best_cut([row[-place] for row in rows], trees[-place], k, along=along)
-        if cut is not None:
-            left = [row for row in rows if row[-place] <= cut]
-            right = [row for row in rows if row[-place] > cut]
-            return strict_parts(left, trees, k, along=along) + strict_parts(
-                right, trees, k, along=along
-            )
+        tree = trees[-place]
+        found = []
+        for low, high in pairwise(sorted({row[-place] for row in rows})):
+            left = [row for row in rows if row[-place] <= low]
+            right = [row for row in rows if row[-place] > low]
+            even = min(len(left), len(right))
+            if even >= k and meets(left) and meets(right):
+                join = next(level for level, nodes in enumerate(tree) if nodes[low] == nodes[high])
+                found.append((join if along and len(tree) > 2 else 0, even, -low, left, right))
+        if found:
+            *_, left, right = max(found, key=lambda cut: cut[:3])
+            return [
+                part
+                for side in (left, right)
+                for part in strict_parts(side, trees, k, along=along, meets=meets)
+            ]
     return [list(rows)]
-
-
-def _best_cut(
-    values: Sequence[int], tree: Sequence[Sequence[int]], k: int, *, along: bool
-) -> int | None:
-    """The last value on the left: of the highest join, then the most even, then the first."""
-    found = []
-    held = sorted(set(values))
-    for low, high in pairwise(held):
-        left = sum(value <= low for value in values)
-        even = min(left, len(values) - left)
-        if even < k:
-            continue
-        join = next(level for level, nodes in enumerate(tree) if nodes[low] == nodes[high])
-        found.append((join if along and len(tree) > 2 else 0, even, -low))
-    return -max(found)[2] if found else None

@@ -109,6 +109,7 @@ def verify_against_source(
     checks.append(_unchanged_check(manifest, roles))
     if any(check.status is _FAILED for check in checks):
         return merged(public, checks)
+    checks += _hierarchy_checks(claimed, published, source, hierarchies, token)
     if not has_levels(manifest.get("parameters")):
         from dpdesk.verifiers.anonymity.following import follow
 
@@ -121,7 +122,6 @@ def verify_against_source(
         node = ClaimCheck("node", _FAILED, error.sentence, MANIFEST)
         return merged(public, [*checks, node])
     checks.append(_table_check(found, claimed, published, token))
-    checks += _hierarchy_checks(claimed, published, source, hierarchies, token)
     checks += _number_checks(found, manifest, result)
     checks += _metric_checks(found, result, token)
     return merged(public, checks)

@@ -20,14 +20,26 @@ from dpdesk.engine.method import LaterCharts, MethodInput, Outcome
 from dpdesk.engine.methods.k_anonymity.assessment import Judgement
 from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
 from dpdesk.engine.methods.k_anonymity.cells import CellRelease, node_cells, part_cells
-from dpdesk.engine.methods.k_anonymity.choosing import Shortfall, node_by_hand
+from dpdesk.engine.methods.k_anonymity.choosing import (
+    Shortfall,
+    never_met,
+    node_by_hand,
+    requirements_not_met,
+)
 from dpdesk.engine.methods.k_anonymity.effort import walk_work, worth_walking
 from dpdesk.engine.methods.k_anonymity.globally import KOptimize, top_down
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
 from dpdesk.engine.methods.k_anonymity.large import search_large
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
-from dpdesk.engine.methods.k_anonymity.mondrian import Array, Parts, mondrian
+from dpdesk.engine.methods.k_anonymity.mondrian import (
+    Array,
+    Parts,
+    mondrian,
+    required_mondrian,
+)
+from dpdesk.engine.methods.k_anonymity.required import stated
+from dpdesk.engine.methods.k_anonymity.requirements import Constraints, constrained_table
 from dpdesk.engine.methods.k_anonymity.risk import RiskSummary, summarise_risk
 from dpdesk.engine.methods.k_anonymity.samarati import samarati
 from dpdesk.engine.methods.k_anonymity.scales import Scale, scale_of
@@ -129,34 +141,45 @@ def decide_cells(
     class has fewer than k rows after all, Cancelled.
     """
     quasi = given.with_role(Role.QUASI_IDENTIFIER)
-    counted = given.source.frequency_table(quasi, token)
-    table = align(counted, given.hierarchies, given.source.name)
+    asked = None
+    if settings.required:
+        counted, table, asked = constrained_table(given, settings.required, token)
+    else:
+        counted = given.source.frequency_table(quasi, token)
+        table = align(counted, given.hierarchies, given.source.name)
     token.check()
     report(StepStarted(SEARCH, 2, steps))
-    judged = judge_cells(table, settings, remakes(given.made), token)
+    judged = judge_cells(table, settings, remakes(given.made), token, asked)
     token.check()
     report(StepStarted(DESCRIBE, 3, steps))
     return _outcome(given, counted, settings, judged)
 
 
 def judge_cells(
-    table: AlignedTable, settings: Settings, remade: Mapping[str, Remake], token: CancelToken
+    table: AlignedTable,
+    settings: Settings,
+    remade: Mapping[str, Remake],
+    token: CancelToken,
+    asked: Constraints | None = None,
 ) -> CellAssessment:
-    """The release that the settings choose. Raises as :func:`decide_cells`."""
+    """The release that the settings choose; ``asked`` is what they require of sensitive columns.
+
+    Raises as :func:`decide_cells`.
+    """
     if settings.local:
-        found = _local(table, settings, token)
+        found = _local(table, settings, token, asked)
     elif settings.model == "AS":
         found = _columns(starred(table), settings, token)
     elif settings.model in ("CG", "CS"):
         found = _cell_model(table, settings, token)
     elif settings.algorithm == TOP_DOWN:
-        found = _top_down(table, settings, token)
+        found = _top_down(table, settings, token, asked)
     elif settings.algorithm == K_OPTIMIZE:
         found = _k_optimize(table, settings, token)
     else:
-        found = _mondrian(table, settings, token)
+        found = _mondrian(table, settings, token, asked)
     token.check()
-    _check_rows(found.release, settings.k)
+    _check_rows(found.release, settings.k, asked)
     return CellAssessment(settings.k, found, remade)
 
 
@@ -169,11 +192,19 @@ def quality(judged: CellAssessment) -> str:
     return msg("It is {optimality}.", optimality=judged.found.optimality)
 
 
-def _mondrian(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
+def _mondrian(
+    table: AlignedTable, settings: Settings, token: CancelToken, asked: Constraints | None
+) -> Found:
     ranges = settings.values == "ranges"
     scales = _scales(table, by_size=ranges)
-    how = {"strict": settings.strict, "along": not ranges}
-    parts = mondrian(scales, table.codes, table.counts, settings.k, token, **how)
+    place = scales, table.codes, table.counts, settings.k
+    if asked is None:
+        parts = mondrian(*place, token, strict=settings.strict, along=not ranges)
+    else:
+        found = required_mondrian(*place, asked, token, along=not ranges)
+        if found is None:
+            raise never_met(settings)
+        parts = found
     cells = tuple(
         part_cells(scale, parts, column, ranges=ranges) for column, scale in enumerate(scales)
     )
@@ -224,9 +255,13 @@ def _columns(table: AlignedTable, settings: Settings, token: CancelToken) -> Fou
     return Found(release, PROVEN if proven else HEURISTIC, {"suppressed_columns": hidden})
 
 
-def _top_down(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
+def _top_down(
+    table: AlignedTable, settings: Settings, token: CancelToken, asked: Constraints | None
+) -> Found:
     scales = _scales(table)
-    nodes = top_down(scales, table.codes, table.counts, settings.k, token)
+    nodes = top_down(scales, table.codes, table.counts, settings.k, token, asked)
+    if nodes is None:
+        raise never_met(settings)
     cells = tuple(node_cells(scale, nodes[:, place]) for place, scale in enumerate(scales))
     tuples, kept = np.arange(len(table.counts)), np.ones(len(table.counts), np.bool_)
     return Found(CellRelease(table, cells, tuples, table.counts, kept))
@@ -265,52 +300,98 @@ def _scales(table: AlignedTable, *, by_size: bool = False) -> tuple[Scale, ...]:
     )
 
 
-def _local(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
-    """The levels of all rows first, then of those that they suppress, by themselves, and again."""
-    scales = _scales(table)
-    nodes = np.zeros(table.codes.shape, np.int64)
-    waiting, levels = np.arange(len(table.counts)), []
-    asked = settings
-    while len(waiting):
+def _local(
+    table: AlignedTable, settings: Settings, token: CancelToken, asked: Constraints | None
+) -> Found:
+    """The levels of all rows first, then of those that they suppress, by themselves, and again.
+
+    Classes of later rounds are measured against the rows of the whole table; then all classes
+    against the rows that would be kept, and those that fail leave, until none does. A round counts
+    where it leaves fewer rows suppressed, so there are never more than the first one may suppress.
+    """
+    scales, size = _scales(table), len(table.counts)
+    nodes, kept = np.zeros(table.codes.shape, np.int64), np.zeros(size, np.bool_)
+    levels: list[list[int]] = []
+    while int(table.counts[~kept].sum()) >= settings.k:
+        waiting = np.flatnonzero(~kept)
         part = replace(table, codes=table.codes[waiting], counts=table.counts[waiting])
-        if part.rows < settings.k:
+        own = None
+        if asked is not None:
+            own = asked.within(waiting) if levels else asked
+        try:
+            node, _ = node_of(part, settings, token, own)
+        except RefusedError:
+            if not levels:
+                raise
             break
-        node, _ = node_of(part, asked, token)
-        classes = generalise(CountedTable(part), node)
-        kept = classes.kept_tuples(settings.k)
-        if not kept.any():
-            break
-        levels.append(list(node))
+        taken = waiting[generalise(CountedTable(part, own), node).kept_tuples(settings.k)]
+        tried, some = nodes.copy(), kept.copy()
         for place, (scale, level) in enumerate(zip(scales, node, strict=True)):
-            above = scale.hierarchy.ancestors(level)[part.codes[kept, place]]
-            nodes[waiting[kept], place] = scale.offsets[level] + above
-        waiting = waiting[~kept]
-        asked = replace(settings, levels=None)
-    kept = np.ones(len(table.counts), np.bool_)
-    kept[waiting] = False
+            above = scale.hierarchy.ancestors(level)[table.codes[taken, place]]
+            tried[taken, place] = scale.offsets[level] + above
+        some[taken] = True
+        some = _staying(table, scales, tried, some, asked)
+        if int(table.counts[some].sum()) <= int(table.counts[kept].sum()):
+            break
+        nodes, kept = tried, some
+        levels.append(list(node))
+        settings = replace(settings, levels=None)
     cells = tuple(node_cells(scale, nodes[:, place]) for place, scale in enumerate(scales))
-    tuples = np.arange(len(table.counts))
-    release = CellRelease(table, cells, tuples, table.counts, kept)
+    release = CellRelease(table, cells, np.arange(size), table.counts, kept)
     return Found(release, HEURISTIC, {"levels_of_rounds": levels})
 
 
-def node_of(table: AlignedTable, settings: Settings, token: CancelToken) -> tuple[Node, bool]:
+def _staying(
+    table: AlignedTable,
+    scales: Sequence[Scale],
+    nodes: Array,
+    kept: Array,
+    asked: Constraints | None,
+) -> Array:
+    """Which tuples of those that are kept stay when classes that fail what is asked leave."""
+    cells = tuple(node_cells(scale, nodes[:, place]) for place, scale in enumerate(scales))
+    while asked is not None and kept.any():
+        release = CellRelease(table, cells, np.arange(len(kept)), table.counts, kept)
+        passed = _passing(release, asked)
+        if (passed == _wanted(release)).all():
+            break
+        kept = passed[release.of_tuple]
+    return kept
+
+
+def _wanted(release: CellRelease) -> Array:
+    """All classes of a release, and one of the rows left out, which is not."""
+    return np.arange(len(release.sizes) + 1) < len(release.sizes)
+
+
+def _passing(release: CellRelease, asked: Constraints) -> Array:
+    """Which classes, and one of the rows left out, pass among the rows that are kept."""
+    return asked.passing(release.of_tuple, _wanted(release))
+
+
+def node_of(
+    table: AlignedTable,
+    settings: Settings,
+    token: CancelToken,
+    asked: Constraints | None = None,
+) -> tuple[Node, bool]:
     """The levels that the settings choose for a table, and whether they are proven the best.
 
     Raises RefusedError ``k-anonymity.infeasible``, InputError for levels by hand that there are
     not, Cancelled.
     """
-    lattice, allowed = LatticeProblem.from_aligned(table), settings.allowed(table.rows)
+    lattice, allowed = LatticeProblem.from_aligned(table, asked), settings.allowed(table.rows)
     by_hand = node_by_hand(settings, table.attributes, table.hierarchies, "the plan")
     if by_hand is not None:
-        sizes = generalise(CountedTable(table), by_hand).sizes
-        if int(sizes[sizes < settings.k].sum()) > allowed:
-            raise Shortfall.of(settings, table.attributes, by_hand, sizes).error()
+        classes = generalise(CountedTable(table, asked), by_hand)
+        kept = classes.kept(settings.k)
+        if int(classes.sizes[~kept].sum()) > allowed or not kept.any():
+            raise _not_reached(table, settings, by_hand)
         return by_hand, False
     given = lattice, settings.objective, settings.k, allowed, token, silent
     if settings.algorithm != OPTIMAL:
         found = samarati(lattice, settings.k, allowed, settings.prefer, token, silent)
-    elif not worth_walking(lattice):
+    elif asked is not None or not worth_walking(lattice):
         found = search_large(*given)
     else:
         part = max(1_000_000, int(walk_work(lattice)) // 8)
@@ -318,23 +399,32 @@ def node_of(table: AlignedTable, settings: Settings, token: CancelToken) -> tupl
         if found.node is not None and not found.proven_optimal:
             found = optimal_search(*given)
     if found.node is None:
-        levels, _ = found.least_suppressed
-        sizes = generalise(CountedTable(table), levels).sizes
-        raise Shortfall.of(settings, table.attributes, levels, sizes).error()
+        raise _not_reached(table, settings, found.least_suppressed[0])
     return found.node, found.proven_optimal
 
 
-def _check_rows(release: CellRelease, k: int) -> None:
-    """Every row is accounted for, and every class has k rows, by a count of the cells alone."""
+def _not_reached(table: AlignedTable, settings: Settings, levels: Node) -> RefusedError:
+    if settings.required:
+        return requirements_not_met(settings, table.rows)
+    sizes = generalise(CountedTable(table), levels).sizes
+    return Shortfall.of(settings, table.attributes, levels, sizes).error()
+
+
+def _check_rows(release: CellRelease, k: int, asked: Constraints | None) -> None:
+    """Every row is accounted for, and every class has k rows and passes what is asked, by a count
+    of the cells alone.
+    """
     rows = np.bincount(release.tuples, release.rows, len(release.table.counts))
     smallest = int(release.sizes.min(initial=k))
-    if smallest >= k and (rows == release.table.counts).all() and len(release.sizes):
+    whole = bool((rows == release.table.counts).all()) and len(release.sizes) > 0
+    passed = asked is None or bool((_passing(release, asked) == _wanted(release)).all())
+    if smallest >= k and whole and passed:
         return
     raise RefusedError(
         "k-anonymity.self-check",
         msg(
-            "An independent count of the classes finds one of {smallest:,} rows, or rows that are "
-            "not accounted for; the release was stopped.",
+            "An independent count of the classes finds one of {smallest:,} rows, or one that fails "
+            "what is required, or rows that are not accounted for; the release was stopped.",
             smallest=smallest,
         ),
         hint="Please report this: it is a fault of the program.",
@@ -351,7 +441,8 @@ def _outcome(
     return Outcome(
         recoding=release.recoding(counted.domains, counted.codes, given.with_role(Role.IDENTIFIER)),
         guarantee=k_guarantee(
-            settings.k, known.smallest, known.suppressed, given.roles, given.linkages
+            *(settings.k, known.smallest, known.suppressed, given.roles, given.linkages),
+            stated(settings.required, given.hierarchies),
         ),
         result={
             "rows_out": known.kept,

@@ -159,6 +159,14 @@ class CellRelease:
         _, first, which = np.unique(keys, return_index=True, return_inverse=True)
         return first, which.reshape(-1)
 
+    @property
+    def of_tuple(self) -> Array:
+        """The class of each tuple, where each has one entry; their number for those left out."""
+        first, which = self._classes
+        found = np.full(len(self.table.counts), len(first), np.int64)
+        found[self.tuples[self.kept]] = which
+        return found
+
     @cached_property
     def sizes(self) -> Array:
         """Rows of each class."""

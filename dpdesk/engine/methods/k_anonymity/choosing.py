@@ -123,6 +123,20 @@ def requirements_not_met(settings: Settings, rows: int) -> RefusedError:
     )
 
 
+def never_met(settings: Settings) -> RefusedError:
+    """The refusal where not even all rows as one class pass what is required."""
+    names = listed(list(dict.fromkeys(each.attribute for each in settings.required)))
+    return RefusedError(
+        "k-anonymity.infeasible",
+        msg(
+            "All rows together do not meet what is required of {names}, so no classes of them can.",
+            names=names,
+        ),
+        hint="Require less.",
+        details={"key": "require", "k": settings.k},
+    )
+
+
 @dataclass(frozen=True)
 class Shortfall:
     """Why no release comes out: at ``levels`` k asks for more suppression than is allowed.

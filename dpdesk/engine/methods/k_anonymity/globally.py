@@ -2,8 +2,9 @@
 
 Top-down specialisation (after Fung, Wang and Yu) starts with every attribute at the top of its
 hierarchy, and replaces one node at a time by those below it, everywhere, as long as every class
-keeps k rows; the step that regains most detail comes first. A step that fails once fails for good,
-for classes only get smaller, so each node is tried once.
+keeps k rows and passes what is required; the step that regains most detail comes first. A step that
+fails once fails for good, for classes only get smaller, and classes that pass together pass as one;
+so each node is tried once.
 
 k-Optimize (Bayardo and Agrawal) cuts the ordered values of each attribute into intervals. Sets of
 cuts are enumerated, best first, and left out with all that follow where a lower bound of their
@@ -24,6 +25,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.engine.methods.k_anonymity.clustering import HEURISTIC, PROVEN, node_losses
 from dpdesk.engine.methods.k_anonymity.mondrian import Array
+from dpdesk.engine.methods.k_anonymity.requirements import Constraints
 from dpdesk.engine.methods.k_anonymity.scales import Scale
 
 MOST_VISITS = 200_000_000
@@ -31,12 +33,23 @@ MOST_VISITS = 200_000_000
 
 
 def top_down(
-    scales: Sequence[Scale], codes: NDArray[np.int32], counts: Array, k: int, token: CancelToken
-) -> Array:
-    """The node of each attribute of each tuple, shape (tuples, attributes). Raises Cancelled."""
+    scales: Sequence[Scale],
+    codes: NDArray[np.int32],
+    counts: Array,
+    k: int,
+    token: CancelToken,
+    asked: Constraints | None = None,
+) -> Array | None:
+    """The node of each attribute of each tuple, shape (tuples, attributes).
+
+    Classes pass what is ``asked`` too, measured against all rows; None where all rows together do
+    not. Raises Cancelled.
+    """
     places = np.stack([s.places[codes[:, j]] for j, s in enumerate(scales)], axis=1)
     nodes = np.tile(np.array([scale.top for scale in scales], np.int64), (len(counts), 1))
     classes = np.zeros(len(counts), np.int64)
+    if asked is not None and not asked.passing(classes, np.ones(1, np.bool_)).all():
+        return None
     waiting: list[tuple[float, int, int]] = []
 
     def wait(j: int, node: int) -> None:
@@ -59,16 +72,28 @@ def top_down(
         inside = np.flatnonzero(nodes[:, j] == node)
         below = scales[j].nodes[int(scales[j].levels[node]) - 1][places[inside, j]]
         keys = classes[inside] * len(scales[j].parents) + below
-        _, groups = np.unique(keys, return_inverse=True)
-        sizes = np.bincount(groups.reshape(-1), counts[inside])
-        if sizes.min() < k:
+        groups = np.unique(keys, return_inverse=True)[1].reshape(-1)
+        sizes = np.bincount(groups, counts[inside])
+        if sizes.min() < k or not _pass(asked, inside, groups, len(sizes), len(counts)):
             continue
         nodes[inside, j] = below
-        classes[inside] = int(classes.max()) + 1 + groups.reshape(-1)
+        classes[inside] = int(classes.max()) + 1 + groups
         classes = np.unique(classes, return_inverse=True)[1].reshape(-1)
         for child in np.unique(below).tolist():
             wait(j, child)
     return nodes
+
+
+def _pass(
+    asked: Constraints | None, inside: Array, groups: Array, classes: int, tuples: int
+) -> bool:
+    """Whether new classes, ``groups`` of the tuples ``inside``, pass what is asked."""
+    if asked is None:
+        return True
+    of_tuple = np.full(tuples, classes, np.int64)
+    of_tuple[inside] = groups
+    wanted = np.arange(classes + 1) < classes
+    return bool((asked.passing(of_tuple, wanted, asked.whole) == wanted).all())
 
 
 @dataclass(frozen=True, eq=False)

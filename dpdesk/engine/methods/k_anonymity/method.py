@@ -297,7 +297,7 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
     if settings.required:
         from dpdesk.engine.methods.k_anonymity.requirements import constrained_table
 
-        table, constraints = constrained_table(given, settings.required, token)
+        _, table, constraints = constrained_table(given, settings.required, token)
         lattice = LatticeProblem.from_aligned(table, constraints)
     else:
         counted = given.source.frequency_table(given.with_role(Role.QUASI_IDENTIFIER), token)

@@ -5,6 +5,7 @@ places on their scales. A part is cut at the attribute whose values spread over 
 its scale and that has a cut at all; it stays whole only where no attribute has one. Strict: equal
 tuples stay together, and no two parts overlap. Relaxed: rows that are equal at the median are
 divided between the parts, so that a class has fewer than 2k rows unless all its rows are equal.
+Where more than k is required of classes, only cuts that leave it on both sides are made.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from numpy.typing import NDArray
 
 from dpdesk.core.compiled import kernel
 from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.methods.k_anonymity.requirements import ClassCounts, Constraints, SensitiveCounts
 from dpdesk.engine.methods.k_anonymity.scales import Scale
 
 Array = NDArray[Any]
 _Fixed = tuple[int, Array, Array, Array, Array, bool, bool]
 _SPLIT, _LEAST_PART = 32, 100_000
 _SPARSE = 4
+_MOST_COUNTS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,188 @@ def mondrian(
         starts = _cut_each(whole, starts, fixed, stop)
     token.check()
     return Parts(tuples, rows, places, starts)
+
+
+def required_mondrian(
+    scales: Sequence[Scale],
+    codes: NDArray[np.int32],
+    counts: Array,
+    k: int,
+    asked: Constraints,
+    token: CancelToken,
+    *,
+    along: bool = True,
+) -> Parts | None:
+    """As :func:`mondrian`, strict, where every part must pass what is ``asked`` too.
+
+    Parts are measured against all rows. All parts are cut at the same time, attribute by attribute
+    in the order of each. None where all rows together do not pass: then no parts do, for parts that
+    pass together pass as one (see :func:`~.requirements.least_removed`). Raises Cancelled.
+    """
+    together = np.zeros(len(counts), np.int64)
+    if not asked.passing(together, np.ones(1, np.bool_)).all():
+        return None
+    cutter = _Cutter(scales, codes, np.asarray(counts, np.int64), k, asked, along)
+    order, starts = np.arange(len(counts)), [np.zeros(1, np.int64)]
+    lows, highs = np.zeros(1, np.int64), np.full(1, len(counts), np.int64)
+    while len(lows):
+        token.check()
+        entries, part = _ranges(lows, highs)
+        large = np.bincount(part, cutter.counts[order[entries]]) >= 2 * k
+        lows, highs = lows[large], highs[large]
+        if not len(lows):
+            break
+        entries, part = _ranges(lows, highs)
+        attributes, cuts = cutter.cuts(order[entries], part, token)
+        cut = attributes >= 0
+        inside = cut[part]
+        entries, which = entries[inside], part[inside]
+        right = cutter.places[order[entries], attributes[which]] > cuts[which]
+        order[entries] = order[entries][np.lexsort((right, which))]
+        middle = lows + np.bincount(which[~right], minlength=len(lows))
+        lows, middle, highs = lows[cut], middle[cut], highs[cut]
+        starts.append(middle)
+        lows, highs = np.concatenate([lows, middle]), np.concatenate([middle, highs])
+    places = cutter.places[order]
+    ends = np.append(np.sort(np.concatenate(starts)), len(order))
+    return Parts(order, cutter.counts[order], places, ends)
+
+
+def _ranges(lows: Array, highs: Array) -> tuple[Array, Array]:
+    """All numbers from each low to its high, and the range of each."""
+    sizes = highs - lows
+    which = np.repeat(np.arange(len(lows)), sizes)
+    first = np.concatenate([[0], np.cumsum(sizes)])[:-1]
+    return np.arange(len(which)) - first[which] + lows[which], which
+
+
+class _Cutter:
+    """Finds a cut of each of many parts that leaves k rows, and what is asked, on both sides."""
+
+    def __init__(
+        self,
+        scales: Sequence[Scale],
+        codes: NDArray[np.int32],
+        counts: Array,
+        k: int,
+        asked: Constraints,
+        along: bool,
+    ) -> None:
+        columns = [scale.places[codes[:, j]] for j, scale in enumerate(scales)]
+        self.places = np.stack(columns, axis=1).astype(np.int32)
+        self.counts, self._scales, self._k, self._along = counts, scales, k, along
+        self._asked, self._whole = asked, asked.whole
+        self._held = {name: _by_tuple(each) for name, each in asked.counts.items()}
+
+    def cuts(self, tuples: Array, part: Array, token: CancelToken) -> tuple[Array, Array]:
+        """The attribute of each part's cut, −1 without one, and the last place on the left."""
+        starts = np.flatnonzero(np.diff(part, prepend=-1))
+        values = self.places[tuples]
+        spread = np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)
+        sizes = np.array([max(scale.leaves - 1, 1) for scale in self._scales])
+        ranked = np.argsort(-(spread / sizes), axis=1, kind="stable")
+        attributes, cuts = np.full((2, len(starts)), -1, np.int64)
+        widest = max(len(each.of.texts) for each in self._asked.counts.values())
+        step = max(1, _MOST_COUNTS // widest)
+        ends = np.append(starts, len(part))
+        for rank in range(ranked.shape[1]):
+            tried = ranked[:, rank]
+            open_ = (attributes < 0) & (spread[np.arange(len(starts)), tried] > 0)
+            waiting = np.flatnonzero(open_)
+            for first in range(0, len(waiting), step):
+                token.check()
+                some = waiting[first : first + step]
+                entries, which = _ranges(ends[some], ends[some + 1])
+                found = self._best(tuples[entries], which, tried[some])
+                attributes[some[found >= 0]] = tried[some[found >= 0]]
+                cuts[some] = found
+        return attributes, cuts
+
+    def _best(self, tuples: Array, part: Array, tried: Array) -> Array:
+        """The last place on the left of the best cut of each part at an attribute, else −1."""
+        width = max(scale.leaves for scale in self._scales)
+        keys = part * np.int64(width) + self.places[tuples, tried[part]]
+        held, group = np.unique(keys, return_inverse=True)
+        group = group.reshape(-1)
+        of, place = held // width, held % width
+        rows = np.bincount(group, self.counts[tuples]).astype(np.int64)
+        total = np.bincount(of, rows).astype(np.int64)
+        before = np.cumsum(rows) - (np.cumsum(total) - total)[of]
+        even = np.minimum(before, total[of] - before)
+        fits = even >= self._k
+        for name, (of_values, *each) in self._held.items():
+            if fits.any():
+                self._narrow(fits, name, of_values, each, (tuples, group, of))
+        join = self._joins(tried[of], place)
+        best = np.flatnonzero(fits)
+        best = best[np.lexsort((best, -even[best], -join[best], of[best]))]
+        parts, first = np.unique(of[best], return_index=True)
+        found = np.full(len(total), -1, np.int64)
+        found[parts] = place[best[first]]
+        return found
+
+    def _joins(self, tried: Array, place: Array) -> Array:
+        """The level at which each place and the next one are in one node; 0 where none counts."""
+        join = np.zeros(len(place), np.int64)
+        for j, scale in enumerate(self._scales):
+            if not self._along or len(scale.nodes) <= 2:
+                continue
+            at = np.flatnonzero(tried[:-1] == j)
+            nodes = scale.nodes
+            join[at] = (nodes[:, place[at]] == nodes[:, place[at + 1]]).argmax(axis=0)
+        return join
+
+    def _narrow(
+        self,
+        fits: Array,
+        name: str,
+        values: SensitiveCounts,
+        by_tuple: Sequence[Array],
+        where: tuple[Array, Array, Array],
+    ) -> None:
+        """Take away from ``fits`` the cuts with a side that fails what is asked of a column.
+
+        Sides are counted by sums over the groups of equal places, some groups at a time.
+        """
+        starts, codes, rows = by_tuple
+        tuples, group, of = where
+        width, groups = len(values.of.texts), len(of)
+        entries, entry = _ranges(starts[tuples], starts[tuples + 1])
+        order = np.argsort(group[entry], kind="stable")
+        entries, place = entries[order], group[entry][order]
+        codes, rows = codes[entries], rows[entries]
+        parts = int(of[-1]) + 1
+        whole = np.bincount(of[place] * width + codes, rows, parts * width)
+        totals = whole.reshape(parts, width).astype(np.int64)
+        earlier = np.cumsum(totals, axis=0) - totals
+        so_far = np.zeros(width, np.int64)
+        step = max(1, _MOST_COUNTS // width)
+        for first in range(0, groups, step):
+            last = min(first + step, groups)
+            low, high = np.searchsorted(place, [first, last])
+            keys = (place[low:high] - first) * width + codes[low:high]
+            here = np.bincount(keys, rows[low:high], (last - first) * width).astype(np.int64)
+            sums = np.cumsum(here.reshape(last - first, width), axis=0) + so_far
+            so_far = sums[-1]
+            asked = np.flatnonzero(fits[first:last])
+            if not len(asked):
+                continue
+            inside = of[first + asked]
+            left = sums[asked] - earlier[inside]
+            sides = ClassCounts.dense(values.of, np.concatenate([left, totals[inside] - left]))
+            passed = np.ones(2 * len(asked), np.bool_)
+            for each in self._asked.required:
+                if each.attribute == name:
+                    passed &= sides.passing(each, passed, self._whole[name])
+            fits[first + asked] = passed[: len(asked)] & passed[len(asked) :]
+
+
+def _by_tuple(each: SensitiveCounts) -> tuple[SensitiveCounts, Array, Array, Array]:
+    """The counts with where those of each tuple begin, their values and their rows."""
+    order = np.argsort(each.tuples, kind="stable")
+    tuples = each.tuples[order]
+    starts = np.searchsorted(tuples, np.arange(int(tuples[-1]) + 2))
+    return each, starts, each.values[order], each.rows[order]
 
 
 def _cut_each(whole: tuple[Array, ...], starts: Array, fixed: _Fixed, stop: Array) -> Array:

@@ -182,6 +182,12 @@ class SensitiveCounts:
         used = class_kernels.gather(classes, values, rows, starts, codes, counts, dense)
         return ClassCounts(self.of, starts, codes[:used], counts[:used])
 
+    def within(self, tuples: Ints) -> SensitiveCounts:
+        """The counts of some tuples, numbered as they stand in ``tuples`` (ascending)."""
+        places = np.minimum(np.searchsorted(tuples, self.tuples), len(tuples) - 1)
+        inside = tuples[places] == self.tuples
+        return SensitiveCounts(self.of, places[inside], self.values[inside], self.rows[inside])
+
     @property
     def whole(self) -> Ints:
         """Rows of each value in the whole table."""
@@ -196,6 +202,13 @@ class ClassCounts:
     starts: Ints = field(repr=False)
     codes: Ints = field(repr=False)
     counts: Ints = field(repr=False)
+
+    @classmethod
+    def dense(cls, of: Values, rows: Ints) -> ClassCounts:
+        """From an array of shape (classes, values)."""
+        classes, codes = np.nonzero(rows)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(classes, minlength=len(rows)))])
+        return cls(of, starts.astype(np.int64), codes, rows[classes, codes])
 
     def whole(self, classes: Bools) -> Ints:
         """Rows of each value in the marked classes together."""
@@ -275,8 +288,9 @@ _MEASURES: Mapping[str, _Measure] = {
 
 def constrained_table(
     given: MethodInput, required: Sequence[Requirement], token: CancelToken
-) -> tuple[AlignedTable, Constraints]:
-    """The table of the quasi-identifiers, and what is required with the rows of sensitive values.
+) -> tuple[FrequencyTable, AlignedTable, Constraints]:
+    """The table of the quasi-identifiers, in codes of the source and of the hierarchies, and what
+    is required with the rows of sensitive values.
 
     Raises InputError for a value without a leaf, and ``k-anonymity.require`` for distances along a
     hierarchy that the plan does not give; Cancelled.
@@ -298,7 +312,8 @@ def constrained_table(
         token.check()
         wanted = [each for each in required if each.attribute == name]
         held[name] = _sensitive_counts(given, joint, place, of_tuple, wanted)
-    return align(alone, given.hierarchies, given.source.name), Constraints(tuple(required), held)
+    aligned = align(alone, given.hierarchies, given.source.name)
+    return alone, aligned, Constraints(tuple(required), held)
 
 
 def _sensitive_counts(
@@ -341,9 +356,10 @@ def least_removed(
 ) -> tuple[Ints, int]:
     """Rows that every feasible node at or below a node removes at least: of each class, in all.
 
-    ``found`` and ``sizes`` are those of the node above, ``allowed`` the most rows that may go. A
-    class that is too small goes whole. Let C be a larger one, of n rows, and K those of its rows
-    that a node below keeps, in classes that pass.
+    ``found`` and ``sizes`` are those of the node above, ``allowed`` the most rows that may go.
+    Nothing is said of what is measured against other rows than these (``asked.against``). A class
+    that is too small goes whole. Let C be a larger one, of n rows, and K those of its rows that a
+    node below keeps, in classes that pass.
 
     * What is asked of a class by itself (diversity, the largest share) K passes as well: classes
       that pass together pass as one, for the entropy is concave and the others are convex. Of all
@@ -365,6 +381,8 @@ def least_removed(
             kind = {"distinct": 0, "entropy": 1, "recursive": 2}.get(each.variant, 3)
             limits = float(each.bound), float(each.c)
             class_kernels.least_cut(kind, *limits, held.starts, held.counts, large, gone)
+        elif asked.against is not None:
+            continue
         elif each.model == LIKENESS:
             whole = asked.counts[each.attribute].whole
             most = (1 + float(each.bound)) * whole / max(rows - allowed, 1)
@@ -385,10 +403,40 @@ def least_removed(
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """All that the classes of a frequency table must pass besides k."""
+    """All that the classes of a frequency table must pass besides k.
+
+    ``against`` are rows of each value that classes are measured against where these are not the
+    rows still kept.
+    """
 
     required: tuple[Requirement, ...]
     counts: Mapping[str, SensitiveCounts]
+    against: Mapping[str, Ints] | None = None
+
+    @property
+    def whole(self) -> Mapping[str, Ints]:
+        """Rows of each value that classes are measured against at first."""
+        return self.against or {name: each.whole for name, each in self.counts.items()}
+
+    def within(self, tuples: Ints) -> Constraints:
+        """What is required of classes of some tuples alone, measured against those of all."""
+        counts = {name: each.within(tuples) for name, each in self.counts.items()}
+        return Constraints(self.required, counts, self.whole)
+
+    def passing(
+        self, of_tuple: Ints, wanted: Bools, whole: Mapping[str, Ints] | None = None
+    ) -> Bools:
+        """Which of the wanted classes pass; ``of_tuple`` gives each tuple's class.
+
+        They are measured against ``whole``, without it against the rows of the wanted classes.
+        """
+        kept = wanted.copy()
+        found = {name: each.in_classes(of_tuple, wanted) for name, each in self.counts.items()}
+        for required in self.required:
+            held = found[required.attribute]
+            rows = held.whole(wanted) if whole is None else whole[required.attribute]
+            kept &= held.passing(required, wanted, rows)
+        return kept
 
     def kept(self, of_tuple: Ints, sizes: Ints, k: int) -> Bools:
         """Which classes stay; ``of_tuple`` gives each tuple's class, ``sizes`` their rows.
@@ -406,14 +454,13 @@ class Constraints:
     def kept_of(self, found: Mapping[str, ClassCounts], sizes: Ints, k: int) -> Bools:
         """As :meth:`kept`, from what :meth:`held` gave."""
         kept: Bools = sizes >= k
-        whole = {name: each.whole for name, each in self.counts.items()}
-        measured, asked = int(sizes.sum()), self.required
+        whole, measured, asked = self.whole, int(sizes.sum()), self.required
         while kept.any():
             left = kept.copy()
             for required in asked:
                 name = required.attribute
                 left &= found[name].passing(required, kept, whole[name])
-            asked = tuple(each for each in self.required if each.relative)
+            asked = tuple(e for e in self.required if e.relative and self.against is None)
             kept, rows = left, int(sizes[left].sum())
             if not asked or rows == measured:
                 break

@@ -46,7 +46,7 @@ ALONE = (
     "households",
     "population",
 )
-"""Settings that apply to releases with one level for each column only."""
+"""Settings that apply to releases with one level for each column only (`require`: not only)."""
 CATEGORY, ANY, NONE = "category", "any", "none"
 """What a missing value counts as."""
 IGNORE, WHOLE = "ignore", "whole"
@@ -365,6 +365,11 @@ class Settings:
             return self.model in CELLED
         return self.local or (self.levels is None and self.algorithm in CELLED)
 
+    @property
+    def divided(self) -> bool:
+        """Whether tuples get values of their own in a way that classes can be asked more of."""
+        return self.model == "AG_TS" and (self.local or self.algorithm in (MONDRIAN, TOP_DOWN))
+
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, ParameterValue]) -> Settings:
         """Settings from what :func:`~dpdesk.core.parameters.parse_parameters` returned.
@@ -554,6 +559,10 @@ def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], 
     defaults = (None, False, (), Nested(()), CATEGORY, IGNORE, "")
     for key in ALONE:
         value = parameters.get(key)
+        if key == "require" and settings.divided:
+            if settings.required and settings.algorithm == MONDRIAN and not settings.strict:
+                raise _apart(where, key, "strict = false")
+            continue
         if value not in defaults and (settings.celled or settings.model == "TS"):
             kind = "local = true" if settings.local else f'model = "{settings.model}"'
             kind = f'algorithm = "{settings.algorithm}"' if settings.algorithm in CELLED else kind
