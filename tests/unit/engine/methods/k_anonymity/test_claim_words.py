@@ -9,7 +9,8 @@ from dpdesk.verifiers.claim_words import in_words
 
 
 def label(claim: str, algorithm: str = "optimal", *, proven: bool = True) -> str:
-    manifest = {"result": {"proven_optimal": proven}, "parameters": {"algorithm": algorithm}}
+    result = {"proven_optimal": proven, "node": {"age": 1}}
+    manifest = {"result": result, "parameters": {"algorithm": algorithm}}
     check = ClaimCheck(claim, CheckStatus.CONFIRMED, "", "manifest.json")
     return in_words((check,), manifest)[0].label
 
