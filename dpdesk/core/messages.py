@@ -242,7 +242,7 @@ def table_faults(content: Mapping[str, object], *, public: bool = False) -> Iter
     if not isinstance(table, Mapping):
         yield msg("`{table}` is not a table", table=TABLE)
         return
-    texts = set(_texts({name: item for name, item in content.items() if name != TABLE}))
+    texts = set(texts_in({name: item for name, item in content.items() if name != TABLE}))
     for text, made in table.items():
         if public and text not in texts:
             yield msg("`{table}` holds a text that stands nowhere else", table=TABLE)
@@ -251,15 +251,16 @@ def table_faults(content: Mapping[str, object], *, public: bool = False) -> Iter
             yield msg(words, table=TABLE, text=text[:60])
 
 
-def _texts(content: object) -> Iterator[str]:
+def texts_in(content: object) -> Iterator[str]:
+    """All texts in a content of JSON, but its keys."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, Mapping):
         for item in content.values():
-            yield from _texts(item)
+            yield from texts_in(item)
     elif isinstance(content, list | tuple):
         for item in content:
-            yield from _texts(item)
+            yield from texts_in(item)
 
 
 def read_again(content: Mapping[str, object], table: object) -> dict[str, object]:

@@ -317,7 +317,7 @@ def _words(manifest: Mapping[str, object], again: Sentences) -> ClaimCheck:
         fault = f"`{wrong}` of its parameters is not what the settings give"
         return _checked("guarantee", fault, "", label, MANIFEST)
     more = overstated(stated, given)
-    key = more or first_difference(stated, again.as_json())
+    key = more or first_difference(manifest, again)
     fault = "" if not key else msg("`{key}` is not what the settings give", key=key)
     found = _checked("guarantee", fault, "worded again, the same", label, MANIFEST)
     words = more != "claim" and bool(fault)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from json import dumps
 from typing import Protocol
 
-from dpdesk.core.messages import TABLE, table_of
+from dpdesk.core.messages import TABLE, table_of, texts_in
 
 
 class Sentences(Protocol):
@@ -34,19 +34,18 @@ def same(one: object, other: object) -> bool:
     return dumps(one, sort_keys=True) == dumps(other, sort_keys=True)
 
 
-def made_otherwise(manifest: Mapping[str, object], words: Sentences) -> bool:
-    """Whether a manifest says that sentences are made of other templates than these, also of such
-    as another number would have called for.
+def first_difference(manifest: Mapping[str, object], words: Sentences) -> str | None:
+    """The first key by which the guarantee of a manifest differs from the one worded again.
+
+    That of the table of templates where only these are others, also such as another number would
+    have called for, or as no sentence of the guarantee is made of; None when all is the same.
     """
-    table, made = manifest.get(TABLE), table_of(words.as_json())
-    stated = table if isinstance(table, Mapping) else {}
-    return any(text in stated and not same(stated[text], made[text]) for text in made)
-
-
-def first_difference(stated: Mapping[str, object], expected: Mapping[str, object]) -> str | None:
-    """The first key by which two guarantees differ; None when they are the same."""
-    found: Iterable[str] = sorted({str(key) for key in stated} | set(expected))
-    for key in found:
-        if key not in stated or key not in expected or not same(stated[key], expected[key]):
-            return key
-    return None
+    guarantee, expected = manifest.get("guarantee"), words.as_json()
+    stated = guarantee if isinstance(guarantee, Mapping) else {}
+    wrong = parameter_fault(stated, expected)
+    if wrong:
+        return wrong
+    table, made = manifest.get(TABLE), table_of(expected)
+    listed = table if isinstance(table, Mapping) else {}
+    told = {text: listed[text] for text in texts_in(expected) if text in listed}
+    return None if all(same(each, made.get(text)) for text, each in told.items()) else TABLE

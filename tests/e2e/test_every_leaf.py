@@ -6,10 +6,12 @@ program itself lists as the record of a run, each with the reason why nobody can
 
 from __future__ import annotations
 
+import copy
 import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from dpdesk.app.evidence_keys import Basis, key_at
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import VerifyReport
+from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.kinds import KINDS, Made
 from tests.helpers.leaves import (
     MANIFEST,
@@ -102,6 +105,36 @@ def test_no_forged_leaf_passes_in_silence(made: Made, context: AppContext, tmp_p
     chosen = random.Random(16).sample(everything, min(SAMPLE, len(everything)))
     chosen += [each for each in everything if str(each) in FOUND and each not in chosen]
     assert unseen(made, context, chosen, tmp_path) == []
+
+
+def _other_forms(told: object) -> Iterator[dict[str, Any]]:
+    """What says how a text reads for one and for many."""
+    if isinstance(told, dict):
+        yield from [told] if "one" in told else []
+        told = list(told.values())
+    for item in told if isinstance(told, list) else ():
+        yield from _other_forms(item)
+
+
+def test_no_template_of_a_sentence_is_forged_in_silence(
+    made: Made, context: AppContext, tmp_path: Path
+) -> None:
+    """What no text shows: the form for another number, and forms of a sentence without number."""
+    release, source = made
+    manifest: dict[str, Any] = manifest_of(release)
+    plain = next(text for text in manifest["guarantee"]["assumes"] if not set(text) & set("{}"))
+    for number in range(-1, len(list(_other_forms(manifest["messages"])))):
+        forged = copy.deepcopy(manifest)
+        told = list(_other_forms(forged["messages"]))
+        if number < 0:
+            several = {"one": plain, "many": "Nobody.", "count": 1, "values": {"n": "1"}}
+            forged["messages"][plain] = several
+        else:
+            told[number]["many" if told[number]["count"] == 1 else "one"] = "Nobody."
+        target = Path(shutil.copytree(release, tmp_path / str(number)))
+        seal_again(target, forged)
+        failures = verified(target, source, context).failures
+        assert any("`messages`" in failure.reason for failure in failures), number
 
 
 @pytest.mark.parametrize("made", WITH_FILES, indirect=True)

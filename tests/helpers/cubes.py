@@ -61,7 +61,9 @@ def write_plan(
     method: str = "dp-cube",
     **keys: Any,
 ) -> Path:
-    """A plan of a cube over sex, region and age; ``keys`` go to ``[protection]``."""
+    """A plan of a cube over sex, region and age; ``keys`` go to ``[protection]``, None to leave out
+    what a cube has.
+    """
     given = {
         "dimensions": ["sex", "region", "age"],
         "domains": {"sex": list(SEX), "region": list(REGION)},
@@ -70,7 +72,7 @@ def write_plan(
     } | keys
     if "rho" in given:
         del given["epsilon"]
-    lines = "\n".join(f"{key} = {toml(value)}" for key, value in given.items())
+    lines = "\n".join(f"{key} = {toml(value)}" for key, value in given.items() if value is not None)
     plan = source.parent / name
     plan.write_text(
         f"""version = 1

@@ -114,6 +114,14 @@ def _views(folder: Path, context: AppContext) -> Made:
     return cubes.release(context, plan, folder / "release").out, source
 
 
+def _itemsets(folder: Path, context: AppContext) -> Made:
+    source = cubes.write_register(folder, cubes.people())
+    domains = {"sex": list(cubes.SEX)[:2], "region": list(cubes.REGION)[:2]}
+    keys = {"dimensions": ["sex", "region"], "domains": domains, "levels": None, "top": 3}
+    plan = cubes.write_plan(source, method="itemsets", **keys)
+    return cubes.release(context, plan, folder / "release").out, source
+
+
 KINDS: Mapping[str, Maker] = {
     "k-anonymity": _town('objective = "discernibility"'),
     "k-anonymity, samarati": _town('algorithm = "samarati"'),
@@ -130,5 +138,6 @@ KINDS: Mapping[str, Maker] = {
     "purchase": _bought,
     "dp-graph": _graph,
     "priview": _views,
+    "itemsets": _itemsets,
 }
 """How to make one of each, in an empty folder."""

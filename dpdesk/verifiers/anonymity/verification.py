@@ -269,7 +269,7 @@ def _words_check(
         return ClaimCheck(claim, _FAILED, found, MANIFEST)
     told = suppressed or 0
     words = worded(claimed.k, sizes.smallest, told, roles, linkages, claimed.stated)
-    differing = first_difference(stated, words.as_json())
+    differing = first_difference(manifest, words)
     if differing is not None:
         found = msg("`{key}` is not what the counted numbers and the columns give", key=differing)
         other = words.differs_in_words(stated)

@@ -68,7 +68,7 @@ def words_check(
         yield ClaimCheck("guarantee", CheckStatus.FAILED, found, MANIFEST, label)
         return
     promised_more = overstated(stated, as_table(manifest["parameters"]))
-    key = promised_more or first_difference(stated, worded.as_json())
+    key = promised_more or first_difference(manifest, worded)
     if not key:
         found = "worded again, the same"
         yield ClaimCheck("guarantee", CheckStatus.CONFIRMED, found, MANIFEST, label)

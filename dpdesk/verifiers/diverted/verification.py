@@ -165,7 +165,7 @@ def _words_check(manifest: Mapping[str, object], claimed: Claimed, worded: Worde
         claimed.k,
         claimed.rows_suppressed,
     )
-    key = first_difference(stated, words.as_json())
+    key = first_difference(manifest, words)
     if key is not None:
         text = msg("`{key}` is not what the settings and the columns give", key=key)
         other = words.differs_in_words(stated)

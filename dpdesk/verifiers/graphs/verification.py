@@ -326,7 +326,7 @@ def _words(
         return _check("guarantee", fault, "", MANIFEST, label)
     again = worded(change)
     promised_more = overstated(stated, as_table(manifest["parameters"]))
-    key = promised_more or first_difference(stated, again.as_json())
+    key = promised_more or first_difference(manifest, again)
     fault = "" if not key else msg("`{key}` is not what the settings give", key=key)
     found = _check("guarantee", fault, "worded again, the same", MANIFEST, label)
     words = promised_more != "claim" and bool(fault)

@@ -112,7 +112,7 @@ def _words(
         fault = "it names another base than the settings"
     if fault:
         return ClaimCheck(WORDS, CheckStatus.FAILED, fault, MANIFEST)
-    key = first_difference(stated, worded.as_json())
+    key = first_difference(manifest, worded)
     if key is not None:
         words = worded.differs_in_words(stated)
         found = msg("`{key}` is not what the settings give", key=key)
