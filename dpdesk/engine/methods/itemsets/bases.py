@@ -157,7 +157,7 @@ def chosen_bases(
     both = rows.of_pairs(items, token)
     pairs = list(combinations(range(number), 2))
     chosen = _several([int(both[pair]) for pair in pairs], extra, rate, coins, token)
-    return merged(items, [(items[pairs[i][0]], items[pairs[i][1]]) for i in chosen])
+    return merged(items, [(items[pairs[i][0]], items[pairs[i][1]]) for i in chosen], token)
 
 
 def _several(
@@ -171,11 +171,13 @@ def _several(
     return found
 
 
-def merged(items: Sequence[int], pairs: Sequence[tuple[int, int]]) -> tuple[Items, ...]:
+def merged(
+    items: Sequence[int], pairs: Sequence[tuple[int, int]], token: CancelToken
+) -> tuple[Items, ...]:
     """Bases that hold all items and all pairs, with a small mean variance of their counts.
 
-    From the largest sets of items all of whose pairs are among the pairs; two bases become one for
-    as long as that makes the mean smaller. From private choices alone: it sees no data.
+    From large sets of items all of whose pairs are among the pairs; two bases become one for as
+    long as that makes the mean smaller. From private choices alone: it sees no data. Cancelled.
     """
     bit = {item: 1 << place for place, item in enumerate(items)}
     bases = [
@@ -187,6 +189,7 @@ def merged(items: Sequence[int], pairs: Sequence[tuple[int, int]]) -> tuple[Item
         [bit[item] for item in items] + [bit[a] | bit[b] for a, b in pairs], np.int64
     )
     while len(bases) > 1:
+        token.check()
         found = _best_merge(bases, targets)
         if found is None:
             break
@@ -207,31 +210,29 @@ def _parts(clique: Items) -> list[Items]:
 
 
 def _cliques(items: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[Items]:
-    """The maximal sets of items all of whose pairs are given (Bron and Kerbosch), sorted."""
+    """Sets of items all of whose pairs are given, maximal ones, that hold each pair and item.
+
+    Not all such sets: there can be exponentially many. Each begins with the first pair that no
+    other holds yet and takes the item with most pairs of that kind, for as long as one fits.
+    """
     near: dict[int, set[int]] = {item: set() for item in items}
     for first, second in pairs:
         near[first].add(second)
         near[second].add(first)
-    found: list[Items] = []
-
-    def grow(own: set[int], open_: set[int], done: set[int]) -> None:
-        if not open_ and not done:
-            found.append(tuple(sorted(own)))
-            return
-        pivot = max(sorted(open_ | done), key=lambda item: len(near[item] & open_))
-        for item in sorted(open_ - near[pivot]):
-            grow(own | {item}, open_ & near[item], done & near[item])
-            open_ = open_ - {item}
-            done = done | {item}
-
-    grow(set(), set(items), set())
+    open_ = {item: set(others) for item, others in near.items()}
+    found: list[Items] = [(item,) for item in items if not near[item]]
+    for first, second in sorted(pairs):
+        if second not in open_[first]:
+            continue
+        own, fits = {first, second}, near[first] & near[second]
+        while fits:
+            taken = max(sorted(fits), key=lambda item: len(open_[item] & own))
+            own.add(taken)
+            fits &= near[taken]
+        for item in own:
+            open_[item] -= own
+        found.append(tuple(sorted(own)))
     return sorted(found)
-
-
-def _mean_variance(bases: NDArray[np.int64], targets: NDArray[np.int64]) -> float:
-    """Mean over the targets of the variance of their counts, up to a factor."""
-    weights = precision_weights(bases, targets).sum(axis=0)
-    return float(len(bases) ** 2 * (1 / weights).mean())
 
 
 def precision_weights(bases: NDArray[np.int64], targets: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -245,22 +246,15 @@ def precision_weights(bases: NDArray[np.int64], targets: NDArray[np.int64]) -> N
 
 
 def _best_merge(bases: list[int], targets: NDArray[np.int64]) -> tuple[int, int] | None:
-    """The two bases whose union lowers the mean variance most; None when none does."""
+    """The two bases whose union lowers most the mean over the targets of the variance of their
+    counts; None when none does.
+    """
+    from dpdesk.engine.methods.itemsets.merging import best_union
+
     each = np.array(bases, np.int64)
-    weights = precision_weights(each, targets)
-    total = weights.sum(axis=0)
-    best, found = _mean_variance(each, targets), None
-    for first, second in combinations(range(len(bases)), 2):
-        union = bases[first] | bases[second]
-        if union.bit_count() > LARGEST:
-            continue
-        gone = (each & ~union) == 0
-        own = precision_weights(np.array([union], np.int64), targets)[0]
-        left = total - weights[gone].sum(axis=0) + own
-        mean = float((len(bases) - int(gone.sum()) + 1) ** 2 * (1 / left).mean())
-        if mean < best * (1 - 1e-12):
-            best, found = mean, (first, second)
-    return found
+    known = precision_weights(each, targets).sum(axis=0)
+    first, second = best_union(each, targets, known, LARGEST)
+    return (first, second) if second else None
 
 
 def top_sets(

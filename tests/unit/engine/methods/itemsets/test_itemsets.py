@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.engine.methods.itemsets import bases as bases_module
@@ -23,9 +25,11 @@ from dpdesk.engine.methods.itemsets.bases import (
     fewest_items,
     frequent_sets,
     merged,
+    precision_weights,
     top_sets,
 )
 from dpdesk.engine.methods.itemsets.design import noise_scale
+from dpdesk.engine.methods.itemsets.merging import best_union
 from dpdesk.engine.methods.itemsets.mined import mined_sets
 from dpdesk.engine.methods.itemsets.settings import PARAMETERS, ItemsetSettings
 from dpdesk.engine.noise.choosing import Coins, choose
@@ -140,10 +144,43 @@ def test_without_noise_one_basis_gives_every_count(rows: list[tuple[bool, ...]],
 def test_bases_hold_all_items_and_pairs(items: set[int], data: st.DataObject) -> None:
     every = list(combinations(sorted(items), 2))
     pairs = data.draw(st.lists(st.sampled_from(every), unique=True, max_size=40))
-    found = merged(sorted(items), pairs)
+    found = merged(sorted(items), pairs, TOKEN)
     assert all(len(basis) <= LARGEST for basis in found)
     for own in [(item,) for item in items] + pairs:
         assert any(set(own) <= set(basis) for basis in found)
+
+
+def test_bases_are_made_of_many_pairs_too_and_can_be_cancelled() -> None:
+    """Of these pairs there are 3^20 largest sets all of whose pairs are among them."""
+    pairs = [pair for pair in combinations(range(60), 2) if pair[0] // 3 != pair[1] // 3]
+    found = merged(range(60), pairs, TOKEN)
+    assert all(any({*pair} <= {*basis} for basis in found) for pair in pairs)
+    cancelled = CancelToken()
+    cancelled.cancel()
+    with pytest.raises(Cancelled):
+        merged(range(60), pairs, cancelled)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sets(st.integers(1, 255), min_size=2, max_size=6), st.integers(2, 8))
+def test_the_union_that_is_made_lowers_the_mean_variance_most(sets: set[int], largest: int) -> None:
+    bases = np.array(sorted(sets), np.int64)
+    targets = np.array([t for t in range(1, 256) if any(not t & ~each for each in sets)], np.int64)
+
+    def mean(kept: NDArray[np.int64]) -> float:
+        return float(len(kept) ** 2 * (1 / precision_weights(kept, targets).sum(axis=0)).mean())
+
+    unions = {
+        pair: mean(np.append(bases[(bases & ~(bases[pair[0]] | bases[pair[1]])) != 0], union))
+        for pair in combinations(range(len(bases)), 2)
+        if (union := int(bases[pair[0]] | bases[pair[1]])).bit_count() <= largest
+    }
+    known = precision_weights(bases, targets).sum(axis=0)
+    first, second = best_union(bases, targets, known, largest)
+    if second:
+        assert isclose(unions[first, second], min(unions.values()), rel_tol=1e-9)
+    else:
+        assert all(each >= mean(bases) * (1 - 1e-9) for each in unions.values())
 
 
 NEIGHBOURS = [
