@@ -137,6 +137,7 @@ def test_ranges_show_numbers_texts_and_missing_values(
     ("settings", "first"),
     [
         ({"model": "CG"}, ("divorced or widow", "9414*")),
+        ({"model": "AG_CS"}, ("divorced or widow", "9414*")),
         ({"model": "CS"}, ("*", "*")),
         ({"model": "AS"}, ("*", "*")),
         ({"model": "AG"}, ("divorced or widow", "9414*")),
@@ -158,6 +159,29 @@ def test_every_granularity_is_released_and_verified(
     report = verify(release)
     assert report.ok
     assert not [c for c in report.claims if c.status is CheckStatus.NOT_CHECKED]
+
+
+def test_cells_of_rare_rows_are_suppressed_where_their_column_keeps_its_level(
+    made: Made, verify: Callable[[Path], VerifyReport]
+) -> None:
+    """One row of a place of its own does not make the place of all others coarse."""
+    rows = [f"{town},{disease}" for town in ("Ulm", "Bonn", "Jena") for disease in "ab" * 2]
+    table = "\n".join(["town,disease", *rows, "Gera,a", ""])
+    release = made(table, 'town = { role = "quasi-identifier" }', k=2, model="AG_CS")
+    shown = [row[0] for row in rows_of(release)]
+    assert (shown.count("*"), len(set(shown))) == (2, 4)
+    result = manifest_of(release)["result"]
+    assert result["proven_optimal"] is True
+    assert (result["rows_suppressed"], result["smallest_class"]) == (0, 2)
+    assert "node" not in result
+    report = verify(release)
+    assert report.ok
+    assert not [c for c in report.claims if c.status is CheckStatus.NOT_CHECKED]
+    forged = Path(shutil.copytree(release, release.parent / "forged"))
+    public = forged / "public/microdata.csv"
+    public.write_text(public.read_text("utf-8").replace("*,a", "Gera,a"), "utf-8")
+    seal_again(forged, manifest_of(forged))
+    assert not verify(forged).ok
 
 
 @pytest.mark.parametrize(

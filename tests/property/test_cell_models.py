@@ -45,6 +45,26 @@ def test_small_tables_get_the_optimum_and_its_proof(table: SmallTable, k: int, m
     assert found.statistics.suppressed == 0
 
 
+@given(small_tables(least_rows=4), st.integers(2, 3))
+@settings(deadline=None, max_examples=30)
+def test_levels_with_suppressed_cells_are_the_best_of_all_levels(table: SmallTable, k: int) -> None:
+    table = SmallTable(table.columns, table.rows[:6], table.hierarchies)
+    losses = []
+    for levels in product(*(range(table.hierarchies[name].height + 1) for name in table.columns)):
+        paths = [
+            {value: [path[level], STAR] for value, path in each.items()}
+            for each, level in zip(table.paths, levels, strict=True)
+        ]
+        losses.append(reference.least_loss(table.rows, paths, k))
+    found = judged(table, k, model="AG_CS")
+    assert found.found.optimality == "proven optimal"
+    assert found.metrics["loss"] == pytest.approx(
+        float(min(each for each in losses if each is not None))
+    )
+    assert found.statistics.smallest >= k
+    assert found.statistics.suppressed == 0
+
+
 @given(small_tables(least_rows=6), st.integers(2, 4), st.booleans())
 @settings(deadline=None, max_examples=60)
 def test_the_forest_keeps_its_factor_and_the_bound_is_one(

@@ -197,6 +197,9 @@ def _meanings(
         if settings.get("model") in ("AS", "CS"):  # a suppressed cell is not a label
             rows = [(leaf, _STAR) for leaf in hierarchy.leaves]
             hierarchy = Hierarchy.from_rows(hierarchy.attribute, rows)
+        if settings.get("model") == "AG_CS" and hierarchy.height:
+            topped = [(*row[:-1], _STAR) for row in hierarchy.rows()]
+            hierarchy = Hierarchy.from_rows(hierarchy.attribute, topped)
         usual = "ranges" if settings.get("algorithm") == "k-optimize" else "nodes"
         ranges = settings.get("values", usual) == "ranges"
         found.append(Meanings(hierarchy, missing, ranges=ranges))

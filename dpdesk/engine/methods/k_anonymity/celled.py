@@ -170,7 +170,7 @@ def judge_cells(
         found = _local(table, settings, token, asked)
     elif settings.model == "AS":
         found = _columns(starred(table), settings, token)
-    elif settings.model in ("CG", "CS"):
+    elif settings.model in ("AG_CS", "CG", "CS"):
         found = _cell_model(table, settings, token)
     elif settings.algorithm == TOP_DOWN:
         found = _top_down(table, settings, token, asked)
@@ -213,19 +213,26 @@ def _mondrian(
 
 
 def _cell_model(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
-    """CG and CS: the best classes that are found, and a bound for all others."""
-    from dpdesk.engine.methods.k_anonymity.clustering import best_classes
+    """AG_CS, CG and CS: the best classes that are found, and a bound for all others."""
+    from dpdesk.engine.methods.k_anonymity.clustering import best_at_levels, best_classes
 
-    if settings.model == "CS":
-        table = starred(table)
-    scales = _scales(table)
-    found = best_classes(scales, table.codes, table.counts, settings.k, token)
+    table = starred(table) if settings.model == "CS" else table
+    if settings.model == "AG_CS":
+        table = _topped(table)
+    scales, levels = _scales(table), None
+    if settings.model == "AG_CS":
+        place = scales, table.codes, table.counts, settings.k, token
+        scales, found, levels = best_at_levels(*place)
+    else:
+        found = best_classes(scales, table.codes, table.counts, settings.k, token)
     cells = tuple(
         part_cells(scale, found.parts, column, ranges=False) for column, scale in enumerate(scales)
     )
     kept = np.ones(len(found.parts.rows), np.bool_)
     release = CellRelease(table, cells, found.parts.tuples, found.parts.rows, kept)
     internal: dict[str, object] = {"least_loss": found.least, "loss_of_cells": found.cost}
+    if levels is not None:
+        internal["levels_of_columns"] = dict(zip(table.attributes, levels, strict=True))
     if found.factor:
         internal["proven_factor"] = found.factor
     if settings.model == "CG" and (covers := release.covers()):
@@ -240,6 +247,17 @@ def starred(table: AlignedTable) -> AlignedTable:
         for hierarchy in table.hierarchies
     )
     return replace(table, hierarchies=plain)
+
+
+def _topped(table: AlignedTable) -> AlignedTable:
+    """The table with hierarchies whose top is ``*``, as suppressed cells show it."""
+    trees = tuple(
+        Hierarchy.from_rows(tree.attribute, [(*row[:-1], ROOT) for row in tree.rows()])
+        if tree.height and tree.labels[-1][0] != ROOT
+        else tree
+        for tree in table.hierarchies
+    )
+    return replace(table, hierarchies=trees)
 
 
 def _columns(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:

@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
 from itertools import product
 from typing import Any
 
@@ -36,10 +37,12 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.engine.methods.k_anonymity.mondrian import Array, Parts, mondrian
 from dpdesk.engine.methods.k_anonymity.scales import Scale
+from dpdesk.engine.recoded import row_keys
 
 MOST_CLUSTERED = 20_000
 _MOST_CANDIDATES, _MOST_VARIABLES = 4_000, 20_000
 _NODE_LIMIT = 2_000
+_MOST_LEVELS, _MOST_WORK = 500, 1_000_000_000
 _CLOSE = 1e-9
 PROVEN, HEURISTIC = "proven optimal", "heuristic"
 
@@ -97,6 +100,125 @@ def best_classes(
         return Clustered(best, cost, least, factor)
     token.check()
     return _solved(program, Clustered(best, cost, least, factor), scales, places, counts, k)
+
+
+def best_at_levels(
+    scales: Sequence[Scale],
+    codes: NDArray[np.int32],
+    counts: Array,
+    k: int,
+    token: CancelToken,
+) -> tuple[tuple[Scale, ...], Clustered, tuple[int, ...]]:
+    """One level for each attribute and classes whose cells show it or the top: the best together.
+
+    Every cell loses at least what its level loses: that is a bound for all classes at these levels.
+    Levels are tried in the order of this bound and of the share of rows that would need more, until
+    no others can be better, or the work is done; those left out are then bounded alone. Scales are
+    those that show these levels. Raises Cancelled.
+    """
+    choices = _choices(scales, codes, counts, k, token)
+    best: tuple[tuple[Scale, ...], Clustered, tuple[int, ...]] | None = None
+    least, work = choices.beyond, 0
+    for bound, levels in choices.levels:
+        if best is not None and bound >= best[1].cost - _CLOSE:
+            least = min(least, bound)
+            continue
+        token.check()
+        shown = _showing(scales, levels)
+        of_tuple, first = _at_levels(shown, codes)
+        size = len(first)
+        work += size * (size if size <= MOST_CLUSTERED else _NODE_LIMIT)
+        if best is not None and work > _MOST_WORK:
+            least = min(least, bound)
+            continue
+        sums = np.bincount(of_tuple, counts).astype(np.int64)
+        found = best_classes(shown, codes[first], sums, k, token)
+        own = found.cost if found.optimality == PROVEN else max(found.least, bound)
+        least = min(least, own)
+        if best is None or found.cost < best[1].cost - _CLOSE:
+            parts = _divided(found.parts, of_tuple, counts, codes, shown)
+            best = shown, replace(found, parts=parts, factor=0), levels
+    if best is None:
+        raise ValueError("a table has at least one node")
+    cost = best[1].cost
+    proven = cost <= least + _CLOSE
+    return best[0], replace(best[1], least=min(least, cost), proven=proven), best[2]
+
+
+@dataclass(frozen=True, eq=False)
+class _Choices:
+    """Levels to try, each with what cells lose at least; all others lose ``beyond`` or more."""
+
+    levels: list[tuple[float, tuple[int, ...]]]
+    beyond: float
+
+
+def _choices(
+    scales: Sequence[Scale], codes: NDArray[np.int32], counts: Array, k: int, token: CancelToken
+) -> _Choices:
+    """The levels of the least bounds, those first that leave least to do."""
+    rows, bounds = float(counts.sum()), []
+    for j, scale in enumerate(scales):
+        places = scale.places[codes[:, j]]
+        each = []
+        for level in range(len(scale.nodes)):
+            own = replace(scale, shown=frozenset({level, len(scale.nodes) - 1}))
+            lost = node_losses(own)[scale.nodes[level][places]]
+            each.append((float((lost * counts).sum()) / rows / len(scales), level))
+        bounds.append(sorted(each))
+    start = (0,) * len(scales)
+    waiting, known = [(sum(each[0][0] for each in bounds), start)], {start}
+    found: list[tuple[float, float, tuple[int, ...]]] = []
+    while waiting and len(found) < _MOST_LEVELS:
+        token.check()
+        bound, ranks = heappop(waiting)
+        levels = tuple(each[rank][1] for each, rank in zip(bounds, ranks, strict=True))
+        of_tuple, _ = _at_levels(_showing(scales, levels), codes)
+        sums = np.bincount(of_tuple, counts)
+        small = float(sums[sums < k].sum()) / rows
+        found.append((bound + small * (1 - bound), bound, levels))
+        for j, each in enumerate(bounds):
+            more = (*ranks[:j], ranks[j] + 1, *ranks[j + 1 :])
+            if more[j] < len(each) and more not in known:
+                known.add(more)
+                at = sum(b[rank][0] for b, rank in zip(bounds, more, strict=True))
+                heappush(waiting, (at, more))
+    beyond = min((bound for bound, _ in waiting), default=math.inf)
+    return _Choices([(bound, levels) for _, bound, levels in sorted(found)], beyond)
+
+
+def _showing(scales: Sequence[Scale], levels: Sequence[int]) -> tuple[Scale, ...]:
+    return tuple(
+        replace(scale, shown=frozenset({level, len(scale.nodes) - 1}))
+        for scale, level in zip(scales, levels, strict=True)
+    )
+
+
+def _at_levels(scales: Sequence[Scale], codes: NDArray[np.int32]) -> tuple[Array, Array]:
+    """The class of each tuple when each cell shows its level, and a tuple of each class."""
+    columns = [
+        scale.released[scale.nodes[0][scale.places[codes[:, j]]]] for j, scale in enumerate(scales)
+    ]
+    keys = row_keys(np.stack(columns, axis=1), [len(scale.parents) for scale in scales])
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return which.reshape(-1), first
+
+
+def _divided(
+    parts: Parts, of_tuple: Array, counts: Array, codes: NDArray[np.int32], scales: Sequence[Scale]
+) -> Parts:
+    """Parts of classes of tuples as parts of the tuples, in any order within a class."""
+    entries = np.argsort(parts.tuples, kind="stable")
+    tuples = np.argsort(of_tuple, kind="stable")
+    ends, own = np.cumsum(parts.rows[entries]), np.cumsum(counts[tuples])
+    cuts = np.unique(np.concatenate([[0], ends, own]))
+    entry = entries[np.searchsorted(ends, cuts[:-1], side="right")]
+    held = tuples[np.searchsorted(own, cuts[:-1], side="right")]
+    order = np.argsort(entry, kind="stable")
+    entry, held, rows = entry[order], held[order], np.diff(cuts)[order]
+    places = np.stack([s.places[codes[held, j]] for j, s in enumerate(scales)], axis=1)
+    starts = np.searchsorted(entry, parts.starts)
+    return Parts(held, rows, places.astype(np.int32), starts)
 
 
 def loss_of(scales: Sequence[Scale], parts: Parts) -> float:

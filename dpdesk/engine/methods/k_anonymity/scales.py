@@ -25,7 +25,8 @@ class Scale:
     it, ``parents`` the node above (the top is its own). ``joins[p]`` is the lowest level at which
     the leaves at places p and p + 1 are in one node. ``numeric`` says that all values but missing
     ones are numbers, ``listed`` that the hierarchy is nothing but the values and a top:
-    ranges follow from these. ``missing`` are leaf codes.
+    ranges follow from these. ``missing`` are leaf codes. Cells show nodes of the levels ``shown``
+    alone (None: of any), the top among them.
     """
 
     hierarchy: Hierarchy
@@ -40,6 +41,7 @@ class Scale:
     numeric: bool
     listed: bool
     missing: frozenset[int]
+    shown: frozenset[int] | None = None
 
     @property
     def leaves(self) -> int:
@@ -77,12 +79,15 @@ class Scale:
 
     @cached_property
     def released(self) -> Places:
-        """For each node, the lowest one above it, or itself, whose label means no other values."""
+        """For each node, the lowest one above it, or itself, that may be shown and whose label
+        means no other values.
+        """
         found = np.arange(len(self.parents))
         for node in range(len(found) - 1, -1, -1):
             means = self.widest[node]
             inside = self.low[means] <= self.low[node] and self.high[node] <= self.high[means]
-            if not inside:
+            hidden = self.shown is not None and int(self.levels[node]) not in self.shown
+            if not inside or hidden:
                 found[node] = found[self.parents[node]]
         return found
 

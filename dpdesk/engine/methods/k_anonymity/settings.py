@@ -35,7 +35,7 @@ OPTIMAL = "optimal"
 SAMARATI = "samarati"
 INCOGNITO, GENETIC = "incognito", "genetic"
 MONDRIAN, K_OPTIMIZE, TOP_DOWN = "mondrian", "k-optimize", "top-down"
-CELLED = (MONDRIAN, K_OPTIMIZE, TOP_DOWN, "CG", "CS", "AS")
+CELLED = (MONDRIAN, K_OPTIMIZE, TOP_DOWN, "AG_CS", "CG", "CS", "AS")
 """Algorithms and models that give every tuple values of its own, and no column a level."""
 ALONE = (
     "require",
@@ -72,7 +72,7 @@ _MAX_SUPPRESSION = ShareParameter(
     suggested=Fraction(2, 100),
     applies=Condition("model", ("AG_TS", "TS")),
 )
-_MODEL = PlannedChoiceParameter(
+_MODEL = ChoiceParameter(
     key="model",
     label="Model",
     help="What is generalised and what is left out to reach k.",
@@ -86,6 +86,12 @@ _MODEL = PlannedChoiceParameter(
             "AG",
             "Whole columns generalised, no row suppressed",
             "Each quasi-identifier is released at one level, high enough for every row.",
+        ),
+        Choice(
+            "AG_CS",
+            "Whole columns generalised, single cells suppressed",
+            "Each quasi-identifier is released at one level, and cells of rare rows become *; no "
+            "row is lost.",
         ),
         Choice(
             "CG",
@@ -109,7 +115,6 @@ _MODEL = PlannedChoiceParameter(
         ),
     ),
     default="AG_TS",
-    not_yet=("AG_CS",),
 )
 _ALGORITHM = ChoiceParameter(
     key="algorithm",
@@ -554,7 +559,7 @@ def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], 
     if settings.model != "AG_TS" and settings.algorithm in CELLED:
         raise _apart(where, "algorithm", f'model = "{settings.model}"')
     for key, usual in (("algorithm", OPTIMAL), ("objective", "loss")):
-        if settings.model in ("CG", "CS") and parameters.get(key) != usual:
+        if settings.model in ("AG_CS", "CG", "CS") and parameters.get(key) != usual:
             raise _apart(where, key, f'model = "{settings.model}"')
     defaults = (None, False, (), Nested(()), CATEGORY, IGNORE, "")
     for key in ALONE:
