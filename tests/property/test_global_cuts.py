@@ -14,8 +14,9 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells
 from dpdesk.engine.methods.k_anonymity.globally import KOptimize, top_down
-from dpdesk.engine.methods.k_anonymity.scales import scale_of
+from dpdesk.engine.methods.k_anonymity.scales import range_text, scale_of
 from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS, Settings
+from dpdesk.verifiers.anonymity.following import Meanings
 from tests.helpers.small_tables import SmallTable, small_tables
 
 
@@ -72,6 +73,27 @@ def test_k_optimize_finds_the_least_discernibility(table: SmallTable, k: int, sh
     assert few.least <= expected <= few.cost
     assert all_ is not None
     assert (all_.cost, all_.optimality) == (expected, "proven optimal")
+
+
+@given(
+    st.sets(st.sampled_from(["a", "b", "c", "*", "", "a, b", "b, c", "{a, b}", "{a", "b}", "é,a"])),
+    st.data(),
+)
+def test_a_list_is_read_as_the_values_that_it_stands_for(
+    values: set[str], data: st.DataObject
+) -> None:
+    whole = Hierarchy.from_rows("a", [(value, "*") for value in sorted({*values, "a", "d"})])
+    scale = scale_of(whole, frozenset(), by_size=True)
+    held = sorted(data.draw(st.sets(st.integers(0, scale.leaves - 1), min_size=2)))
+    text = range_text(scale, held)
+    shown = {whole.leaves[code] for code in held}
+    if not any("," in leaf or leaf[:1] == "{" for leaf in whole.leaves):
+        assert text is not None
+    if text is not None:
+        meaning = Meanings(whole, (), ranges=True)
+        cover = meaning.cover(text)
+        assert cover is not None
+        assert {leaf for leaf, place in meaning.place.items() if cover.holds(place)} == shown
 
 
 def test_intervals_with_the_same_label_are_judged_as_the_class_that_they_become() -> None:

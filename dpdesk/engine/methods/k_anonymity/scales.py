@@ -15,6 +15,8 @@ from dpdesk.core.parameters import exact_number
 
 Places = NDArray[np.int64]
 
+_BETWEEN = ", "
+
 
 @dataclass(frozen=True, eq=False)
 class Scale:
@@ -57,6 +59,11 @@ class Scale:
     def texts(self) -> tuple[str, ...]:
         """The label of each node."""
         return tuple(text for labels in self.hierarchy.labels for text in labels)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The values."""
+        return frozenset(self.hierarchy.leaves)
 
     @cached_property
     def levels(self) -> Places:
@@ -178,7 +185,8 @@ def number_of(text: str) -> Fraction | None:
 def range_text(scale: Scale, held: Sequence[int]) -> str | None:
     """What a range shows of the leaves (codes) that occur; None where only ``*`` or a node can.
 
-    Numbers ``[20, 35]``, texts without a hierarchy ``{a, b}``, one value as itself.
+    Numbers ``[20, 35]``, texts without a hierarchy ``{a, b}``, one value as itself. A list in which
+    values with commas could be read as others shows nothing.
     """
     leaves = scale.hierarchy.leaves
     if len(held) == 1:
@@ -189,5 +197,20 @@ def range_text(scale: Scale, held: Sequence[int]) -> str | None:
         ordered = sorted(held, key=lambda code: (scale.numbers[code] or 0, leaves[code]))
         return f"[{leaves[ordered[0]]}, {leaves[ordered[-1]]}]"
     if scale.listed:
-        return "{" + ", ".join(sorted(leaves[code] for code in held)) + "}"
+        values = sorted(leaves[code] for code in held)
+        return _list_text(scale, values)
     return None
+
+
+def _list_text(scale: Scale, values: Sequence[str]) -> str | None:
+    """``{a, b}``; None where a reader who knows all values would read other ones."""
+    inside = _BETWEEN.join(values)
+    text = "{" + inside + "}"
+    if text in scale.known:
+        return None
+    if not any(_BETWEEN in value for value in values):
+        return text
+    around = f"{_BETWEEN}{inside}{_BETWEEN}"
+    read = {value for value in scale.known if f"{_BETWEEN}{value}{_BETWEEN}" in around}
+    apart = {*inside.split(_BETWEEN)}
+    return text if read == {*values} and not apart <= scale.known else None
