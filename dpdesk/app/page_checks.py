@@ -299,9 +299,11 @@ def _role_fault(
         return "`roles` are not those of its plan"
     named = manifest.guarantee.parameters
     keys = {"quasi_identifiers": Role.QUASI_IDENTIFIER} | {role.value: role for role in Role}
+    apart = named.get("separated")  # such columns are named there alone
+    listed = [name for name in columns if not isinstance(apart, list) or name not in apart]
     for key, value in named.items():
         role = keys.get(key)
-        if role is not None and value != [name for name in columns if roles[name] is role]:
+        if role is not None and value != [name for name in listed if roles[name] is role]:
             return msg("its plan has other {role} columns than the guarantee", role=role.value)
     linked = plan.linkages(columns)
     said = linkages_from(named, list(linked))

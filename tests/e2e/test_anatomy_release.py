@@ -100,6 +100,18 @@ def test_two_runs_of_one_plan_have_other_groups(
     assert table(clinic.release(plan, folder / "again", context).out) != table(made)
 
 
+def test_another_column_may_be_sensitive_and_released_as_it_is(
+    context: AppContext, tmp_path: Path
+) -> None:
+    clinic.write_source(tmp_path)
+    other = '[attributes.job]\nrole = "sensitive"\n'
+    plan = clinic.write_plan(tmp_path, ASKED, other, method="anatomy")
+    made = clinic.release(plan, tmp_path / "release", context).out
+    assert manifest_of(made)["guarantee"]["parameters"]["sensitive"] == ["job"]
+    assert verified(context, made).ok
+    assert verified(context, made, tmp_path / clinic.SOURCE).ok
+
+
 def test_the_release_verifies_with_and_without_its_source(
     context: AppContext, folder: Path, made: Path, tmp_path: Path
 ) -> None:
