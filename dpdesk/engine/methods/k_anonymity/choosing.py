@@ -153,6 +153,7 @@ class Shortfall:
     suppressed: int
     largest_k: int
     by_hand: bool
+    generalises: bool = True
 
     @classmethod
     def of(
@@ -177,6 +178,7 @@ class Shortfall:
             suppressed=int(sizes[sizes < settings.k].sum()),
             largest_k=int(ascending[min(place, len(ascending) - 1)]),
             by_hand=settings.levels is not None,
+            generalises=settings.model != "TS",
         )
 
     @property
@@ -232,7 +234,8 @@ class Shortfall:
             ways.append(f"allow max_suppression = {self.share}")
         if self.largest_k >= 2:
             ways.append(msg("set k = {largest_k}", largest_k=self.largest_k))
-        hint = joined(ways, " or ") or "choose higher levels"
+        higher = "choose higher levels" if self.generalises else "choose a model that generalises"
+        hint = joined(ways, " or ") or higher
         return RefusedError(
             "k-anonymity.infeasible",
             self.sentence,

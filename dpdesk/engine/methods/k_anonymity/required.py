@@ -170,6 +170,7 @@ def _bound(raw: object, model: str, variant: str, where: str) -> Fraction:
             raise _bad(where, key, raw, wanted)
         return bound
     wanted = "a number above 0" if model == LIKENESS else "a share from 0 to 1"
+    wanted = "a share above 0, at most 1" if model == SHARE else wanted
     bound = _number(raw, key, where, wanted)
     if bound < 0 or (bound == 0 and model != CLOSENESS) or (bound > 1 and model != LIKENESS):
         raise _bad(where, key, raw, wanted)

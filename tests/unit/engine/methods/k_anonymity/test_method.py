@@ -142,6 +142,13 @@ def test_levels_that_leave_no_row_are_refused_whatever_is_allowed() -> None:
         run(given_of(PEOPLE, k=5, levels={"age": 0, "sex": 0}, max_suppression=1))
 
 
+def test_where_nothing_is_generalised_the_hint_does_not_speak_of_levels() -> None:
+    table = SmallTable(("age",), tuple((leaf,) for leaf in AGE.leaves[:2]), {"age": AGE})
+    with pytest.raises(RefusedError, match="every class is smaller than k") as caught:
+        run(given_of(table, k=2, model="TS", max_suppression=1))
+    assert caught.value.hint == "Choose a model that generalises."
+
+
 def test_a_level_above_the_top_is_bad_input() -> None:
     with pytest.raises(InputError, match="the level of `sex` is 2, expected 0 to 1"):
         run(given_of(PEOPLE, k=2, levels={"age": 0, "sex": 2}))

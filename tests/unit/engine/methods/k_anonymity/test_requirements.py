@@ -184,7 +184,7 @@ def test_what_is_left_is_measured_again(t, kept):
         ({"model": "t-closeness", "t": 2}, "`t` is 2"),
         ({"model": "t-closeness", "t": "0.2"}, "`t` is"),
         ({"model": "x"}, "`model` is"),
-        ({"model": "alpha-k", "alpha": 0}, "`alpha` is 0"),
+        ({"model": "alpha-k", "alpha": 0}, "`alpha` is 0, expected a share above 0"),
         ({"model": "beta-likeness", "beta": 1, "variant": "equal"}, "`variant` is"),
     ],
 )
