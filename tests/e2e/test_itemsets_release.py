@@ -215,10 +215,6 @@ def _top(said: Said, public: Path) -> None:
     said["parameters"]["top"] = 19
 
 
-def _squares(said: Said, public: Path) -> None:
-    said["parameters"]["reconstruct"] = "least-squares"
-
-
 MINED: dict[str, Forgery] = {
     name: FORGERIES[name]
     for name in ("swap", "add", "drop", "rename", "uncover", "sensitivity", "exact")
@@ -231,7 +227,6 @@ MINED: dict[str, Forgery] = {
     "rho": _rho,
     "basis": _basis,
     "top": _top,
-    "squares": _squares,
 }
 
 
