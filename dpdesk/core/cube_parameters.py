@@ -191,9 +191,19 @@ class HashesParameter(TextListParameter):
         return "a list of SHA-256 codes of 64 small hexadecimal digits, each once"
 
 
+FURTHEST = Fraction(10) ** 30
+
+
+def _is_usual(number: Fraction) -> bool:
+    return 1 / FURTHEST <= number <= FURTHEST
+
+
 @dataclass(frozen=True)
 class CuboidNumbersParameter(StructuredParameter):
-    """A positive number for some cuboids: a list of ``{ dimensions = ["age"], <number> = 2 }``."""
+    """A positive number for some cuboids: a list of ``{ dimensions = ["age"], <number> = 2 }``.
+
+    It is between ``FURTHEST`` and one over it, so that no sum or product of such numbers overflows.
+    """
 
     number: str = "weight"
 
@@ -207,7 +217,7 @@ class CuboidNumbersParameter(StructuredParameter):
         if not isinstance(item, Mapping) or set(item) != {"dimensions", self.number}:
             return False
         number = exact_number(item[self.number])
-        return _is_texts(item["dimensions"]) and number is not None and number > 0
+        return _is_texts(item["dimensions"]) and number is not None and _is_usual(number)
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""

@@ -15,9 +15,9 @@ SAMPLE = {
     "csv": ("dp-cube", b'zz,"f,1,,1'), "csv-utf-16": ("dp-graph", b"zz,\xff,1,,1"),
     "fixed": ("dp-graph", b"K\xf8benhavn,f,1,,1"), "xlsx": ("dp-graph", '<row r="2">'),
     "xlsm": ("dp-cube", 't="s"><v>999999'), "parquet": ("dp-cube", b"\xed\xa0\x80"),
-    "parquet-texts": ("dp-graph", "e\u0301"), "sqlite": ("dp-graph", b"\xc3"),
-    "duckdb": ("dp-graph", 1e308), "duckdb-texts": ("dp-cube", "2020-02-30"),
-    "sav": ("dp-cube", b"\xc3"), "zsav": ("dp-graph", 5e-324), "dta": ("dp-graph", b"a\0b"),
+    "parquet-texts": ("dp-graph", "e\u0301"), "sqlite": ("priview", b"\xc3"),
+    "duckdb": ("dp-graph", 1e308), "duckdb-texts": ("itemsets", "2020-02-30"),
+    "sav": ("priview", b"\xc3"), "zsav": ("dp-graph", 5e-324), "dta": ("dp-graph", b"a\0b"),
     "sas7bdat": ("dp-cube", b"\xff\xfe"), "xpt-5": ("dp-graph", b"\0"),
     "xpt-8": ("dp-cube", b"\xe2\x82"),
 }  # fmt: skip

@@ -28,6 +28,16 @@ METHODS = {
         'measure = ["count", { sum = "pay", lower = 0, upper = 20 }]\n'
         'domains = { sex = ["f", "m", "other"], born = ["1980-01-01", "1980-01-02", "1980-01-03"] }'
     ),
+    "priview": (
+        'dimensions = ["sex", "born", "age"]\noutside = { sex = "other" }\n'
+        'views = [["sex", "born"], ["born", "age"]]\nmarginals = [["sex"], ["age", "born"]]\n'
+        'domains = { sex = ["f", "m", "other"], age = ["20", "21", "22", "other"], '
+        'born = ["1980-01-01", "1980-01-02", "1980-01-03"] }'
+    ),
+    "itemsets": (
+        'dimensions = ["sex", "born"]\ntop = 3\n'
+        'domains = { sex = ["m", "f"], born = ["1980-01-02", "1980-01-01"] }'
+    ),
     "dp-graph": 'ends = ["person", "sex"]\nnodes = ["Åsa 1", "Åsa 2", "f", "m", "zz"]',
 }
 _INTERNAL = ("source", "commitment_key", "timings", "environment", "budget")
@@ -75,7 +85,7 @@ def release(folder: Path, source: OddSource, rows: Sequence[Any], method: str) -
     columns = [json.dumps(column) for column in keys.get("columns", [])]
     if columns:
         lines = (*lines, "columns = [" + ", ".join(columns).replace('": ', '" = ') + "]")
-    role = '[attributes]\nperson = { role = "cluster" }\n' if method == "dp-cube" else ""
+    role = "" if method == "dp-graph" else '[attributes]\nperson = { role = "cluster" }\n'
     plan = folder / "plan.toml"
     plan.write_text(
         "version = 1\n[source]\n"
@@ -116,6 +126,8 @@ def most(table: str, method: str) -> float:
     """What the values of a table may change by, all together."""
     if method == "dp-graph":
         return 2 if "degrees" in table else 1
+    if table == "itemsets.csv":
+        return 3  # each of its three sets by one
     return 20 if "pay" in table else 1
 
 

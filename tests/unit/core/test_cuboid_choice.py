@@ -206,3 +206,11 @@ def test_a_table_that_was_published_as_exact_alone_loses_its_weight_with_its_exa
 def test_cells_that_do_not_fit_their_table_are_no_choice(cells: object) -> None:
     with pytest.raises((ValueError, TypeError)):
         choice(exact=[{"cuboid": ["sex", "region"], "cells": cells}])
+
+
+@pytest.mark.parametrize("number", [1e308, 1e31, 1e-31, 5e-324, 0, -1])
+def test_weights_that_no_sum_could_hold_are_refused(number: float) -> None:
+    weights = [{"dimensions": [name], "weight": number} for name in ("age", "sex")]
+    given = {"dimensions": ["age", "sex"], "publish": [["sex"]], "weights": weights, "epsilon": 1}
+    with pytest.raises(InputError, match="weights"):
+        parse_parameters(PARAMETERS, given, "plan")

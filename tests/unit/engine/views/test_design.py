@@ -161,3 +161,10 @@ def test_a_weight_moves_the_budget_to_the_views_that_hold_the_analysis() -> None
 def test_what_does_not_go_together_is_refused(keys: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         design_of("abc", **keys)
+
+
+@pytest.mark.parametrize("number", [1e30, 1e-30])
+def test_the_furthest_weights_make_shares_that_add_up(number: float) -> None:
+    weights = [{"dimensions": ["a"], "weight": number}, {"dimensions": ["b"], "weight": number}]
+    made = design_of("abc", views=[["a", "b"], ["b", "c"]], weights=weights)
+    assert sum(made.chosen.shares) == 1
