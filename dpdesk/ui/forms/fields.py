@@ -35,6 +35,7 @@ from dpdesk.core.list_parameters import (
     TextParameter,
 )
 from dpdesk.core.parameters import (
+    Choice,
     ChoiceParameter,
     IntegerParameter,
     LevelsParameter,
@@ -589,11 +590,14 @@ class ChoiceField(Field):
     def __init__(self, parameter: ChoiceParameter) -> None:
         super().__init__(parameter)
         self._choices = parameter.choices
+        if parameter.default is None and not parameter.required:
+            usual = Choice("", self.tr("As usual"), parameter.help)
+            self._choices = (usual, *self._choices)
         self._combo = NarrowCombo()
         self._name(self._combo)
         self._combo.set_help(self._combo.toolTip())
         leave_wheel(self._combo)
-        for number, choice in enumerate(parameter.choices):
+        for number, choice in enumerate(self._choices):
             self._combo.addItem(choice.label, choice.value)
             self._combo.setItemData(number, choice.help, Qt.ItemDataRole.ToolTipRole)
         self._help = QLabel()
@@ -614,8 +618,7 @@ class ChoiceField(Field):
 
     def plain(self) -> object:
         """See :meth:`Field.plain`."""
-        value: object = self._combo.currentData()
-        return value
+        return self._combo.currentData() or None
 
     def set_plain(self, value: object) -> None:
         """See :meth:`Field.set_plain`; an unknown value shows as no choice."""

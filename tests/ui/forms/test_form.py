@@ -23,6 +23,7 @@ from dpdesk.core.parameters import (
     ParameterValue,
     ShareParameter,
 )
+from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.forms.fields import ChoiceField, IntegerField, LevelsField, ShareField, TextField
 from dpdesk.ui.theme import ThemeManager
@@ -262,3 +263,16 @@ def test_a_share_that_need_not_be_given_is_left_out_while_it_is_nothing(qtbot: Q
     assert form.values() == {}
     form.set_values({"max": 0.25})
     assert form.values() == {"max": 0.25}
+
+
+def test_a_choice_without_a_default_of_its_own_is_left_to_the_method(qtbot: QtBot) -> None:
+    """k-Optimize shows ranges and Mondrian labels, unless one of the two is chosen."""
+    parameters = {each.key: each for each in KAnonymity.parameters}
+    values = parameters["values"]
+    assert isinstance(values, ChoiceParameter)
+    field = ChoiceField(values)
+    qtbot.addWidget(field)
+    assert field.plain() is None
+    for chosen in ("ranges", "nodes", None):
+        field.set_plain(chosen)
+        assert field.plain() == chosen
