@@ -16,6 +16,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
+from dpdesk.verifiers.anonymity.missing import ANY, CATEGORY, marked, missing_labels, staying
 from dpdesk.verifiers.anonymity.requirements import Held, Required, kept_classes, number_rows
 
 
@@ -27,6 +28,7 @@ def claimed_recoding(
     roles: Mapping[str, Role],
     hierarchies: Mapping[str, Hierarchy],
     token: CancelToken,
+    missing_as: str = CATEGORY,
 ) -> Recoding:
     """Values at the levels of ``node``, without the classes below ``k`` or what is ``required``.
 
@@ -36,11 +38,14 @@ def claimed_recoding(
     table = source.frequency_table(tuple(node), token)
     mapping: dict[str, dict[str, str]] = {}
     labels: list[tuple[str, ...]] = []
+    named: list[frozenset[str]] = []
     columns: list[NDArray[np.int32]] = []
     for position, (name, level) in enumerate(node.items()):
         token.check()
         found = released_texts(table, position, hierarchies[name], level)
         mapping[name] = found
+        place = table, position, found, hierarchies[name], level
+        named.append(missing_labels(*place, missing_as))
         index = {label: code for code, label in enumerate(dict.fromkeys(found.values()))}
         labels.append(tuple(index))
         codes = [index[found[value]] for value in table.domains[position]]
@@ -50,7 +55,8 @@ def claimed_recoding(
         each.attribute: held_in(each.attribute, table, tuples, source, hierarchies, token)
         for each in required
     }
-    small, gone = _small_classes(tuples, table.counts, k, required, held)
+    lost = marked(tuples, labels, named)
+    small, gone = _small_classes(tuples, table.counts, k, required, held, missing_as, lost)
     token.check()
     return Recoding(
         attributes=tuple(node),
@@ -83,6 +89,8 @@ def _small_classes(
     k: int,
     required: Sequence[Required],
     held: Mapping[str, Held],
+    missing_as: str,
+    lost: NDArray[np.bool_],
 ) -> tuple[NDArray[np.int32], int]:
     """The tuples of labels that are left out, and the number of their rows.
 
@@ -91,7 +99,13 @@ def _small_classes(
     classes, which = np.unique(tuples, axis=0, return_inverse=True)
     sizes = np.zeros(len(classes), np.int64)
     np.add.at(sizes, which.reshape(-1), counts)
-    gone = ~kept_classes(sizes, k, required, held)
+    if missing_as == ANY:
+        gone = np.zeros(len(classes), np.bool_)
+        gone[which.reshape(-1)] = ~staying(ANY, tuples, lost, counts, k)
+    else:
+        counted = sizes.copy()
+        counted[which.reshape(-1)[lost.any(axis=1)]] = 0
+        gone = ~kept_classes(counted, k, required, held)
     return classes[gone], int(sizes[gone].sum())
 
 

@@ -23,10 +23,13 @@ from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.recoding import TupleRecoding
 from dpdesk.core.schema import Role
-from dpdesk.verifiers.anonymity.remaking import held_in, tree_of
+from dpdesk.verifiers.anonymity.missing import ANY, CATEGORY, NONE, missing_labels, staying
+from dpdesk.verifiers.anonymity.remaking import held_in, released_texts, tree_of
 from dpdesk.verifiers.anonymity.requirements import Held, kept_classes, number_rows
 from dpdesk.verifiers.anonymity.verification import (
     MANIFEST,
+    MISSING_VALUES,
+    NONE_MISSING,
     RELEASED_ROLES,
     TABLE,
     Claimed,
@@ -71,6 +74,7 @@ class _Generalised:
     sizes: NDArray[np.int64]  # sizes of the kept classes
     leaves: tuple[frozenset[str], ...]  # of the plan's hierarchies
     told: tuple[Told, ...]  # what a release may tell of each
+    missing: tuple[frozenset[str], ...]  # labels of each that mean a missing value
 
     @property
     def rows(self) -> int:
@@ -122,6 +126,8 @@ def verify_against_source(
         node = ClaimCheck("node", _FAILED, error.sentence, MANIFEST)
         return merged(public, [*checks, node])
     checks.append(_table_check(found, claimed, published, token))
+    if checks[-1].status is not _FAILED:
+        checks += _missing_checks(found, claimed)
     checks += _number_checks(found, manifest, result)
     checks += _metric_checks(found, result, token)
     return merged(public, checks)
@@ -196,14 +202,60 @@ def _generalise(
         used.append(hierarchy)
         levels.append(level)
     kept, sizes = _classes(labels, table.counts, claimed.k)
+    missing, lost = _missing(claimed, table, labels, used, levels)
     if claimed.required:
-        kept, sizes = _requiring(claimed, table, labels, source, hierarchies, token)
+        place = source, hierarchies, token
+        kept, sizes = _requiring(claimed, table, labels, np.asarray(lost.any(axis=1)), *place)
+    elif claimed.missing_as != CATEGORY:
+        kept = staying(claimed.missing_as, labels, lost, table.counts, claimed.k)
+        which = number_rows(labels)
+        sizes = np.bincount(which[kept], table.counts[kept]).astype(np.int64)
+        sizes = sizes[sizes > 0]
     leaves = tuple(frozenset(hierarchies[name].labels[0]) for name in table.attributes)
     told = tuple(
         told_of(table, place, used[place], leaves[place], kept, remade.get(name))
         for place, name in enumerate(table.attributes)
     )
-    return _Generalised(table, tuple(used), tuple(levels), labels, kept, sizes, leaves, told)
+    at = table, tuple(used), tuple(levels), labels
+    return _Generalised(*at, kept, sizes, leaves, told, missing)
+
+
+def _missing(
+    claimed: Claimed,
+    table: FrequencyTable,
+    labels: NDArray[np.int64],
+    used: Sequence[Hierarchy],
+    levels: Sequence[int],
+) -> tuple[tuple[frozenset[str], ...], NDArray[np.bool_]]:
+    """The labels of each column that mean a missing value, and the cells that hold them."""
+    lost = np.zeros(labels.shape, np.bool_)
+    found = []
+    for place, (hierarchy, level) in enumerate(zip(used, levels, strict=True)):
+        texts = released_texts(table, place, hierarchy, level)
+        named = missing_labels(table, place, texts, hierarchy, level, claimed.missing_as)
+        at = [code for code, text in enumerate(hierarchy.labels[level]) if text in named]
+        lost[:, place] = np.isin(labels[:, place], at)
+        found.append(named)
+    return tuple(found), lost
+
+
+def _missing_checks(found: _Generalised, claimed: Claimed) -> list[ClaimCheck]:
+    """Which released labels mean a missing value, by the source."""
+    if claimed.missing_as == NONE:
+        text = "the source gives this table without such rows"
+        return [ClaimCheck(NONE_MISSING, _CONFIRMED, text, TABLE)]
+    if claimed.missing_as != ANY:
+        return []
+    shown = {}
+    for place, name in enumerate(claimed.quasi_identifiers):
+        labels = sorted(found.missing[place] & set(_value_counts(found, place)))
+        if labels:
+            shown[name] = tuple(labels)
+    claim = MISSING_VALUES
+    if shown != dict(claimed.missing):
+        text = "the guarantee names other values than the source gives"
+        return [ClaimCheck(claim, _FAILED, text, MANIFEST)]
+    return [ClaimCheck(claim, _CONFIRMED, "the source gives the same ones", MANIFEST)]
 
 
 def told_of(
@@ -294,11 +346,15 @@ def _requiring(
     claimed: Claimed,
     table: FrequencyTable,
     labels: NDArray[np.int64],
+    lost: NDArray[np.bool_],
     source: FrequencySource,
     hierarchies: Mapping[str, Hierarchy],
     token: CancelToken,
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """As :func:`_classes`, where classes must pass what is required besides k."""
+    """As :func:`_classes`, where classes must pass what is required besides k.
+
+    Tuples that are ``lost``, with a missing value that matches nothing, leave at once.
+    """
     held = {}
     for each in claimed.required:
         try:
@@ -316,7 +372,8 @@ def _requiring(
             ) from error
     which = number_rows(labels)
     sizes = np.bincount(which, table.counts).astype(np.int64)
-    kept = kept_classes(sizes, claimed.k, claimed.required, held)
+    counted = np.bincount(which, np.where(lost, 0, table.counts)).astype(np.int64)
+    kept = kept_classes(counted, claimed.k, claimed.required, held)
     return kept[which], sizes[kept]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpdesk.core.jobs import CancelToken
@@ -17,6 +17,7 @@ from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
+from dpdesk.verifiers.anonymity.missing import ANY, CATEGORY, NONE, marked, matches
 from dpdesk.verifiers.anonymity.requirements import (
     Held,
     Required,
@@ -38,11 +39,12 @@ RELEASED_ROLES = (
 """Roles of released columns that are no quasi-identifiers."""
 
 Linkages = Mapping[str, Linkage]
+Stated = Mapping[str, object]
 Worded = Callable[
-    [int, int, int, Mapping[str, Role], Linkages, Sequence[Mapping[str, object]]], Sentences
+    [int, int, int, Mapping[str, Role], Linkages, Sequence[Stated], Stated], Sentences
 ]
-"""Words a guarantee for k, the smallest class, suppressed rows, roles, what pseudonyms join, and
-what is required of classes besides k."""
+"""Words a guarantee for k, the smallest class, suppressed rows, roles, what pseudonyms join, what
+is required of classes besides k, and how missing values count."""
 
 _CONFIRMED = CheckStatus.CONFIRMED
 _FAILED = CheckStatus.FAILED
@@ -52,6 +54,8 @@ _NOT_CHECKABLE = CheckStatus.NOT_CHECKABLE
 _TOLERANCE = 1e-9
 CELLED = ("mondrian", "k-optimize", "top-down", "AG_CS", "CG", "CS", "AS")
 """Algorithms and models whose releases have no level for each quasi-identifier."""
+NONE_MISSING = "no released row misses a quasi-identifier below the top of its hierarchy"
+MISSING_VALUES = "values that mean a missing one"
 GENERALISES = "every released row generalises its original"
 """The claim on releases without a level for each quasi-identifier."""
 
@@ -60,13 +64,26 @@ GENERALISES = "every released row generalises its original"
 class Claimed:
     """The claim at the heart of a manifest: k over these columns, and what is ``required``.
 
-    ``stated`` are the requirements as the guarantee writes them.
+    ``stated`` are the requirements as the guarantee writes them; ``missing`` are the labels that
+    are said to mean a missing value, where that matches anything.
     """
 
     k: int
     quasi_identifiers: tuple[str, ...]
     stated: tuple[Mapping[str, object], ...] = ()
     required: tuple[Required, ...] = ()
+    missing_as: str = CATEGORY
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def semantics(self) -> dict[str, object]:
+        """How missing values count, as the guarantee states it."""
+        if self.missing_as == CATEGORY:
+            return {}
+        labels = {name: list(texts) for name, texts in self.missing.items()}
+        return {"missing_as": self.missing_as} | (
+            {"missing": labels} if self.missing_as == ANY else {}
+        )
 
 
 def verify_public(
@@ -86,7 +103,15 @@ def verify_public(
         return (claimed,)
     sizes = published.group_sizes(claimed.quasi_identifiers, token)
     token.check()
-    checks = [_k_check(claimed, sizes), _words_check(manifest, claimed, published, sizes, worded)]
+    fewest = sizes.smallest
+    if claimed.missing_as == ANY:
+        matched = _match_check(claimed, published, token)
+        checks, fewest = [matched[0]], matched[1]
+        said = "that those which the guarantee names mean a missing value is in the plan"
+        checks.append(ClaimCheck(MISSING_VALUES, _NEEDS_SOURCE, said, MANIFEST))
+    else:
+        checks = [_k_check(claimed, sizes), *_none_missing(claimed, published, token)]
+    checks.append(_words_check(manifest, claimed, published, fewest, worded))
     checks += _person_checks(manifest, claimed, published, token)
     checks += required_checks(claimed, published, token)
     checks += _parameter_checks(manifest, claimed)
@@ -202,7 +227,60 @@ def _claimed(manifest: Mapping[str, object], published: PublishedTable) -> Claim
     for each in required:
         if each.attribute not in parameters.get("sensitive", ()):
             return _bad("guarantee, require", each.attribute, "a sensitive column")
-    return Claimed(k, tuple(names), stated, required)
+    how, labels = parameters.get("missing_as", CATEGORY), parameters.get("missing", {})
+    if how not in (CATEGORY, ANY, NONE):
+        return _bad("guarantee, missing_as", how, '"category", "any" or "none"')
+    if not isinstance(labels, Mapping) or (labels and how != ANY) or not set(labels) <= {*names}:
+        return _bad("guarantee, missing", labels, "labels of quasi-identifiers")
+    try:
+        missing = {name: tuple(texts(listed)) for name, listed in labels.items()}
+    except TypeError:
+        return _bad("guarantee, missing", labels, "labels of quasi-identifiers")
+    if how == ANY and required:
+        return _bad("guarantee, missing_as", how, "a way that goes with requirements")
+    if how != CATEGORY and not has_levels(manifest.get("parameters")):
+        return _bad("guarantee, missing_as", how, "a category, where tuples have their own values")
+    return Claimed(k, tuple(names), stated, required, how, missing)
+
+
+def _match_check(
+    claimed: Claimed, published: PublishedTable, token: CancelToken
+) -> tuple[ClaimCheck, int]:
+    """Every row matches k rows, missing values matching anything; and the fewest matches."""
+    names = claimed.quasi_identifiers
+    claim = msg(
+        "each row matches k = {k:,} rows over {columns}", k=claimed.k, columns=", ".join(names)
+    )
+    counted = published.combinations(names, token)
+    held = [set(texts) for texts in counted.texts]
+    for name, labels in claimed.missing.items():
+        if not labels or not set(labels) <= held[names.index(name)]:
+            found = msg("no released value of `{column}` is a missing one", column=name)
+            return ClaimCheck(claim, _FAILED, found, TABLE), 0
+    lost = [frozenset(claimed.missing.get(name, ())) for name in names]
+    missing = marked(counted.codes, counted.texts, lost)
+    fewest = int(matches(counted.codes, missing, counted.rows).min(initial=2**62))
+    if not counted.rows.sum():
+        return ClaimCheck(claim, _FAILED, "the table has no rows", TABLE), 0
+    status = _CONFIRMED if fewest >= claimed.k else _FAILED
+    found = msg("counted; the row with the fewest matches {n:,}", n=fewest)
+    return ClaimCheck(claim, status, found, TABLE), fewest
+
+
+def _none_missing(
+    claimed: Claimed, published: PublishedTable, token: CancelToken
+) -> list[ClaimCheck]:
+    """Where missing values match nothing, no row has one; other marks than "" need the source."""
+    if claimed.missing_as != NONE:
+        return []
+    claim = NONE_MISSING
+    for name in claimed.quasi_identifiers:
+        empty = published.value_counts(name, token).get("", 0)
+        if empty:
+            found = msg("{n:,} rows have no value of `{column}`", n=empty, column=name)
+            return [ClaimCheck(claim, _FAILED, found, TABLE)]
+    found = "no field is empty; which other values mean a missing one is in the plan"
+    return [ClaimCheck(claim, _NEEDS_SOURCE, found, TABLE)]
 
 
 def _k_check(claimed: Claimed, sizes: GroupSizes) -> ClaimCheck:
@@ -239,7 +317,7 @@ def _words_check(
     manifest: Mapping[str, object],
     claimed: Claimed,
     published: PublishedTable,
-    sizes: GroupSizes,
+    fewest: int,
     worded: Worded,
 ) -> ClaimCheck:
     """The words must be those that the counted numbers and the columns' roles give, to the letter.
@@ -253,7 +331,7 @@ def _words_check(
     roles = _claimed_roles(guarantee, claimed, published)
     if isinstance(roles, ClaimCheck):
         return roles
-    if sizes.smallest < claimed.k:
+    if fewest < claimed.k:
         return ClaimCheck(claim, _FAILED, "they promise what the table does not keep", MANIFEST)
     linkages = _claimed_linkages(guarantee, roles)
     if linkages is None:
@@ -264,11 +342,11 @@ def _words_check(
     if wrong:
         found = f"`{wrong}` of its parameters is not what the table and the columns give"
         return ClaimCheck(claim, _FAILED, found, MANIFEST)
-    if miscounted(stated.get("claim"), claimed.k, sizes.smallest):
+    if claimed.missing_as != ANY and miscounted(stated.get("claim"), claimed.k, fewest):
         found = "`claim` has other numbers than the table gives"
         return ClaimCheck(claim, _FAILED, found, MANIFEST)
     told = suppressed or 0
-    words = worded(claimed.k, sizes.smallest, told, roles, linkages, claimed.stated)
+    words = worded(*(claimed.k, fewest, told, roles, linkages, claimed.stated, claimed.semantics))
     differing = first_difference(manifest, words)
     if differing is not None:
         found = msg("`{key}` is not what the counted numbers and the columns give", key=differing)
@@ -320,10 +398,12 @@ def _facts(claimed: Claimed, roles: Mapping[str, Role], linkages: Linkages) -> d
 
 def _asked(manifest: Mapping[str, object], claimed: Claimed) -> dict[str, object]:
     """The requirements of the guarantee, from the settings; the order of distances is its own."""
-    given = manifest.get("parameters")
-    listed = given.get("require") if isinstance(given, Mapping) else None
+    parameters = manifest.get("parameters")
+    given = parameters if isinstance(parameters, Mapping) else {}
+    how, listed = given.get("missing_as", CATEGORY), given.get("require")
+    semantics = {} if how == CATEGORY else {**claimed.semantics, "missing_as": how}
     if listed is None:
-        return {}
+        return semantics
     try:
         asked = [dict(as_table(each)) for each in as_list(listed)]
     except TypeError:
@@ -331,7 +411,7 @@ def _asked(manifest: Mapping[str, object], claimed: Claimed) -> dict[str, object
     for each, stated in zip(asked, claimed.stated, strict=False):
         if each.get("variant") == "ordered":
             each["order"] = stated.get("order", "values")
-    return {"require": asked}
+    return {"require": asked, **semantics}
 
 
 def required_checks(

@@ -105,8 +105,25 @@ def table_too_small(settings: Settings, rows: int, source: str) -> RefusedError 
 
 
 def requirements_not_met(settings: Settings, rows: int) -> RefusedError:
-    """The refusal where no levels give k and all that is required of sensitive columns."""
+    """The refusal where no levels give k and all that is required of sensitive columns.
+
+    Or k, where missing values are counted as the plan asks.
+    """
     allowed = settings.allowed(rows)
+    if not settings.required:
+        return RefusedError(
+            "k-anonymity.infeasible",
+            msg(
+                'No levels were found that give k = {k:,} with `missing_as = "{how}"`; {allowed} '
+                "of {rows} may be suppressed.",
+                k=settings.k,
+                how=settings.missing_as,
+                allowed=rows_text(allowed),
+                rows=rows_text(rows),
+            ),
+            hint="Allow more suppressed rows, or choose a smaller k.",
+            details={"key": "missing_as", "k": settings.k, "allowed": allowed},
+        )
     names = listed(list(dict.fromkeys(each.attribute for each in settings.required)))
     return RefusedError(
         "k-anonymity.infeasible",

@@ -45,6 +45,11 @@ class ConstrainedCounter:
         self._offsets = np.cumsum([0, *(len(h.leaves) for h in problem.hierarchies)])[:-1]
         self._costs = lru_cache(maxsize=None)(self._leaf_costs)
 
+    @property
+    def widening(self) -> bool:
+        """Whether rows may stay that k alone would remove."""
+        return self._constraints.widening
+
     def count(self, nodes: NDArray[np.int64], token: CancelToken, *, below: bool = False) -> Ints:
         """The FIELDS numbers at k of nodes by levels, shape (nodes, FIELDS); raises Cancelled.
 
@@ -70,8 +75,9 @@ class ConstrainedCounter:
     def _node(self, levels: Sequence[int], *, below: bool) -> Sequence[int]:
         problem, k = self._problem, self._k
         sizes, firsts, of_tuple = self._classes(levels)
-        held = self._constraints.held(of_tuple, sizes, k)
-        kept = self._constraints.kept_of(held, sizes, k)
+        large = self._constraints.large(of_tuple, sizes, k, levels)
+        held = self._constraints.held(of_tuple, large)
+        kept = self._constraints.kept_of(held, sizes, large)
         left, shown = sizes[kept], self._codes[firsts[kept]]
         loss = log = 0
         for position, level in enumerate(levels):
@@ -82,7 +88,7 @@ class ConstrainedCounter:
         found = gone, len(left), int((left * left).sum()), loss, log
         if not below:
             return found
-        cut, total = least_removed(self._constraints, held, sizes, k, self._allowed)
+        cut, total = least_removed(self._constraints, held, sizes, large, self._allowed)
         lost = np.zeros((len(sizes), 2), np.int64)
         for position, level in enumerate(levels):
             lost += self._costs(position, level)[self._codes[firsts, position]]

@@ -77,7 +77,7 @@ class NodeCounter:
         answer = np.zeros((1, len(self._tally.ks), FIELDS), np.int64)
         self._tally.count(table, levels[-1], levels[-1], answer, 0, 0)
         found: Ints = answer[0]
-        if self._constrained is not None and found[-1, 1]:
+        if self._constrained is not None and (found[-1, 1] or self._constrained.widening):
             found[-1] = self._constrained.count(np.array([node], np.int64), self._token)[0]
         return found
 

@@ -54,6 +54,7 @@ from dpdesk.engine.methods.k_anonymity.known_nodes import (
 )
 from dpdesk.engine.methods.k_anonymity.lattice import Node
 from dpdesk.engine.methods.k_anonymity.metrics import evaluate_node
+from dpdesk.engine.methods.k_anonymity.missing import counted_as
 from dpdesk.engine.methods.k_anonymity.notes import levels_note, node_notes
 from dpdesk.engine.methods.k_anonymity.required import stated
 from dpdesk.engine.methods.k_anonymity.risk import bin_edges, histogram, summarise_risk
@@ -360,7 +361,9 @@ class KAnonymityExploration:
             settings, self._table.attributes, self._table.hierarchies, self._where
         )
         known = self._known(settings.k)
-        asked = levels is None and (settings.required or settings.algorithm in (INCOGNITO, GENETIC))
+        asked = levels is None and (
+            self._counted.constraints is not None or settings.algorithm in (INCOGNITO, GENETIC)
+        )
         proven = False
         if asked:
             key = settings.k, settings.max_suppression, settings.algorithm, settings.objective
@@ -423,6 +426,7 @@ class KAnonymityExploration:
         levels = found.classes.levels
         node = dict(zip(self._table.attributes, levels, strict=True))
         counted = found.statistics
+        fewest, semantics = counted_as(found.classes, settings.k)
         risk, *others = found.charts()
         return ExplorationView(
             feasible=True,
@@ -433,8 +437,9 @@ class KAnonymityExploration:
             ),
             figures=found.figures(),
             guarantee=k_guarantee(
-                *(settings.k, counted.smallest, counted.suppressed, self._roles, self._linkages),
+                *(settings.k, fewest, counted.suppressed, self._roles, self._linkages),
                 stated(settings.required, self._hierarchies),
+                semantics,
             ),
             notes=(
                 *node_notes(self._table.attributes, self._table.hierarchies, levels),
@@ -469,7 +474,7 @@ class KAnonymityExploration:
     def _infeasible(
         self, settings: Settings, known: KnownNodes, nodes: EvaluatedNodes, choice: NodeChoice
     ) -> ExplorationView:
-        if settings.required:
+        if self._counted.constraints is not None:
             return self._without_nodes(
                 settings, requirements_not_met(settings, self._table.rows).sentence
             )
@@ -491,7 +496,7 @@ class KAnonymityExploration:
 
     def _without_nodes(self, settings: Settings, sentence: str) -> ExplorationView:
         rows = self._table.rows
-        possible = rows >= 2 and not settings.required
+        possible = rows >= 2 and self._counted.constraints is None
         return ExplorationView(
             feasible=False,
             sentence=sentence,

@@ -82,7 +82,7 @@ class GeneralisedTable:
         if self.constraints is None:
             return self.sizes >= k
         if k not in self._kept:
-            self._kept[k] = self.constraints.kept(self.of_tuple, self.sizes, k)
+            self._kept[k] = self.constraints.kept(self.of_tuple, self.sizes, k, self.levels)
         return self._kept[k]
 
     @cached_property

@@ -34,6 +34,7 @@ SEARCH_LIMITS = (
 
 _MOST_NAMES = 12
 _NO_LINKAGES: Mapping[str, Linkage] = {}
+_NO_SEMANTICS: Mapping[str, object] = {}
 
 
 def k_guarantee(
@@ -43,6 +44,7 @@ def k_guarantee(
     roles: Mapping[str, Role],
     linkages: Mapping[str, Linkage] = _NO_LINKAGES,
     required: Sequence[Mapping[str, object]] = (),
+    semantics: Mapping[str, object] = _NO_SEMANTICS,
 ) -> Guarantee:
     """The guarantee of a release whose smallest class was counted to be ``smallest_class`` rows.
 
@@ -59,6 +61,10 @@ def k_guarantee(
     ``required`` is what every class passed besides, see
     :func:`~dpdesk.engine.methods.k_anonymity.required.stated`.
 
+    ``semantics`` says how missing values were counted, where not as a category: ``missing_as``, and
+    under ``any`` the released labels that mean a missing value as ``missing``; ``smallest_class``
+    is then the fewest rows that a row matches.
+
     ValueError when ``smallest_class`` is below ``k``: no text is made for a broken promise.
     """
     if smallest_class < k:
@@ -69,11 +75,13 @@ def k_guarantee(
         parameters={"k": k, "quasi_identifiers": quasi}
         | _released(roles)
         | stated(linkages)
-        | ({"require": list(required)} if required else {}),
+        | ({"require": list(required)} if required else {})
+        | dict(semantics),
         claim=joined(
             [
-                _claim(k, smallest_class, quasi, _named(roles, *UNCHANGED_ROLES))
+                _claim(k, smallest_class, quasi, _named(roles, *UNCHANGED_ROLES), semantics)
                 + persons_claim(k, linkages),
+                *([_NONE_MISSING] if semantics.get("missing_as") == "none" else []),
                 *map(required_claim, required),
             ],
             " ",
@@ -81,7 +89,28 @@ def k_guarantee(
         assumes=_assumptions(quasi, _named(roles, *UNCHANGED_ROLES)) + assumptions(linkages),
         does_not_cover=limits(k, linkages)
         + _limits(k, roles, rows_suppressed, _diverse(required))
-        + required_limits(required),
+        + required_limits(required)
+        + _missing_limits(k, semantics),
+    )
+
+
+_NONE_MISSING = (
+    "Missing values match nothing: no released row misses one of these below the top of its "
+    "hierarchy."
+)
+
+
+def _missing_limits(k: int, semantics: Mapping[str, object]) -> tuple[str, ...]:
+    """What is not covered where missing values match anything."""
+    if semantics.get("missing_as") != "any":
+        return ()
+    return (
+        msg(
+            "Knowledge of what is missing: someone who knows whether a value of a person is "
+            "missing in the data can tell rows apart that match only because missing values match "
+            "anything; fewer than {k:,} rows may then be left.",
+            k=k,
+        ),
     )
 
 
@@ -100,10 +129,27 @@ def name_list(names: Sequence[str], most: int = _MOST_NAMES) -> str:
     return listed(names, most)
 
 
-def _claim(k: int, smallest: int, quasi: Sequence[str], others: Sequence[str]) -> str:
+def _claim(
+    k: int,
+    smallest: int,
+    quasi: Sequence[str],
+    others: Sequence[str],
+    semantics: Mapping[str, object],
+) -> str:
     known = name_list(quasi, len(quasi))
     each = "combination of these" if len(quasi) > 1 else "value of it"
     further = ", and to whom the other released columns tell nothing more" if others else ""
+    if semantics.get("missing_as") == "any":
+        return msg(
+            "Someone who knows only {known} of a person{further}, and for whom a missing value "
+            "may stand for any value, cannot narrow a released row down to fewer than {k:,}: each "
+            "matches at least {k:,} released rows, itself among them, in all values that neither "
+            "misses (the one with the fewest matches {smallest:,}).",
+            known=known,
+            further=further,
+            k=k,
+            smallest=smallest,
+        )
     return msg(
         "For someone who knows only {known} of a person{further}, a match is "
         "right with a chance of at most 1 in {k:,}: every released {each} covers "

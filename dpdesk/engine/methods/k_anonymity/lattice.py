@@ -255,8 +255,11 @@ class LatticeProblem:
     def canonical_levels(self) -> tuple[Node, ...]:
         """``canonical_levels[j][l]``: the lowest level that splits the leaves exactly as ``l``.
 
-        Nodes that agree on canonical levels have the same classes.
+        Nodes that agree on canonical levels have the same classes. Where missing cells are no
+        category, what counts as missing differs by level, and each level is its own.
         """
+        if self.constraints is not None and self.constraints.missing is not None:
+            return tuple(tuple(range(height + 1)) for height in self.heights)
         return tuple(
             tuple(
                 next(m for m in range(level + 1) if len(labels[m]) == len(labels[level]))
@@ -285,7 +288,7 @@ def kept_classes(
     codes, sizes, of_tuple = numbered_classes(problem, levels)
     if problem.constraints is None:
         return codes, sizes, sizes >= k
-    return codes, sizes, problem.constraints.kept(of_tuple, sizes, k)
+    return codes, sizes, problem.constraints.kept(of_tuple, sizes, k, levels)
 
 
 def numbered_classes(

@@ -35,6 +35,8 @@ from dpdesk.engine.method import (
 )
 from dpdesk.engine.methods.k_anonymity.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.methods.k_anonymity.settings import (
+    ANY,
+    CATEGORY,
     GENETIC,
     INCOGNITO,
     OPTIMAL,
@@ -118,7 +120,9 @@ class KAnonymity(RowsMethod):
         **{key: key for key in ("smallest_class", "proven_optimal", "metrics")},
     }
     live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
-    explored_for: ClassVar[tuple[str, ...]] = ("importance", "min_level", "max_level", "require")
+    explored_for: ClassVar[tuple[str, ...]] = (
+        *("importance", "min_level", "max_level", "require", "missing_as"),
+    )
     later: ClassVar[tuple[str, ...]] = ("population",)
     pseudonyms: ClassVar[str] = ""
 
@@ -262,7 +266,8 @@ class KAnonymity(RowsMethod):
         levels = {name: node[name] for name in given.with_role(Role.QUASI_IDENTIFIER)}
         required = required_of(manifest.guarantee.parameters.get("require"))
         place = given.source, given.roles, given.hierarchies, token
-        return claimed_recoding(k, required, levels, *place)
+        missing_as = str(manifest.guarantee.parameters.get("missing_as", CATEGORY))
+        return claimed_recoding(k, required, levels, *place, missing_as)
 
     def evidence_fault(
         self,
@@ -294,16 +299,23 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
     from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 
     settings = Settings.from_parameters(given.parameters)
+    constraints = None
     if settings.required:
         from dpdesk.engine.methods.k_anonymity.requirements import constrained_table
 
         _, table, constraints = constrained_table(given, settings.required, token)
-        lattice = LatticeProblem.from_aligned(table, constraints)
     else:
         counted = given.source.frequency_table(given.with_role(Role.QUASI_IDENTIFIER), token)
         token.check()
         table = align(counted, given.hierarchies, given.source.name)
-        lattice = LatticeProblem.from_aligned(table)
+    if settings.missing_as != CATEGORY:
+        from dpdesk.engine.methods.k_anonymity.missing import MissingCells
+        from dpdesk.engine.methods.k_anonymity.requirements import Constraints
+
+        asked = Constraints((), {}) if constraints is None else constraints
+        cells = MissingCells.of(table, settings.missing_as, given.where)
+        constraints = replace(asked, missing=cells)
+    lattice = LatticeProblem.from_aligned(table, constraints)
     names = table.attributes
     if settings.levels is not None:
         return _Problem(settings, table, lattice, given.where)
@@ -325,11 +337,11 @@ def _search(
     settings, lattice = problem.settings, problem.lattice
     by_hand = node_by_hand(settings, lattice.attributes, lattice.hierarchies, problem.where)
     if by_hand is None and settings.algorithm == OPTIMAL:
-        if settings.required or not worth_walking(lattice):
+        if lattice.constraints is not None or not worth_walking(lattice):
             return _search_large(problem, token, report), None
         found = _optimum(problem, token, report)
         return found, _walk_behind(problem, token) if walk else None
-    charted = walk and not settings.required and _quickly_charted(lattice)
+    charted = walk and lattice.constraints is None and _quickly_charted(lattice)
     behind = _walk_behind(problem, token) if charted else None
     if by_hand is not None:
         return _given_node(problem, by_hand), behind
@@ -388,6 +400,10 @@ def _search_large(problem: _Problem, token: CancelToken, report: Report) -> Sear
     settings, lattice, allowed = problem.settings, problem.lattice, problem.allowed
     if settings.algorithm != OPTIMAL:
         return _other_search(problem, token, report)
+    if settings.missing_as == ANY:
+        from dpdesk.engine.methods.k_anonymity.missing import every_node
+
+        return every_node(lattice, settings.objective, settings.k, allowed, token, report)
     found = search_large(lattice, settings.objective, settings.k, allowed, token, report)
     note = large_note(lattice, settings.objective, found)
     if note is not None:
@@ -432,6 +448,7 @@ def _outcome(
     from dpdesk.engine.methods.k_anonymity.assessment import assess
     from dpdesk.engine.methods.k_anonymity.grouping import CountedTable
     from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
+    from dpdesk.engine.methods.k_anonymity.missing import counted_as
     from dpdesk.engine.methods.k_anonymity.notes import levels_note
     from dpdesk.engine.methods.k_anonymity.required import stated
 
@@ -441,16 +458,17 @@ def _outcome(
     judged = assess(counted, found.statistics, remakes(given.made))
     token.check()
     recoding = _recoding(given, judged)
-    after = judged.after
+    fewest, semantics = counted_as(judged.classes, problem.settings.k)
     return Outcome(
         recoding=recoding,
         guarantee=k_guarantee(
             problem.settings.k,
-            after.smallest,
+            fewest,
             recoding.rows_suppressed,
             given.roles,
             given.linkages,
             stated(problem.settings.required, given.hierarchies),
+            semantics,
         ),
         # Where nothing may be generalised there is one release, and nothing to search.
         result=_result(judged, found)
@@ -476,7 +494,7 @@ def _infeasible(problem: _Problem, found: SearchResult) -> RefusedError:
     from dpdesk.engine.methods.k_anonymity.choosing import Shortfall, requirements_not_met
     from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 
-    if problem.settings.required:
+    if problem.lattice.constraints is not None:
         return requirements_not_met(problem.settings, problem.table.rows)
     levels, _ = found.least_suppressed
     sizes = generalise(CountedTable(problem.table), levels).sizes

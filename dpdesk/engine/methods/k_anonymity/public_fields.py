@@ -44,6 +44,16 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         Tells.NOTHING,
         "What the plan requires of sensitive columns, and whether distances follow a hierarchy.",
     ),
+    PublicField(
+        "guarantee.parameters.missing_as",
+        Tells.NOTHING,
+        "What the plan counts missing values as.",
+    ),
+    PublicField(
+        "guarantee.parameters.missing.*[]",
+        Tells.NOTHING,
+        "Which values of the released rows are missing ones.",
+    ),
     PublicField("guarantee.parameters.k", Tells.NOTHING, "The k of the plan."),
     *ROLES,
     PublicField("guarantee.parameters.pseudonym[]", Tells.NOTHING, _COLUMNS),

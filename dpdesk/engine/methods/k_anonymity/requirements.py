@@ -34,6 +34,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,10 @@ from dpdesk.engine.methods.k_anonymity import class_kernels
 from dpdesk.engine.methods.k_anonymity.grouping import numbered, tuple_keys
 from dpdesk.engine.methods.k_anonymity.metrics import LogSum
 from dpdesk.engine.methods.k_anonymity.required import CLOSENESS, DIVERSITY, LIKENESS, Requirement
+from dpdesk.engine.methods.k_anonymity.settings import ANY
+
+if TYPE_CHECKING:
+    from dpdesk.engine.methods.k_anonymity.missing import MissingCells
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -352,14 +357,15 @@ def _sensitive_counts(
 
 
 def least_removed(
-    asked: Constraints, found: Mapping[str, ClassCounts], sizes: Ints, k: int, allowed: int
+    asked: Constraints, found: Mapping[str, ClassCounts], sizes: Ints, large: Bools, allowed: int
 ) -> tuple[Ints, int]:
     """Rows that every feasible node at or below a node removes at least: of each class, in all.
 
     ``found`` and ``sizes`` are those of the node above, ``allowed`` the most rows that may go.
     Nothing is said of what is measured against other rows than these (``asked.against``). A class
-    that is too small goes whole. Let C be a larger one, of n rows, and K those of its rows that a
-    node below keeps, in classes that pass.
+    that is not ``large`` (it has fewer than k rows, or missing cells that match nothing) goes
+    whole. Let C be a larger one, of n rows, and K those of its rows that a node below keeps, in
+    classes that pass.
 
     * What is asked of a class by itself (diversity, the largest share) K passes as well: classes
       that pass together pass as one, for the entropy is concave and the others are convex. Of all
@@ -372,7 +378,7 @@ def least_removed(
     * β-likeness: no value has more than the share τ = (1 + β)·N_v/(N − s) of K, so that
       n − |K| ≥ (n_v − τ·n)/(1 − τ).
     """
-    rows, large = int(sizes.sum()), sizes >= k
+    rows = int(sizes.sum())
     gone = np.where(large, 0, sizes).astype(np.float64)
     total = 0
     for each in asked.required:
@@ -406,12 +412,14 @@ class Constraints:
     """All that the classes of a frequency table must pass besides k.
 
     ``against`` are rows of each value that classes are measured against where these are not the
-    rows still kept.
+    rows still kept. ``missing`` are the missing cells where they are no category
+    of their own.
     """
 
     required: tuple[Requirement, ...]
     counts: Mapping[str, SensitiveCounts]
     against: Mapping[str, Ints] | None = None
+    missing: MissingCells | None = None
 
     @property
     def whole(self) -> Mapping[str, Ints]:
@@ -438,22 +446,34 @@ class Constraints:
             kept &= held.passing(required, wanted, rows)
         return kept
 
-    def kept(self, of_tuple: Ints, sizes: Ints, k: int) -> Bools:
+    @property
+    def widening(self) -> bool:
+        """Whether rows may stay that k alone would remove: missing values match anything."""
+        return self.missing is not None and self.missing.how == ANY
+
+    def kept(self, of_tuple: Ints, sizes: Ints, k: int, levels: Sequence[int]) -> Bools:
         """Which classes stay; ``of_tuple`` gives each tuple's class, ``sizes`` their rows.
 
         All classes that fail leave at once. Where something is measured against the rows still
         kept (at first all), the rest is measured again, until none fails.
         """
-        return self.kept_of(self.held(of_tuple, sizes, k), sizes, k)
+        large = self.large(of_tuple, sizes, k, levels)
+        return self.kept_of(self.held(of_tuple, large), sizes, large)
 
-    def held(self, of_tuple: Ints, sizes: Ints, k: int) -> dict[str, ClassCounts]:
-        """Rows of each sensitive value in the classes of at least ``k`` rows."""
-        large: Bools = sizes >= k
+    def large(self, of_tuple: Ints, sizes: Ints, k: int, levels: Sequence[int]) -> Bools:
+        """Which classes k alone would keep, missing cells counted as asked."""
+        if self.missing is None:
+            found: Bools = sizes >= k
+            return found
+        return self.missing.kept(of_tuple, sizes, k, levels)
+
+    def held(self, of_tuple: Ints, large: Bools) -> dict[str, ClassCounts]:
+        """Rows of each sensitive value in the ``large`` classes."""
         return {name: each.in_classes(of_tuple, large) for name, each in self.counts.items()}
 
-    def kept_of(self, found: Mapping[str, ClassCounts], sizes: Ints, k: int) -> Bools:
+    def kept_of(self, found: Mapping[str, ClassCounts], sizes: Ints, large: Bools) -> Bools:
         """As :meth:`kept`, from what :meth:`held` gave."""
-        kept: Bools = sizes >= k
+        kept = large
         whole, measured, asked = self.whole, int(sizes.sum()), self.required
         while kept.any():
             left = kept.copy()

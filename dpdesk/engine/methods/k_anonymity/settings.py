@@ -296,7 +296,7 @@ _REQUIRE = RequireParameter(
     "As text: the column, the model and its numbers, such as income: l-diversity l=3.",
 )
 
-_MISSING_AS = PlannedChoiceParameter(
+_MISSING_AS = ChoiceParameter(
     key="missing_as",
     label="Missing values",
     help="What a missing quasi-identifier counts as below the top of its hierarchy.",
@@ -307,9 +307,19 @@ _MISSING_AS = PlannedChoiceParameter(
             "A value like any other",
             "Rows in which the same quasi-identifiers are missing look alike.",
         ),
+        Choice(
+            ANY,
+            "It matches anything",
+            "A row needs k rows, itself among them, that agree with it wherever neither is "
+            "missing: far fewer rows are lost, and a weaker promise is made.",
+        ),
+        Choice(
+            NONE,
+            "It matches nothing",
+            "Rows with a missing value are left out, unless its column is at the top.",
+        ),
     ),
     default=CATEGORY,
-    not_yet=(ANY, NONE),
 )
 _HOUSEHOLDS = PlannedChoiceParameter(
     key="households",
@@ -362,6 +372,7 @@ class Settings:
     importance: Mapping[str, Fraction] = field(default_factory=dict)
     least: Mapping[str, int] = field(default_factory=dict)
     most: Mapping[str, int] = field(default_factory=dict)
+    missing_as: str = CATEGORY
 
     @property
     def celled(self) -> bool:
@@ -401,6 +412,7 @@ class Settings:
             importance=numbers_of(parameters.get("importance")),
             least={n: int(v) for n, v in numbers_of(parameters.get("min_level")).items()},
             most={n: int(v) for n, v in numbers_of(parameters.get("max_level")).items()},
+            missing_as=str(parameters.get("missing_as", CATEGORY)),
         )
 
     def allowed(self, rows: int) -> int:
@@ -433,6 +445,7 @@ def check_settings(
     _check_required(settings.required, columns, roles, where)
     _check_celled(settings, parameters, where)
     _check_tables(settings, quasi, where)
+    _check_missing(settings, roles, where)
     levels = settings.levels
     if levels is None:
         return
@@ -579,6 +592,18 @@ def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], 
         raise _apart(where, "algorithm", 'model = "AS"')
     if settings.levels is not None and settings.model not in ("AG_TS", "AG"):
         raise _apart(where, "levels", f'model = "{settings.model}"')
+
+
+def _check_missing(settings: Settings, roles: Mapping[str, Role], where: str) -> None:
+    """Refuse what is not decided together with missing values that match anything."""
+    if settings.missing_as != ANY:
+        return
+    if settings.levels is None and settings.algorithm != OPTIMAL:
+        raise _apart(where, "missing_as", f'algorithm = "{settings.algorithm}"')
+    if settings.required:
+        raise _apart(where, "missing_as", "require")
+    if Role.PSEUDONYM in roles.values():
+        raise _apart(where, "missing_as", 'role = "pseudonym"')
 
 
 def _values(parameters: Mapping[str, ParameterValue]) -> str:
