@@ -13,9 +13,10 @@ import pytest
 from dpdesk.app.context import AppContext
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
-from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.jobs import Cancelled, CancelToken, Event, StepStarted, silent
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.release import VerifyReport
+from dpdesk.engine.methods.k_anonymity.celled import SEARCH
 from tests.helpers.forging import manifest_of, seal_again
 
 MARITAL = """divorced;divorced or widow;*
@@ -222,3 +223,18 @@ def test_a_forged_node_and_a_forged_loss_fail(
         seal_again(forged, {**manifest, "result": result})
         assert not verify(forged).ok
         shutil.rmtree(forged)
+
+
+def test_a_search_for_cuts_that_is_cancelled_keeps_nothing(
+    context: AppContext, made: Made, tmp_path: Path
+) -> None:
+    made(COURSE, MARITAL_ZIP, k=3, algorithm="k-optimize")
+    before, token = {path.name for path in tmp_path.iterdir()}, CancelToken()
+
+    def cancel(event: Event) -> None:
+        if isinstance(event, StepStarted) and event.step == SEARCH:
+            token.cancel()
+
+    with pytest.raises(Cancelled):
+        run_plan(context, tmp_path / "plan.toml", tmp_path / "again", token, cancel)
+    assert {path.name for path in tmp_path.iterdir()} == before
