@@ -138,6 +138,9 @@ def _row_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
         columns = _columns(names, rest) | _pseudonyms(linkages)
         truth = Truth("k", k=3, smallest=4, suppressed=gone, columns=columns)
         yield f"k {roles}", k_guarantee(3, 4, gone, roles, linkages), truth
+        for said, matched in () if linkages else (("any", "any"), ("none", "nothing")):
+            made = k_guarantee(3, 4, gone, roles, {}, (), {"missing_as": said})
+            yield f"k {roles} {said}", made, replace(truth, missing=matched)
     for drawn, quasi, rest, size, k, gone in product(
         (("pay",), ("pay", "job")), (0, 1, 2), others[2:], (2, 5), (0, 4), (0, 1, 7)
     ):

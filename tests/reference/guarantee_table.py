@@ -27,7 +27,7 @@ class Truth:
 
     ``kind`` is ``cube``, ``graph``, ``k``, ``drawn``, ``apart`` or ``cells``; ``change`` the size
     of a minimal change, 0 where nothing is exact; ``columns`` the released columns by role. Of
-    protected tables ``size`` is the base of rounding.
+    protected tables ``size`` is the base of rounding. ``missing`` is what missing values match.
     """
 
     kind: str
@@ -55,6 +55,7 @@ class Truth:
     alone: bool = False
     lower: float = 0.0
     upper: float | None = None
+    missing: str = ""
 
     @property
     def private(self) -> bool:
@@ -503,10 +504,24 @@ ROWS: tuple[Entry, ...] = (
     *(
         Entry(CLAIM, f"For someone who knows only {{names}} of a person, "
               f"{told}{_MATCH}{each}{_COVERS}",
-              _both(_k, alone))
+              _both(_k, _both(alone, _when(lambda t: t.missing != "any"))))
         for each in ("combination of these", "value of it")
         for told, alone in (("", _alone), (_TELL, _kept))
     ),
+    *(
+        Entry(CLAIM, f"Someone who knows only {{names}} of a person, {told}and for whom a missing "
+              "value may stand for any value, cannot narrow a released row down to fewer than {n}: "
+              "each matches at least {n} released rows, itself among them, in all values that "
+              "neither misses (the one with the fewest matches {n}).",
+              _both(_k, _both(alone, _when(lambda t: t.missing == "any"))))
+        for told, alone in (("", _alone), (_TELL, _kept))
+    ),
+    Entry(CLAIM, "Missing values match nothing: no released row misses one of these below the top "
+          "of its hierarchy.", _when(lambda t: t.kind == "k" and t.missing == "nothing")),
+    Entry(LIMITS, "Knowledge of what is missing: someone who knows whether a value of a person is "
+          "missing in the data can tell rows apart that match only because missing values match "
+          "anything; fewer than {n} rows may then be left.",
+          lambda t, gaps: t.kind == "k" and t.missing == "any" and number(gaps[0]) == t.k),
     Entry(CLAIM, "Rows that are alike have at least {n} different pseudonyms of {names}, so they "
           "are "
           "not those of fewer persons.", _both(_counts(0, "k"), _of("pseudonym", gap=1))),
