@@ -26,6 +26,7 @@ from dpdesk.app.page_checks import (
     setting_checks,
     spoken_names,
 )
+from dpdesk.app.run_notes import recorded_payments
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.language import ENGLISH, speaking
@@ -225,5 +226,6 @@ def evidence_check(
         not_given(key) for key, value in made.items() if not same_values(evidence.get(key), value)
     ]
     faults += checks_fault(evidence, checks)
-    said = [*noted, *(note.sentence for note in again.notes)]
+    notes = [*again.notes, *recorded_payments(evidence)]
+    said = [*noted, *(note.sentence for note in notes)]
     return figures_check([*faults, *note_faults(evidence, said)])

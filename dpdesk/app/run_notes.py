@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from dpdesk.app.evidence_keys import NOISE_PAID
 from dpdesk.app.pseudonyms import notes_of
 from dpdesk.app.witnessing import paid_notes
 from dpdesk.core.jobs import CancelToken, Note
@@ -51,6 +52,17 @@ def unique_notes(
     ]
 
 
+def recorded_payments(evidence: Mapping[str, object]) -> tuple[Note, ...]:
+    """The warning on noise that was paid for on the same people, as the evidence records it.
+
+    Raises TypeError for evidence of another form than ours.
+    """
+    paid = evidence.get(NOISE_PAID, [])
+    if not isinstance(paid, list):
+        raise TypeError("expected a list")
+    return paid_notes([str(cost) for cost in paid])
+
+
 def notes_on_rows(
     before: Iterable[str],
     outcome: Outcome,
@@ -63,13 +75,12 @@ def notes_on_rows(
     ``before`` are those of preparing the run. Raises TypeError, KeyError, ValueError for evidence
     of another form than ours.
     """
-    paid = evidence.get("noise_paid", [])
     recorded = evidence.get("pseudonyms", {})
     risk = evidence["risk"]
-    if not isinstance(paid, list) or not isinstance(recorded, Mapping):
-        raise TypeError("expected a list and a table")
+    if not isinstance(recorded, Mapping):
+        raise TypeError("expected a table")
     linkage = risk.get("linkage", {}) if isinstance(risk, Mapping) else {}
-    notes = [*outcome.notes, *paid_notes([str(cost) for cost in paid])]
+    notes = [*outcome.notes, *recorded_payments(evidence)]
     notes += unique_notes(outcome, published, tuple(recorded), token)
     if recorded:
         notes += notes_of(recorded, published, linkage, token)

@@ -413,3 +413,17 @@ def test_what_is_wrong_with_a_plan_is_said(
         release(context, folder, "wrong", protection)
     assert caught.value.code == code
     assert not (folder / "wrong").exists()
+
+
+def test_noise_that_was_paid_for_on_the_same_people_is_noted_and_verifies(
+    context: AppContext, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpdesk.app.witnessing.noise_paid", lambda *_: ("ε = 1",))
+    made = release(context, folder, "paid", f'protect = "none"\n{SUM}')
+    assert verified(context, made, folder / "firms.csv").ok
+    place = made / "internal/evidence.json"
+    evidence = dict(read_canonical(place))
+    assert any("(ε = 1)" in str(note) for note in evidence["notes"])  # type: ignore[attr-defined]
+    place.write_bytes(canonical_json({k: v for k, v in evidence.items() if k != "noise_paid"}))
+    (made / "internal/seal.json").write_bytes(seal_bytes(made, CancelToken()))
+    assert not verified(context, made, folder / "firms.csv").ok
