@@ -16,13 +16,20 @@ from dpdesk.core.messages import msg
 
 Spelling = Callable[[str], str]
 
-BY_COLUMN = frozenset({"levels", "domains", "origins", "outside"})
+BY_COLUMN = frozenset(
+    {"levels", "domains", "origins", "outside", "importance", "min_level", "max_level"}
+)
 """Settings that are tables with a key for each column."""
 OF_COLUMNS = frozenset({"sensitive", "dimensions", "counted_by", "ends", "rows", "columns"})
 """Settings that are a name or a list of names."""
 OF_CELLS = "cells"
 """The setting that names the columns of ready cells by what they hold."""
-OF_TABLES = frozenset({"publish", "forbid", "exact", "weights", "targets", "measure", "tables"})
+OF_TABLES = frozenset(
+    {
+        *("publish", "forbid", "exact", "weights", "targets", "measure", "tables"),
+        *("views", "marginals", "require"),
+    }
+)
 """Settings that name columns in lists or tables inside them, not by a word of their own."""
 _WITHIN = OF_COLUMNS | {"cuboid", "dimensions", "sum", "average", "mean", "weight", "attribute"}
 _NESTED = "measure"

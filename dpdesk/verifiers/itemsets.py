@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations, pairwise
-from json import dumps, loads
+from json import dumps
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jsontext import read_json
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
@@ -295,7 +296,7 @@ def _sets(table: CuboidTable, items: Sequence[str]) -> list[tuple[int, ...]] | N
     place, found = {name: i for i, name in enumerate(items)}, []
     for text in table.domain.categories[0]:
         try:
-            named = texts(loads(text))
+            named = texts(read_json(text))
         except (ValueError, TypeError):
             return None
         own = [place.get(name, -1) for name in named]

@@ -84,7 +84,9 @@ def test_a_plan_of_a_toy_is_shown_in_every_panel_by_what_the_toy_says(
     said = gone_through(panels, bench, qtbot)
     review = panels["review"]
     assert isinstance(review, ReviewPanel)
-    assert not NOTHING.search("\n".join(said.values()))
+    accused = "says that it spends nothing of a privacy budget"  # a question that fails
+    assert (accused in said["review"]) is (kind == "promising")
+    assert not NOTHING.search("\n".join(said.values()).replace(accused, ""))
     if kind == "silent":
         assert "does not say" in said["protect"]
         assert "does not say" in said["review"]

@@ -74,6 +74,9 @@ def test_the_manifest_has_the_documented_keys(made: Path) -> None:
         "model": "AG_TS",
         "algorithm": "optimal",
         "objective": "discernibility",
+        "local": False,
+        "missing_as": "category",
+        "households": "ignore",
     }
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", str(manifest["created"]))
     for name in ("microdata.csv", "about.html"):
@@ -256,6 +259,9 @@ def test_settings_without_effect_are_not_shown(
         "max_suppression": 0.02,
         "model": "AG_TS",
         "levels": {"age": 1, "town": 0},
+        "local": False,
+        "missing_as": "category",
+        "households": "ignore",
     }
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from dpdesk.core.column_names import (
     BY_COLUMN,
+    OF_CELLS,
     OF_COLUMNS,
     OF_TABLES,
     check_forms,
@@ -23,13 +24,17 @@ OTHERS = frozenset(
         *("planner", "theta", "basis", "noise", "neighbours", "consistency", "nonnegative"),
         *("integral", "labels", "follows", "epsilon", "rho", "delta", "rows_per_person", "graph"),
         *("nodes", "exact_nodes", "exact_in_nodes", "exact_edges"),
+        *("strict", "values", "local", "condition", "missing_as", "households"),
+        *("view_size", "view_cells", "cover", "reconstruct", "top", "longest", "mine"),
+        *("total", "rule", "protect", "base", "secondary", "cost", "singletons", "attacker"),
+        *("range", "tell_apart"),
     }
 )
 """Settings that name no column."""
 
 
 def test_every_setting_of_every_method_is_known_to_name_columns_or_not() -> None:
-    known = BY_COLUMN | OF_COLUMNS | OF_TABLES | OTHERS
+    known = BY_COLUMN | OF_COLUMNS | OF_TABLES | OTHERS | {OF_CELLS}
     keys = {one.key for method in default_registry() for one in method.parameters}
     assert keys <= known, "say of a new setting whether it names columns"
     assert keys >= {"sensitive", "dimensions", "ends", "exact", "measure", "targets"}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from json import loads
 
 import numpy as np
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jsontext import read_json
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
@@ -59,10 +59,10 @@ def answer_itemsets(query: Query, content: ReleasedContent, token: CancelToken) 
     listing, bases = content.cuboid(ITEMSETS, token), content.cuboid(BASES, token)
     error = _error_of_views if settings.views else _error_of_bases
     rows, uncovered = [], False
-    groups = [frozenset(loads(text)) for text in bases.domain.categories[0]]
+    groups = [frozenset(read_json(text)) for text in bases.domain.categories[0]]
     error_of = error(settings, groups, content.manifest)
     for text, value in zip(listing.domain.categories[0], listing.values.tolist(), strict=True):
-        own = frozenset(loads(text))
+        own = frozenset(read_json(text))
         if held <= own:
             deviation, width = error_of(own)
             rows.append(AnswerRow((text,), value, deviation, value - width, value + width))

@@ -92,7 +92,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "By which cells count as unsafe: a threshold, dominance, p-percent or pq. Its numbers "
         "stay in the agency.",
         fits=is_rules,
-        shape='a list such as [{ rule = "threshold", n = 3 }, { rule = "p-percent", p = 10 }]',
+        shape='a list of tables such as { rule = "threshold", n = 3 }',
         default=(),
         public=False,
     ),
