@@ -101,7 +101,7 @@ def test_kept_classes_are_those_of_the_definitions(rows, required, other, k, tre
     of_tuple = np.arange(5)
     sizes = np.bincount([place for place, _ in rows], minlength=5)
     asked = Constraints((_require(**required), _require(**other)), {"s": counts})
-    found = asked.kept(of_tuple, sizes, k)
+    found = asked.kept(of_tuple, sizes, k, (0,))
     assert [bool(found[place]) for place, _ in rows] == expected
 
 
@@ -138,7 +138,7 @@ def test_entropy_is_compared_exactly(counts, bound, expected):
     entries = np.arange(len(counts))
     table = SensitiveCounts(of, np.zeros_like(entries), entries, np.array(counts))
     kept = Constraints((required,), {"s": table}).kept(
-        np.zeros(1, np.int64), np.array([sum(counts)]), 2
+        np.zeros(1, np.int64), np.array([sum(counts)]), 2, (0,)
     )
     assert bool(kept[0]) is expected
 
@@ -170,7 +170,7 @@ def test_what_is_left_is_measured_again(t, kept):
     rows = [(0, "a")] * 2 + [(0, "b")] * 8 + [(1, "a")] * 7 + [(1, "b")] * 3 + [(2, "a")] * 30
     required = _require(model="t-closeness", t=Fraction(t))
     asked = Constraints((required,), {"s": _counts(rows, None)})
-    assert asked.kept(np.arange(3), np.array([10, 10, 30]), 2).tolist() == [*kept, True]
+    assert asked.kept(np.arange(3), np.array([10, 10, 30]), 2, (0,)).tolist() == [*kept, True]
 
 
 @pytest.mark.parametrize(
