@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Mapping, Sequence
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -277,7 +278,7 @@ def hierarchy_files_check(evidence: Mapping[str, object], source: Path) -> list[
     for name in sorted(_of_files(plan) & set(recorded)):
         spec = plan.attributes[name].hierarchy
         assert isinstance(spec, HierarchyFile)
-        same = _as_in_file(recorded[name], base / spec.path)
+        same = _as_in_file(recorded[name], Path(normpath(base / spec.path)))
         if same is not None and not same:
             other.append(spec.path)
         elif same is None:
@@ -300,10 +301,16 @@ def hierarchy_files_check(evidence: Mapping[str, object], source: Path) -> list[
 
 
 def _base_of(path: str, source: Path) -> Path:
-    """The folder that the paths of a plan start from, by where its source is now."""
+    """The folder that the paths of a plan start from, by where its source is now.
+
+    What climbs out of the plan's folder (``../data.csv``) says nothing of how that was called; any
+    name leads back out of it.
+    """
     parts = Path(path).parts
-    if not Path(path).is_absolute() and source.parts[-len(parts) :] == parts:
-        return source.parents[len(parts) - 1]
+    climbs = [part for part in parts if part == ".."]
+    below = parts[len(climbs) :]
+    if not Path(path).is_absolute() and source.parts[-len(below) :] == below:
+        return source.parents[len(below) - 1].joinpath(*("-" * len(climbs)))
     return source.parent
 
 

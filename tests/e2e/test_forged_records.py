@@ -128,8 +128,9 @@ def test_a_hierarchy_that_the_plan_makes_of_values_is_compared_whatever_texts_ar
     assert any("`hierarchies, town`" in reason for reason in reasons), reasons
 
 
+@pytest.mark.parametrize("above", [False, True], ids=["beside the plan", "above the plan"])
 def test_hierarchies_are_compared_with_the_files_of_the_plan_where_these_are_found(
-    context: AppContext, tmp_path: Path
+    context: AppContext, tmp_path: Path, above: bool
 ) -> None:
     plan = town.write_source(tmp_path / "study")
     source, groups = plan.parent / town.SOURCE, plan.parent / "towns.csv"
@@ -139,7 +140,13 @@ def test_hierarchies_are_compared_with_the_files_of_the_plan_where_these_are_fou
     groups.write_text("\n".join([*rows, ""]), "utf-8")
     text = plan.read_text("utf-8")
     given = 'town = { role = "quasi-identifier", hierarchy = "towns.csv" }'
-    plan.write_text(text.replace('town = { role = "quasi-identifier" }', given), "utf-8")
+    text = text.replace('town = { role = "quasi-identifier" }', given)
+    if above:
+        plan = plan.parent / "plans" / plan.name
+        plan.parent.mkdir()
+        text = text.replace(f'"{town.SOURCE}"', f'"../{town.SOURCE}"')
+        text = text.replace("towns.csv", "../towns.csv")
+    plan.write_text(text, "utf-8")
     made = town.release(plan, tmp_path / "release", context).out
 
     def found() -> ClaimCheck:

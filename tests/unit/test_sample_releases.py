@@ -10,7 +10,8 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,11 +54,16 @@ ANSWERS = {
 }
 
 
-PRIVATE, DRAWN = "private-tables", "drawn-occupations"
+PRIVATE, DRAWN, VIEWS, CELLS = (
+    "private-tables",
+    "drawn-occupations",
+    "many-marginals",
+    "protected-tables",
+)
 
 
 def test_every_plan_has_a_known_answer() -> None:
-    assert {path.stem for path in PLANS.glob("*.toml")} == {*ANSWERS, PRIVATE, DRAWN}
+    assert {path.stem for path in PLANS.glob("*.toml")} == {*ANSWERS, PRIVATE, DRAWN, VIEWS, CELLS}
 
 
 def test_the_plan_of_private_tables_leaves_nobody_out(tmp_path: Path) -> None:
@@ -97,6 +103,65 @@ def test_the_plan_of_drawn_occupations_keeps_both_promises(tmp_path: Path) -> No
     classes = Counter((row["age"], row["sex"], row["district"]) for row in table)
     assert min(classes.values()) >= 10
     assert sum(classes.values()) == rows
+
+
+def test_the_plan_of_many_marginals_leaves_nobody_out(tmp_path: Path) -> None:
+    """Every view has the same total, that of all persons but for the noise."""
+    command = [sys.executable, "-m", "dpdesk", "run", PLANS / f"{VIEWS}.toml"]
+    environment = {**os.environ, "DPDESK_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        [*command, "--out", tmp_path / "out"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "out/internal/evidence.json").read_text("utf-8"))["result"]
+    assert result["counting"]["count"]["rows_left_out"] == 0
+    covered = [frozenset(view["dimensions"]) for view in result["views"]]
+    for one in result["marginals"]:
+        assert any(frozenset(one["dimensions"]) <= view for view in covered)
+    for view in result["views"]:
+        with (tmp_path / "out/public" / view["file"]).open(encoding="utf-8", newline="") as stream:
+            total = sum(float(row["value"]) for row in csv.DictReader(stream))
+        assert abs(total - PERSONS) < 20 * (view["variance"] * view["cells"]) ** 0.5
+
+
+def test_the_plan_of_protected_tables_suppresses_what_its_rules_call_unsafe(tmp_path: Path) -> None:
+    """Rules judged here by a loop over the rows: fewer than 10 households, or p% with p = 10."""
+    command = [sys.executable, "-m", "dpdesk", "run", PLANS / f"{CELLS}.toml", "--json"]
+    done = subprocess.run(
+        [*command, "--out", tmp_path / "out"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["result"]["cells"] == 39 * 13
+    sample = PLANS.parent
+    nodes = {}
+    for column in ("district", "education"):
+        with (sample / f"hierarchies/{column}.csv").open(encoding="utf-8") as stream:
+            paths = [line.strip().split(";") for line in stream]
+        nodes[column] = {"": ("", "Total"), **{one[0]: (*one[:-1], "Total") for one in paths}}
+    given: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    with (sample / "population.csv").open(encoding="utf-8", newline="") as stream:
+        for row in (row for row in csv.DictReader(stream) if row["income"]):
+            for place in product(*(nodes[name][row[name]] for name in nodes)):
+                given[place][row["household_id"]] += int(row["income"])
+    with (tmp_path / "out/public/table.csv").open(encoding="utf-8", newline="") as stream:
+        table = {(row["district"], row["education"]): row for row in csv.DictReader(stream)}
+    with (tmp_path / "out/internal/table.csv").open(encoding="utf-8", newline="") as stream:
+        judged = {
+            (row["district"], row["education"]): row["status"] for row in csv.DictReader(stream)
+        }
+    assert len(table) == 39 * 13
+    for place, row in table.items():
+        largest = sorted(given[place].values(), reverse=True)
+        rest = sum(largest[2:])
+        unsafe = 0 < len(largest) < 10 or (bool(largest) and rest < largest[0] / 10)
+        assert (judged[place] == "C") == unsafe, place
+        assert not unsafe or (row["status"], row["value"]) == ("N", "")
+        if row["status"] == "F":
+            assert float(row["value"]) == sum(largest)
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))

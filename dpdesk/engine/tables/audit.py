@@ -363,7 +363,7 @@ class _Part:
         low, high = self._bounds[0].copy(), self._bounds[1].copy()
         low[known] = high[known] = 0.0
         if column not in known:
-            (low, high)[goal > 0][column] = goal
+            (high if goal > 0 else low)[column] = goal
         touched = np.union1d(known, [column])
         self.program.bound(touched, low[touched], high[touched])
         self.program.cost(np.array([column]), np.array([-1.0 if goal > 0 else 1.0]))

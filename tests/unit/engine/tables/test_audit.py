@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +114,9 @@ def test_a_singleton_gives_its_neighbour_away_and_a_third_cell_protects_it() -> 
     two, three = unsafe, np.array([True, True, True, False])
 
     def attacked(pattern: np.ndarray, who: np.ndarray | None) -> set[tuple[int, int]]:
-        found = exposed(Problem.of(system, bounds, who), pattern, targets_of(needed), CancelToken())
+        # Needs that were computed are numbers of NumPy.
+        targets = [replace(each, need=np.float64(each.need)) for each in targets_of(needed)]
+        found = exposed(Problem.of(system, bounds, who), pattern, targets, CancelToken())
         return {(e.variable, e.attacker) for e in found}
 
     assert attacked(two, None) == set()
