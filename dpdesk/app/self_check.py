@@ -212,13 +212,13 @@ def _difference(
     data: DataStore,
     token: CancelToken,
 ) -> RowDifference:
-    from dpdesk.io.prints import apart, fresh_print_key, published_prints
+    from dpdesk.io.prints import apart, fresh_print_key, published_counts
 
     mapping = recoding.mapping if recoding is not None else {}
     key = fresh_print_key()
-    there = data.row_prints(names, mapping, key, token)
+    there = data.row_counts(names, mapping, key, token)
     token.check()
-    return RowDifference(*apart(published_prints(published, names, key, token), there))
+    return RowDifference(*apart(published_counts(published, names, key, token), there))
 
 
 def failed(found: str) -> RefusedError:

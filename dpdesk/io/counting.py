@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _KEY_BITS, _SHORT_BITS = 63, 32
+ROWS_EACH = 4
+"""Tuples are few where there are so many rows for each of them."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def count_tuples(
     if not columns:
         codes, counts = np.empty((1, 0), np.int32), np.array([rows], np.int64)
         domains: list[tuple[str, ...]] = []
-    elif _packs(columns):
+    elif packs(columns):
         codes, counts = _by_key(con, columns, place, token, origin)
         domains = [column.domain or () for column in columns]
     else:
@@ -74,7 +76,44 @@ def count_tuples(
     )
 
 
-def _packs(columns: tuple[Column, ...]) -> bool:
+def few_tuples(
+    con: DuckDBPyConnection, columns: Sequence[Column], rows: int, place: Path, token: CancelToken
+) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
+    """The distinct tuples of some columns and their counts, where they are coded and few.
+
+    They are few by an estimate; see ``ROWS_EACH``.
+    """
+    if not columns or not packs(columns):
+        return None
+    with query(con, token, place) as cursor:
+        asked = f"SELECT approx_count_distinct({key_of(columns)}) FROM {DATA}"
+        estimate = cursor.execute(asked).fetchone()
+    if estimate is None or estimate[0] * ROWS_EACH > rows:
+        return None
+    return _by_key(con, columns, place, token, EVERYTHING)
+
+
+def projected(table: FrequencyTable, attributes: Sequence[str]) -> FrequencyTable | None:
+    """The frequency table of some of a table's attributes; None where their codes fit no key."""
+    places = [table.attributes.index(name) for name in attributes]
+    domains = tuple(table.domains[place] for place in places)
+    if prod(map(len, domains)) >= 1 << _KEY_BITS:
+        return None
+    key = np.zeros(len(table.counts), np.int64)
+    for place, domain in zip(places, domains, strict=True):
+        key = key * len(domain) + table.codes[:, place]
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+    return FrequencyTable(
+        attributes=tuple(attributes),
+        domains=domains,
+        codes=np.ascontiguousarray(table.codes[order[starts]][:, places]),
+        counts=np.add.reduceat(table.counts[order], starts),
+        missing=tuple(table.missing[place] for place in places),
+    )
+
+
+def packs(columns: Sequence[Column]) -> bool:
     """Whether all columns are coded and their codes fit one key."""
     size = 1
     for column in columns:
@@ -84,22 +123,34 @@ def _packs(columns: tuple[Column, ...]) -> bool:
     return size < 1 << _KEY_BITS
 
 
-def _by_key(
-    con: DuckDBPyConnection,
-    columns: tuple[Column, ...],
-    place: Path,
-    token: CancelToken,
-    origin: Origin,
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _factors(columns: Sequence[Column]) -> tuple[list[int], list[int]]:
+    """How many values each column has, and by what its codes are multiplied in one key."""
     sizes = [len(column.domain or ()) for column in columns]
     factors = [1] * len(columns)
     for j in range(len(columns) - 2, -1, -1):
         factors[j] = factors[j + 1] * sizes[j + 1]
+    return sizes, factors
+
+
+def key_of(columns: Sequence[Column]) -> str:
+    """One whole number for the codes of some columns, in SQL, in the order of their tuples."""
+    sizes, factors = _factors(columns)
     kind = "UINTEGER" if prod(sizes) < 1 << _SHORT_BITS else "UBIGINT"
-    key = " + ".join(
+    return " + ".join(
         f"enum_code({column.sql})::{kind} * {factor}::{kind}"
         for column, factor in zip(columns, factors, strict=True)
     )
+
+
+def _by_key(
+    con: DuckDBPyConnection,
+    columns: Sequence[Column],
+    place: Path,
+    token: CancelToken,
+    origin: Origin,
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    sizes, factors = _factors(columns)
+    key = key_of(columns)
     with query(con, token, place) as cursor:
         found = cursor.execute(
             f"SELECT {key} AS k, count(*) AS n FROM {origin.named(cursor)} GROUP BY k ORDER BY k"

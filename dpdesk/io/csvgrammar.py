@@ -9,6 +9,7 @@ their line.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,17 +38,44 @@ class UnreadableTableError(InputError):
         super().__init__("published.unreadable", reason)
 
 
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """What the strict reading of a CSV found.
+
+    ``fields`` of each record, data ``rows``, and the bytes of the ``header``. ``data`` are the data
+    rows, where rows that equal the one before them, byte by byte, are left out, and ``counts`` has
+    how many rows each line stands for; both are None where these lines are too many to be kept.
+    """
+
+    fields: int
+    rows: int
+    header: bytes = field(repr=False)
+    data: Any = field(repr=False, default=None)
+    counts: Any = field(repr=False, default=None)
+
+
 def check_grammar(path: Path, token: CancelToken) -> tuple[int, int]:
     """Number of fields per record and of data rows (records less the header) of a strict CSV.
+
+    Raises as :func:`read_lines`.
+    """
+    found = read_lines(path, token, 0)
+    return found.fields, found.rows
+
+
+def read_lines(path: Path, token: CancelToken, most: int) -> Lines:
+    """Read a strict CSV once; its different lines are kept where they take ``most`` bytes at most.
 
     Raises UnreadableTableError with the row (1 is the header) and the reason, and
     OSError when the file cannot be read.
     """
     import numpy as np
 
-    scan = _scanner()
-    # automaton, fields so far, expected fields, records, error, any, what the quotes hold
-    state = np.zeros(7, np.int64)
+    scan, held = _scanner(), _Held(most)
+    # automaton, fields so far, expected fields, records, error, any, what the quotes hold; then
+    # places in the lines held: their end, the beginning of the last one and of the one before,
+    # lines, end of the header
+    state = np.zeros(12, np.int64)
     with path.open("rb") as stream:
         first = True
         while piece := stream.read(_PIECE):
@@ -55,9 +83,11 @@ def check_grammar(path: Path, token: CancelToken) -> tuple[int, int]:
             if first and piece.startswith(b"\xef\xbb\xbf"):
                 raise UnreadableTableError("starts with a byte order mark, expected none")
             first = False
-            scan(np.frombuffer(piece, np.uint8), state)
+            held.make_room(state, len(piece))
+            scan(np.frombuffer(piece, np.uint8), state, held.data, held.counts)
             if state[4]:
                 raise _error(state)
+            held.keep_header(state)
     if first:
         raise UnreadableTableError("is empty, expected a header row")
     if state[0] == _QUOTED:
@@ -66,7 +96,54 @@ def check_grammar(path: Path, token: CancelToken) -> tuple[int, int]:
         raise UnreadableTableError(f"row {state[3] + 1}: the last line does not end, expected LF")
     if not state[2]:
         raise UnreadableTableError("row 1: the line is empty, expected a header row")
-    return int(state[2]), int(state[3]) - 1
+    return held.lines(state)
+
+
+class _Held:
+    """Room for the different lines of a table, as far as they are kept."""
+
+    def __init__(self, most: int) -> None:
+        import numpy as np
+
+        self._most = most
+        self._whole = most > 0
+        self._header = b""
+        self.data = np.empty(0, np.uint8)
+        self.counts = np.empty(0, np.int64)
+
+    def make_room(self, state: Any, size: int) -> None:
+        """Room for all lines of the next bytes; lines but the last one go where they are many."""
+        import numpy as np
+
+        end, first, before = (int(state[slot]) for slot in (7, 8, 9))
+        if self._whole and end > self._most:
+            self._whole, self.counts = False, np.empty(0, np.int64)
+        if not self._whole:
+            self.data[: end - before] = self.data[before:end].copy()
+            state[7], state[8], state[9] = end - before, first - before, 0
+        if len(self.data) < state[7] + size:
+            grown = np.empty(2 * (int(state[7]) + size), np.uint8)
+            grown[: state[7]] = self.data[: state[7]]
+            self.data = grown
+        # A record takes a byte for each field at least, and two where it has one alone.
+        lines = int(state[10]) + size // max(2, int(state[2])) + 2
+        if self._whole and len(self.counts) < lines:
+            longer = np.empty(lines, np.int64)
+            longer[: state[10]] = self.counts[: state[10]]
+            self.counts = longer
+
+    def keep_header(self, state: Any) -> None:
+        """The bytes of the header, once they have been read."""
+        if not self._header and state[3]:
+            self._header = bytes(self.data[: state[11]])
+
+    def lines(self, state: Any) -> Lines:
+        """All that was found."""
+        found = int(state[2]), int(state[3]) - 1, self._header
+        if not self._whole or state[7] > self._most:
+            return Lines(*found)
+        data = self.data[state[11] : state[7]].copy()
+        return Lines(*found, data, self.counts[1 : state[10]].copy())
 
 
 def _error(state: Any) -> UnreadableTableError:
@@ -79,16 +156,36 @@ def _error(state: Any) -> UnreadableTableError:
 
 
 @cache
-def _scanner() -> Callable[[Any, Any], None]:
+def _scanner() -> Callable[[Any, Any, Any, Any], None]:
     from dpdesk.core.compiled import kernel
 
     return kernel(_scan)
 
 
-def _scan(data: Any, state: Any) -> None:
-    """Run the automaton over a piece; ``state`` carries it from piece to piece."""
-    mode, fields, expected, records, error, inside, held = state
-    for byte in data:
+def _scan(data: Any, state: Any, kept: Any, counts: Any) -> None:
+    """Run the automaton over a piece; ``state`` carries it from piece to piece.
+
+    ``kept`` gets each byte, but a line that equals the one before it is counted there alone, and
+    the automaton need not walk it: it stands where it stood before that line. The header is never
+    taken for the line before.
+    """
+    mode, fields, expected, records, error, inside, held = state[:7]
+    end, first, before, lines = state[7:11]
+    i, size = 0, len(data)
+    while i < size:
+        if end == first and records > 1:
+            j, length = 0, first - before
+            if i + length <= size:
+                while j < length and data[i + j] == kept[before + j]:
+                    j += 1
+            if j == length:
+                records, i = records + 1, i + length
+                if len(counts):
+                    counts[lines - 1] += 1
+                continue
+        byte = data[i]
+        kept[end] = byte
+        end, i = end + 1, i + 1
         if byte == 0:
             error = _NUL
         elif mode == _QUOTED:
@@ -113,6 +210,11 @@ def _scan(data: Any, state: Any) -> None:
                 if fields != expected:
                     error = _RAGGED
                     break
+                if records == 0:
+                    state[11] = end
+                if len(counts):
+                    counts[lines] = 1
+                before, first, lines = first, end, lines + 1
                 records, fields = records + 1, 0
         elif byte == _CR:
             error = _CARRIAGE_RETURN
@@ -124,3 +226,4 @@ def _scan(data: Any, state: Any) -> None:
             break
     state[0], state[1], state[2], state[3] = mode, fields, expected, records
     state[4], state[5], state[6] = error, inside, held
+    state[7], state[8], state[9], state[10] = end, first, before, lines

@@ -42,3 +42,27 @@ def gather(codes: Array, order: Array, found: Array) -> None:
     """``found[i] = codes[order[i]]``."""
     for i in range(len(order)):
         found[i] = codes[order[i]]
+
+
+@kernel
+def repeat_lines(offsets: Array, data: Array, times: Array, state: Array, buffer: Array) -> int:
+    """Fill a buffer with lines, each written so often as ``times`` says; how many bytes it holds.
+
+    ``state`` says where to go on: line, how often it stands there already, and all lines so far.
+    """
+    filled = 0
+    while state[0] < len(times):
+        first, last = offsets[state[0]], offsets[state[0] + 1]
+        room = (len(buffer) - filled) // (last - first)
+        fits = min(times[state[0]] - state[1], room)
+        for _ in range(fits):
+            for place in range(first, last):
+                buffer[filled] = data[place]
+                filled += 1
+        state[1] += fits
+        state[2] += fits
+        if state[1] < times[state[0]]:
+            break
+        state[0] += 1
+        state[1] = 0
+    return filled

@@ -34,18 +34,23 @@ def fold_prints(rows: Array, index: Array, prints: Array, key: Array) -> None:
 
 
 @kernel
-def count_apart(first: Array, second: Array, found: Array) -> None:
-    """Count in ``found`` what only the first, and only the second of two sorted lists has."""
-    i, j = 0, 0
-    while i < len(first) and j < len(second):
-        if first[i] == second[j]:
+def count_apart(first: Array, times: Array, second: Array, others: Array, found: Array) -> None:
+    """Count in ``found`` what only the first, and only the second of two sorted lists has.
+
+    ``times`` and ``others`` are how often each stands there; the last holds for all behind it.
+    """
+    i, j, last, end = 0, 0, len(times) - 1, len(others) - 1
+    while i < len(first) or j < len(second):
+        only = j == len(second) or (i < len(first) and first[i] < second[j])
+        value = first[i] if only else second[j]
+        balance = 0
+        while i < len(first) and first[i] == value:
+            balance += times[min(i, last)]
             i += 1
+        while j < len(second) and second[j] == value:
+            balance -= others[min(j, end)]
             j += 1
-        elif first[i] < second[j]:
-            found[0] += 1
-            i += 1
+        if balance > 0:
+            found[0] += balance
         else:
-            found[1] += 1
-            j += 1
-    found[0] += len(first) - i
-    found[1] += len(second) - j
+            found[1] -= balance

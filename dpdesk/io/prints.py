@@ -38,26 +38,62 @@ def fresh_print_key() -> Prints:
     return np.array([secrets.randbits(64), secrets.randbits(64) | 1], np.uint64)
 
 
-def apart(first: Prints, second: Prints) -> tuple[int, int]:
-    """How many prints only the first list has, and only the second, each as often as it occurs."""
+@dataclass(frozen=True, eq=False)
+class CountedPrints:
+    """Prints, each with the number of rows that have it: one for each where ``rows`` is None.
+
+    A print may stand in several places.
+    """
+
+    prints: Prints
+    rows: NDArray[np.int64] | None = None
+
+    def ordered(self) -> tuple[Prints, NDArray[np.int64]]:
+        """Prints in order with their rows, of which the last stands for all that follow."""
+        if self.rows is None:
+            return np.sort(self.prints), np.ones(1, np.int64)
+        order = np.argsort(self.prints)
+        return self.prints[order], self.rows[order]
+
+
+def apart(first: CountedPrints, second: CountedPrints) -> tuple[int, int]:
+    """How many rows only the first has, and only the second, each as often as it occurs."""
     from dpdesk.io.print_kernels import count_apart
 
     found = np.zeros(2, np.int64)
-    count_apart(np.sort(first), np.sort(second), found)
+    count_apart(*first.ordered(), *second.ordered(), found)
     return int(found[0]), int(found[1])
+
+
+def published_counts(
+    published: PublishedCsv, columns: Sequence[str], key: Prints, token: CancelToken
+) -> CountedPrints:
+    """The prints of the rows of a published table on these columns."""
+    if not columns:
+        return CountedPrints(np.zeros(1, np.uint64), np.array([published.rows]))
+    parts, counts = [np.zeros(0, np.uint64)], []
+    for batch, rows in published.lines(columns, token):
+        parts.append(_of_rows(batch, key))
+        if rows is not None:
+            counts.append(rows)
+    return CountedPrints(np.concatenate(parts), np.concatenate(counts) if counts else None)
 
 
 def published_prints(
     published: PublishedCsv, columns: Sequence[str], key: Prints, token: CancelToken
 ) -> Prints:
     """The print of every row of a published table on these columns, in file order."""
-    rows = np.zeros(published.rows, np.uint64)
-    done = 0
-    for batch in published.batches(columns, token) if columns else ():
-        part = rows[done : done + batch.num_rows]
-        for column in batch.columns:
-            _fold(part, column, key)
-        done += batch.num_rows
+    if not columns:
+        return np.zeros(published.rows, np.uint64)
+    parts = [np.zeros(0, np.uint64)]
+    parts += [_of_rows(batch, key) for batch in published.batches(columns, token)]
+    return np.concatenate(parts)
+
+
+def _of_rows(batch: pyarrow.Table, key: Prints) -> Prints:
+    rows = np.zeros(batch.num_rows, np.uint64)
+    for column in batch.columns:
+        _fold(rows, column, key)
     return rows
 
 
@@ -94,7 +130,8 @@ def unplaced(
         token.check()
         mine = np.flatnonzero(rows % parts == part)
         wanted = there[1][there[0] % parts == part]
-        lost += apart(held.joined(rows[mine], group[mine], key), wanted)[1]
+        joined = held.joined(rows[mine], group[mine], key)
+        lost += apart(CountedPrints(joined), CountedPrints(wanted))[1]
     return lost
 
 
@@ -150,6 +187,34 @@ def source_prints(
         else:
             _fold_codes(found, con, column, column.domain, recode, key, place, token)
     return found
+
+
+def source_counts(
+    con: DuckDBPyConnection,
+    columns: Sequence[Column],
+    rows: int,
+    mapping: Mapping[str, Mapping[str, str]],
+    key: Prints,
+    place: Path,
+    token: CancelToken,
+) -> CountedPrints:
+    """The prints of a source's rows on these columns; raises as :func:`source_prints`.
+
+    Where columns are coded and few different rows are there, each of these is looked at once.
+    """
+    from dpdesk.io.counting import few_tuples
+    from dpdesk.io.print_kernels import fold_prints
+
+    tuples = few_tuples(con, columns, rows, place, token)
+    if tuples is None:
+        return CountedPrints(source_prints(con, columns, rows, mapping, key, place, token))
+    codes, counts = tuples
+    found = np.zeros(len(counts), np.uint64)
+    for position, column in enumerate(columns):
+        texts, recode = column.domain or (), mapping.get(column.name)
+        released = [recode[value] for value in texts] if recode is not None else texts
+        fold_prints(found, np.ascontiguousarray(codes[:, position]), _of_texts(released, key), key)
+    return CountedPrints(found, counts)
 
 
 def _fold_codes(

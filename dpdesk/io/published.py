@@ -16,7 +16,7 @@ from typing import Any
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.published import GroupSizes
 from dpdesk.core.released import CountedRows
-from dpdesk.io.csvgrammar import UnreadableTableError, check_grammar
+from dpdesk.io.csvgrammar import UnreadableTableError, read_lines
 
 _COLLAPSE_ROWS = 2_000_000
 
@@ -38,10 +38,19 @@ class Tally:
         self._held = 0
         self._limit = _COLLAPSE_ROWS
 
-    def add(self, batch: Any) -> None:
-        """Count the rows of a batch, whose columns are those of the tally in order."""
+    def add(self, batch: Any, rows: Any = None) -> None:
+        """Count the rows of a batch, whose columns are those of the tally in order.
+
+        ``rows`` has how many rows each stands for, where it is not one.
+        """
+        import pyarrow as pa
+
         named = batch.rename_columns(self._names)
-        counted = named.group_by(self._names).aggregate([([], "count_all")])
+        if rows is None:
+            counted = named.group_by(self._names).aggregate([([], "count_all")])
+        else:
+            listed = named.append_column("rows", pa.array(rows, pa.int64()))
+            counted = listed.group_by(self._names).aggregate([("rows", "sum")])
         self._parts.append(counted.rename_columns([*self._names, "rows"]))
         self._held += counted.num_rows
         if self._held > self._limit:
@@ -89,16 +98,21 @@ class OrderCheck:
         self._last: Any = None
         self.found: int | None = None
 
-    def add(self, batch: Any) -> None:
-        """Look at the next rows; ``found`` is the first bad data row (from 1), or None."""
+    def add(self, batch: Any, rows: Any = None) -> None:
+        """Look at the next rows; ``found`` is the first bad data row (from 1), or None.
+
+        ``rows`` has how many equal rows each stands for, where it is not one.
+        """
         import pyarrow as pa
 
         if self.found is None:
             joined = batch if self._last is None else pa.concat_tables([self._last, batch])
             place = first_descent(joined)
             if place is not None:
-                self.found = self._seen + place + (1 if self._last is None else 0)
-        self._seen += batch.num_rows
+                before = place - (0 if self._last is None else 1)
+                above = before if rows is None else int(rows[:before].sum())
+                self.found = self._seen + above + 1
+        self._seen += batch.num_rows if rows is None else int(rows.sum())
         self._last = batch.slice(batch.num_rows - 1)
 
 
@@ -124,6 +138,8 @@ def first_descent(table: Any) -> int | None:
 
 _BLOCK = 8 << 20
 _KEPT_BYTES = 256 << 20
+_KEPT_LINES = 64 << 20
+"""Bytes of different lines that are kept, so that they need not be read again."""
 
 
 class PublishedCsv:
@@ -140,7 +156,8 @@ class PublishedCsv:
 
     def __init__(self, path: Path, token: CancelToken) -> None:
         self._path = path
-        self._fields, self._rows = check_grammar(path, token)
+        self._lines = read_lines(path, token, _KEPT_LINES)
+        self._fields, self._rows = self._lines.fields, self._lines.rows
         self._columns = self._header()
         self._tallies: dict[tuple[str, ...], Any] = {}
         self._tops: tuple[int, dict[str, TopValues]] | None = None
@@ -221,8 +238,8 @@ class PublishedCsv:
         """The most frequent texts of every column, ties in code-point order, in one reading."""
         if self._tops is None or self._tops[0] != count:
             tallies = {name: Tally(["c0"]) for name in self._columns}
-            for batch in self.batches(self._columns, token):
-                _add_each(tallies, batch, token)
+            for batch, rows in self.lines(self._columns, token):
+                _add_each(tallies, batch, rows, token)
             found = {name: top_of(tally.table(), count) for name, tally in tallies.items()}
             self._tops = count, found
         return dict(self._tops[1])
@@ -234,8 +251,8 @@ class PublishedCsv:
         """
         if self._order is None:
             order = OrderCheck()
-            for batch in self.batches(self._columns, token):
-                order.add(batch)
+            for batch, rows in self.lines(self._columns, token):
+                order.add(batch, rows)
                 if order.found is not None:
                     break
             self._order = order
@@ -254,12 +271,12 @@ class PublishedCsv:
         others = [name for name in self._columns if top and name not in names]
         tallies = {name: Tally(["c0"]) for name in others}
         order, done = OrderCheck(), 0
-        for batch in self.batches(self._columns, token):
-            order.add(batch)
+        for batch, rows in self.lines(self._columns, token):
+            order.add(batch, rows)
             if names:
-                groups.add(batch.select(list(names)))
-            _add_each(tallies, batch, token)
-            done += batch.num_rows
+                groups.add(batch.select(list(names)), rows)
+            _add_each(tallies, batch, rows, token)
+            done += batch.num_rows if rows is None else int(rows.sum())
             report(StepProgress(step, done, self._rows, "rows"))
         self._order = order
         if names:
@@ -271,18 +288,37 @@ class PublishedCsv:
 
     def batches(self, columns: Sequence[str], token: CancelToken) -> Iterator[Any]:
         """The rows as Arrow tables of text columns, in file order; checks the token each time."""
+        header = True
+        for table in self._read(self._path, columns, token):
+            rows, header = table.slice(1) if header else table, False
+            if rows.num_rows:
+                yield rows
+
+    def lines(self, columns: Sequence[str], token: CancelToken) -> Iterator[tuple[Any, Any]]:
+        """As :meth:`batches`, with how many equal rows in a row each of them stands for.
+
+        None for one each: then the table has too many different lines to be kept.
+        """
+        import pyarrow as pa
+
+        held, done = self._lines, 0
+        if held.data is None:
+            yield from ((batch, None) for batch in self.batches(columns, token))
+        elif len(held.data):
+            for table in self._read(pa.BufferReader(pa.py_buffer(held.data)), columns, token):
+                if table.num_rows:
+                    yield table, held.counts[done : done + table.num_rows]
+                    done += table.num_rows
+
+    def _read(self, place: Any, columns: Sequence[str], token: CancelToken) -> Iterator[Any]:
+        """Tables of some columns of a text without a header."""
         import pyarrow as pa
 
         indexes = [self._index(name) for name in columns]
-        header = True
-        with self._open(indexes) as reader:
+        with self._open(place, indexes) as reader:
             for batch in _arrow_errors(reader):
                 token.check()
-                table = pa.Table.from_batches([batch]).rename_columns(list(columns))
-                if header:
-                    table, header = table.slice(1), False
-                if table.num_rows:
-                    yield table
+                yield pa.Table.from_batches([batch]).rename_columns(list(columns))
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -294,7 +330,10 @@ class PublishedCsv:
         return self._positions[column]
 
     def _header(self) -> tuple[str, ...]:
-        with self._open(list(range(self._fields))) as reader:
+        import pyarrow as pa
+
+        text = pa.BufferReader(self._lines.header)
+        with self._open(text, list(range(self._fields))) as reader:
             batch = next(_arrow_errors(reader), None)
         if batch is None or batch.num_rows == 0:
             raise UnreadableTableError("holds no header row")
@@ -304,14 +343,14 @@ class PublishedCsv:
                 raise UnreadableTableError(f"names the column `{name}` twice")
         return names
 
-    def _open(self, indexes: Sequence[int]) -> Any:
+    def _open(self, place: Any, indexes: Sequence[int]) -> Any:
         import pyarrow as pa
         from pyarrow import csv
 
         names = [f"f{index}" for index in range(self._fields)]
         try:
             return csv.open_csv(
-                self._path,
+                place,
                 read_options=csv.ReadOptions(column_names=names, block_size=_BLOCK),
                 parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
                 convert_options=csv.ConvertOptions(
@@ -333,8 +372,8 @@ class PublishedCsv:
             if set(wanted) <= set(known):
                 return _projected(table, known, wanted)
         tally = Tally([f"c{index}" for index in range(len(wanted))])
-        for batch in self.batches(wanted, token):
-            tally.add(batch)
+        for batch, rows in self.lines(wanted, token):
+            tally.add(batch, rows)
         table = tally.table()
         self._keep(wanted, table)
         return table
@@ -345,10 +384,10 @@ class PublishedCsv:
             self._tallies = {columns: table}
 
 
-def _add_each(tallies: Mapping[str, Tally], batch: Any, token: CancelToken) -> None:
+def _add_each(tallies: Mapping[str, Tally], batch: Any, rows: Any, token: CancelToken) -> None:
     for name, tally in tallies.items():
         token.check()
-        tally.add(batch.select([name]))
+        tally.add(batch.select([name]), rows)
 
 
 def _projected(table: Any, known: tuple[str, ...], wanted: tuple[str, ...]) -> Any:

@@ -8,8 +8,9 @@ bytes, so no value passes through a Python object.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 WRITE = "Write the microdata"
 _BATCH = 50_000
+_PIECE = 4 << 20
+_COMMA, _LINE_END = 0x2C, 0x0A
 _GROUP = 200
 _MARK = "\ufeff"
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
@@ -120,14 +123,31 @@ def write_recoded(
             _replace(statement, column, replaced[column.name])
         elif column in released:
             _keep(statement, column)
-    sql = _sql(statement, recoding)
     report(StepStarted(WRITE, 1, 1))
     header = header_line([column.name for column in released])
+    if isinstance(recoding, Recoding) and released and not replaced:
+        lines = _counted_lines(con, columns, released, rows, recoding, path, token)
+        if lines is not None:
+            return _write_whole(lines.pieces(), header, path, recoding, token, report)
+    sql = _sql(statement, recoding)
     with query(con, token, path) as cursor:
         for name, table in statement.tables.items():
             cursor.register(name, table)
         batches = cursor.sql(sql, params=statement.lists).to_arrow_reader(_BATCH)
-        written = _write(batches, header, path, recoding.rows_out, token, report)
+        lines_of = ((_bytes_of(batch.column(0)), batch.num_rows) for batch in batches)
+        return _write_whole(lines_of, header, path, recoding, token, report)
+
+
+def _write_whole(
+    pieces: Iterable[tuple[memoryview, int]],
+    header: str,
+    path: Path,
+    recoding: AnyRecoding,
+    token: CancelToken,
+    report: Report,
+) -> int:
+    """Write all lines, as many as there should be."""
+    written = _write(pieces, header, path, recoding.rows_out, token, report)
     if written != recoding.rows_out:
         path.unlink(missing_ok=True)
         raise _misfit(f"{written:,} rows were written, {recoding.rows_out:,} were to be released")
@@ -324,8 +344,127 @@ def _same(statement: _Statement, recoding: Recoding) -> str:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """Different lines, one after the other from ``offsets`` on, and how often each is written."""
+
+    offsets: NDArray[np.int64]
+    data: NDArray[np.uint8]
+    times: NDArray[np.int64]
+
+    def pieces(self) -> Iterator[tuple[memoryview, int]]:
+        """The bytes of the file with how many lines they are."""
+        from dpdesk.io.line_kernels import repeat_lines
+
+        longest = int(np.diff(self.offsets).max(initial=1))
+        buffer = np.empty(max(_PIECE, longest), np.uint8)
+        state = np.zeros(3, np.int64)  # line, how often it was written, lines written
+        while state[0] < len(self.times):
+            before = int(state[2])
+            filled = repeat_lines(self.offsets, self.data, self.times, state, buffer)
+            yield buffer[:filled].data, int(state[2]) - before
+
+
+def _counted_lines(
+    con: DuckDBPyConnection,
+    columns: Sequence[Column],
+    released: Sequence[Column],
+    rows: int,
+    recoding: Recoding,
+    place: Path,
+    token: CancelToken,
+) -> _Lines | None:
+    """The lines in their order, made once for all rows that are alike; None where few are."""
+    from dpdesk.io.counting import few_tuples
+
+    needed = [column for column in columns if column in released]
+    needed += [column for column in columns if column.name in recoding.attributes]
+    needed = list(dict.fromkeys(needed))
+    tuples = few_tuples(con, needed, rows, place, token)
+    if tuples is None:
+        return None
+    codes, counts = tuples
+    texts = [_released_texts(column, recoding) for column in needed]
+    kept = _kept(recoding, needed, codes, texts)
+    shown = [sorted(set(values)) for values in texts[: len(released)]]
+    ranks = [
+        _ranks(values)[codes[kept, position]].astype(np.int64)
+        for position, values in enumerate(texts[: len(released)])
+    ]
+    key = _packed(ranks, [len(values) for values in shown])
+    if key is None:
+        return None
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+    times = np.add.reduceat(counts[kept][order], starts) if len(order) else counts[:0]
+    first = order[starts]
+    return _Lines(*_joined_fields(shown, [column[first] for column in ranks]), times)
+
+
+def _released_texts(column: Column, recoding: Recoding) -> Sequence[str]:
+    """What becomes of each value of a coded column."""
+    domain, mapping = column.domain or (), recoding.mapping.get(column.name)
+    return domain if mapping is None else [mapping[value] for value in domain]
+
+
+def _kept(
+    recoding: Recoding,
+    columns: Sequence[Column],
+    codes: NDArray[np.int32],
+    texts: Sequence[Sequence[str]],
+) -> NDArray[np.bool_]:
+    """Which tuples of values are released."""
+    if not len(recoding.suppressed):
+        return np.ones(len(codes), np.bool_)
+    places = [[column.name for column in columns].index(name) for name in recoding.attributes]
+    labels = []
+    for place, names in zip(places, recoding.labels, strict=True):
+        index = {label: code for code, label in enumerate(names)}
+        labels.append(np.array([index[text] for text in texts[place]], np.int32)[codes[:, place]])
+    both = np.concatenate([np.column_stack(labels), recoding.suppressed.astype(np.int32)])
+    key = _packed(both.T.astype(np.int64), [len(names) for names in recoding.labels])
+    if key is None:
+        key = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
+    return ~np.isin(key[: len(codes)], key[len(codes) :])
+
+
+def _packed(
+    columns: Sequence[NDArray[np.int64]] | NDArray[np.int64], sizes: Sequence[int]
+) -> NDArray[np.int64] | None:
+    """One number for the codes of each row, in the order of the rows; None where none is enough."""
+    if prod(sizes) >= 1 << 63:
+        return None
+    key = np.zeros(len(columns[0]), np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        key = key * size + column
+    return key
+
+
+def _joined_fields(
+    shown: Sequence[Sequence[str]], codes: Sequence[NDArray[np.int64]]
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Where each line of the texts that ``codes`` index begins, and the bytes of all."""
+    from dpdesk.io.line_kernels import add_lengths, put_byte, put_fields
+
+    lengths = np.full(len(codes[0]), len(codes), np.int64)  # commas and the line end
+    fields = [[csv_field(text).encode() for text in texts] for texts in shown]
+    if len(codes) == 1:
+        fields = [[text or b'""' for text in fields[0]]]  # an empty line would be no row
+    begins = [np.cumsum([0, *map(len, each)], dtype=np.int64) for each in fields]
+    for column, offsets in zip(codes, begins, strict=True):
+        add_lengths(column, offsets, lengths)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    ends, buffer = offsets[:-1].copy(), np.empty(int(offsets[-1]), np.uint8)
+    for place, (column, each, start) in enumerate(zip(codes, fields, begins, strict=True)):
+        if place:
+            put_byte(_COMMA, ends, buffer)
+        put_fields(column, start, np.frombuffer(b"".join(each) or b"\0", np.uint8), ends, buffer)
+    put_byte(_LINE_END, ends, buffer)
+    return offsets, buffer
+
+
 def _write(
-    batches: pyarrow.RecordBatchReader,
+    pieces: Iterable[tuple[memoryview, int]],
     header: str,
     path: Path,
     expected: int,
@@ -337,10 +476,10 @@ def _write(
     try:
         with path.open("xb") as out:
             out.write(header.encode("utf-8"))
-            for batch in batches:
+            for lines, count in pieces:
                 token.check()
-                out.write(_bytes_of(batch.column(0)))
-                written += batch.num_rows
+                out.write(lines)
+                written += count
                 report(StepProgress(WRITE, written, expected, "rows"))
     except OSError as problem:
         path.unlink(missing_ok=True)

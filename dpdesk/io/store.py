@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpdesk.core.tabulation import Tabulated, Tabulation
+    from dpdesk.io.prints import CountedPrints
     from dpdesk.io.pseudonyms import Replacement
     from dpdesk.io.restricted import RestrictedRows
 
@@ -71,6 +72,7 @@ class DataStore:
         self._columns = {column.name: _with_missing(column, loaded) for column in columns}
         self._spill = spill
         self._prints: dict[tuple[str, ...], str] = {}
+        self._counted: FrequencyTable | None = None  # the widest small one, which gives others
         self.path = path
         self.name = path.name
         self.rows = loaded.rows
@@ -185,10 +187,19 @@ class DataStore:
 
         Raises InputError ``source.unknown-column`` for a name that the source lacks.
         """
-        from dpdesk.io.counting import count_tuples
+        from dpdesk.io.counting import ROWS_EACH, count_tuples, packs, projected
 
         columns = tuple(self._column(name) for name in attributes)
-        return count_tuples(self._con, columns, self.rows, self.reading.missing, self.path, token)
+        known, asked = self._counted, {*attributes}
+        if known is not None and attributes and asked <= {*known.attributes}:
+            table = projected(known, attributes)
+            if table is not None:
+                return table
+        missing = self.reading.missing
+        table = count_tuples(self._con, columns, self.rows, missing, self.path, token)
+        if len(table.counts) * ROWS_EACH <= self.rows and packs(columns):
+            self._counted = _wider(known, table)
+        return table
 
     def tabulate(self, asked: Tabulation, token: CancelToken) -> Tabulated:
         """Add up cells; see :meth:`dpdesk.core.tabulation.CellSource.tabulate`.
@@ -308,6 +319,19 @@ class DataStore:
         columns = [self._column(name) for name in names]
         return source_prints(self._con, columns, self.rows, mapping, key, self.path, token)
 
+    def row_counts(
+        self,
+        names: Sequence[str],
+        mapping: Mapping[str, Mapping[str, str]],
+        key: NDArray[np.uint64],
+        token: CancelToken,
+    ) -> CountedPrints:
+        """As :meth:`row_prints`, where the order of the rows does not matter."""
+        from dpdesk.io.prints import source_counts
+
+        columns = [self._column(name) for name in names]
+        return source_counts(self._con, columns, self.rows, mapping, key, self.path, token)
+
     def content(self, names: Sequence[str], token: CancelToken) -> tuple[str, ...]:
         """The print by which the rows of these columns are known again in another format, if any;
         see ``contents``.
@@ -357,6 +381,12 @@ def _with_missing(column: Column, loaded: Loaded) -> Column:
     if loaded.unreadable is not None:
         user = replace(user, values=(*user.values, UNREADABLE))
     return replace(column, user_missing=user)
+
+
+def _wider(known: FrequencyTable | None, table: FrequencyTable) -> FrequencyTable:
+    if known is not None and len(known.attributes) > len(table.attributes):
+        return known
+    return table
 
 
 def _described(profile: ColumnProfile, variable: Variable | None) -> ColumnProfile:

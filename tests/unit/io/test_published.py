@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import Cancelled
-from dpdesk.core.jobs import CancelToken, Event, StepProgress
+from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
 
@@ -160,6 +160,43 @@ def test_grammar_state_survives_the_border_of_pieces(
     for piece in (1, 2, 3, 7):
         monkeypatch.setattr("dpdesk.io.csvgrammar._PIECE", piece)
         assert opened(tmp_path, data).rows == 40
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.sampled_from(["", "a", "a,b", "x"]), TEXTS), max_size=8),
+    times=st.integers(1, 3),
+    piece=st.sampled_from([1, 5, 17, 1 << 20]),
+    most=st.sampled_from([0, 9, 1 << 20]),
+)
+def test_equal_lines_are_read_once_and_counted(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, str]],
+    times: int,
+    piece: int,
+    most: int,
+) -> None:
+    every = [row for row in rows for _ in range(times)]
+    token = CancelToken()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpdesk.io.csvgrammar._PIECE", piece)
+        patch.setattr("dpdesk.io.published._KEPT_LINES", most)
+        table = opened(tmp_path_factory.mktemp("t"), written(["a", "x"], every))
+    found: list[tuple[str, str]] = []
+    parts = 0
+    for batch, counts in table.lines(["a", "x"], token):
+        numbers = [1] * batch.num_rows if counts is None else counts.tolist()
+        parts += batch.num_rows
+        lines = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        for line, count in zip(lines, numbers, strict=True):
+            found += [line] * count
+    assert (table.columns, table.rows, found) == (("a", "x"), len(every), every)
+    if most == piece == 1 << 20:
+        assert parts == sum(1 for at in range(len(every)) if not at or every[at] != every[at - 1])
+    bad = [at for at in range(1, len(every)) if every[at] < every[at - 1]]
+    assert table.first_unsorted_row(token) == (bad[0] + 1 if bad else None)
+    table.survey(["x"], 2, token, silent, "step")
+    assert table.value_counts("x", token) == Counter(row[1] for row in every)
 
 
 def test_a_table_of_one_column_may_hold_empty_values(tmp_path: Path) -> None:

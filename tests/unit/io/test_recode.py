@@ -15,7 +15,7 @@ from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.recoding import Recoding, TupleRecoding
-from dpdesk.io import coding
+from dpdesk.io import coding, counting, recode
 from dpdesk.io.recode import header_line
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
@@ -51,12 +51,15 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[tuple[str, ...]]]:
     return [f"col,{j}" for j in range(width)], rows
 
 
-@pytest.mark.parametrize("coded", [True, False])
+@pytest.mark.parametrize(
+    ("coded", "rows_each"), [(True, 4), (True, 0), (False, 4)], ids=["sorted", "counted", "texts"]
+)
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(table=tables(), data=st.data())
 def test_written_microdata_equal_the_reference(
     workspace: Workspace,
     coded: bool,
+    rows_each: int,
     table: tuple[list[str], list[tuple[str, ...]]],
     data: st.DataObject,
 ) -> None:
@@ -86,7 +89,10 @@ def test_written_microdata_equal_the_reference(
         spec = SourceSpec("source.csv", empty_rows="keep", header=True, delimiter=",")
         store = DataStore.open(spec, folder, workspace, CancelToken(), silent)
     assert store.page(0, len(rows)) == tuple(rows)
-    written = store.write_recoded(recoding, target, CancelToken(), silent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "ROWS_EACH", rows_each)  # 0: each tuple counts as one of few
+        patch.setattr(recode, "_PIECE", data.draw(st.sampled_from([1, 50, 4 << 20])))
+        written = store.write_recoded(recoding, target, CancelToken(), silent)
     store.close()
     assert written == len(rows) - suppressed
     assert target.read_bytes() == recoded_csv(columns, rows, mapping, gone, dropped)

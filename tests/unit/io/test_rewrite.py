@@ -18,7 +18,13 @@ from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.rows import NewValues, RewrittenRows
 from dpdesk.io import coding, rewrite
-from dpdesk.io.prints import apart, fresh_print_key, published_prints
+from dpdesk.io.prints import (
+    CountedPrints,
+    apart,
+    fresh_print_key,
+    published_counts,
+    published_prints,
+)
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
@@ -121,9 +127,12 @@ def _compare_prints(
     """Prints of the columns that were not drawn count exactly what is missing, and nothing more."""
     names = [name for name in released if name not in rewritten.drawn]
     key = fresh_print_key()
-    there = store.row_prints(names, rewritten.mapping, key, TOKEN)
-    here = published_prints(PublishedCsv(target, TOKEN), names, key, TOKEN)
-    assert apart(here, there) == (0, len(rows) - rewritten.rows_out)
+    published, mapping = PublishedCsv(target, TOKEN), rewritten.mapping
+    there = CountedPrints(store.row_prints(names, mapping, key, TOKEN))
+    here = CountedPrints(published_prints(published, names, key, TOKEN))
+    for first in (here, published_counts(published, names, key, TOKEN)):
+        for second in (there, store.row_counts(names, mapping, key, TOKEN)):
+            assert apart(first, second) == (0, len(rows) - rewritten.rows_out)
 
 
 def test_many_rows_keep_their_order_over_the_pieces(
@@ -194,9 +203,18 @@ def test_writing_leaves_no_other_file_behind(workspace: Workspace) -> None:
     second=st.lists(st.integers(0, 5)),
 )
 def test_prints_are_compared_as_often_as_they_occur(first: list[int], second: list[int]) -> None:
-    found = apart(np.array(first, np.uint64), np.array(second, np.uint64))
     mine, other = Counter(first), Counter(second)
-    assert found == ((mine - other).total(), (other - mine).total())
+    expected = (mine - other).total(), (other - mine).total()
+    for one in _spelled(first):
+        assert [apart(one, another) for another in _spelled(second)] == [expected] * 2
+
+
+def _spelled(prints: list[int]) -> tuple[CountedPrints, CountedPrints]:
+    """The same prints row by row, and with the rows of each."""
+    counted = Counter(prints)
+    rows = np.array(list(counted.values()), np.int64)
+    plain = CountedPrints(np.array(prints, np.uint64))
+    return plain, CountedPrints(np.array(list(counted), np.uint64), rows)
 
 
 def test_prints_tell_fields_from_each_other(workspace: Workspace) -> None:

@@ -58,6 +58,24 @@ def test_a_frequency_table_counts_what_counter_counts(
     store.close()
 
 
+def test_counts_of_fewer_columns_come_from_those_of_more(
+    tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened(tmp_path, TEXT, workspace, missing=("", "?"))
+    subsets = (["note", "sex"], ["sex"], ["age", "note"], ["note", "age", "sex"])
+    counted = [store.frequency_table(names, CancelToken()) for names in subsets]
+    monkeypatch.setattr(counting, "ROWS_EACH", 0)
+    store.frequency_table(["sex", "age", "note"], CancelToken())
+    monkeypatch.setattr(counting, "_by_key", None)  # nothing is counted from now on
+    for names, before in zip(subsets, counted, strict=True):
+        found = store.frequency_table(names, CancelToken())
+        assert (found.attributes, found.domains) == (before.attributes, before.domains)
+        assert found.missing == before.missing
+        assert found.codes.tolist() == before.codes.tolist()
+        assert found.counts.tolist() == before.counts.tolist()
+    store.close()
+
+
 def test_a_column_that_is_nearly_unique_in_its_second_half_stays_text(
     tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
