@@ -50,7 +50,12 @@ def _chart(chart: Chart) -> dict[str, object]:
 
 
 def _fields(value: Any) -> dict[str, object]:
-    return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return {name: _plain(getattr(value, name)) for name in _kept(type(value))}
+
+
+def _kept(kind: Any) -> list[str]:
+    fields = dataclasses.fields(kind)
+    return [field.name for field in fields if not field.metadata.get(charts.FLEETING)]
 
 
 def _plain(value: Any) -> object:
@@ -89,7 +94,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 def _read_fields(raw: object, kind: type) -> Any:
     hints = _hints(kind)
-    names = [field.name for field in dataclasses.fields(kind)]
+    names = _kept(kind)
     if not isinstance(raw, Mapping) or set(raw) != set(names):
         raise ChartValueError(f"found other fields than those of {kind.__name__}")
     return kind(**{name: _read(raw[name], hints[name]) for name in names})

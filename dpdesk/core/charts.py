@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from dpdesk.core.cuboid_choice import CuboidChoice, CuboidStatus
 from dpdesk.core.messages import msg
 
 Cell: TypeAlias = "str | int | float | None"
+FLEETING = "fleeting"
+"""Marks fields of charts that are not kept with them."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,24 @@ class PointSeries:
     joined: bool = False
 
 
+class PointLines(Protocol):
+    """The twin of very many points, best first: a line is made when it is looked at."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Headings."""
+        ...
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """For each line, the id of its point."""
+        ...
+
+    def line(self, place: int) -> tuple[Cell, ...]:
+        """A line; the first cell says in words what the point is."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class ScatterChart:
     """Points in a plane, drawn series after series; ``y_limit`` draws a horizontal limit line.
@@ -144,7 +164,8 @@ class ScatterChart:
     ``y_limit_key``, the limit is the parameter of that name and may be dragged; ``x_limit`` is the
     same upright. Where both may be dragged, they cross on the first series. ``links`` are pairs of
     ids of points that are joined by lines. ``opens`` says what is behind a point, where there is
-    something to be looked at instead of a choice.
+    something to be looked at instead of a choice. ``lines`` are the table of a window, in which
+    points are chosen too; they are not kept with the chart.
     """
 
     id: str
@@ -163,6 +184,7 @@ class ScatterChart:
     x_limit_key: str = ""
     links: tuple[tuple[int, int], ...] = ()
     opens: str = ""
+    lines: PointLines | None = field(default=None, repr=False, metadata={FLEETING: True})
 
 
 @dataclass(frozen=True)

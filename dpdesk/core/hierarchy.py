@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,19 @@ class Hierarchy:
     def leaves(self) -> tuple[str, ...]:
         """The raw values, in hierarchy order."""
         return self.labels[0]
+
+    @cached_property
+    def level_names(self) -> tuple[str, ...]:
+        """For each level one of its groups, by which people know it; empty for the raw values.
+
+        It stands in the middle, as groups at the ends may be open, and is none that stays itself.
+        """
+        names = [""]
+        for below, labels in pairwise(self.labels):
+            known = set(below)
+            groups = [one for one in labels if one not in known] or labels
+            names.append(groups[len(groups) // 2])
+        return tuple(names)
 
     @cached_property
     def leaf_codes(self) -> dict[str, int]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from dpdesk.core.charts import Axis, BarChart, Cell, Chart, ChartTable, ScatterChart
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.charts import Axis, BarChart, Cell, Chart, ChartTable, PointLines, ScatterChart
 from dpdesk.core.language import ENGLISH, Voice, voice
 from dpdesk.core.language.numbers import NUMBER
 
@@ -68,7 +71,28 @@ def _points(chart: ScatterChart, speaker: Voice) -> ScatterChart:
         series=tuple(replace(one, name=speaker.say(one.name)) for one in chart.series),
         y_limit_label=speaker.say(chart.y_limit_label),
         x_limit_label=speaker.say(chart.x_limit_label),
+        lines=None if chart.lines is None else _SpokenLines(chart.lines, speaker),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _SpokenLines:
+    """Lines of points as they are said; what they are called stays."""
+
+    lines: PointLines
+    speaker: Voice
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.speaker.say(column) for column in self.lines.columns)
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        return self.lines.ids
+
+    def line(self, place: int) -> tuple[Cell, ...]:
+        found = zip(self.lines.line(place), self.lines.columns, strict=True)
+        return tuple(_cell(cell, column in _NAMING, self.speaker) for cell, column in found)
 
 
 def _axis(axis: Axis, speaker: Voice) -> Axis:

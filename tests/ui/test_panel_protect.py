@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QPushButton, QScrollArea
+from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import SetParameters, SetRoles
@@ -16,6 +17,7 @@ from dpdesk.core.charts import BarChart, ScatterChart
 from dpdesk.core.jobs import Note
 from dpdesk.core.schema import Role
 from dpdesk.ui.forms.fields import IntegerField, NumberField
+from dpdesk.ui.models import DataGrid
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
@@ -276,6 +278,53 @@ def test_enter_on_a_point_takes_it_by_hand_and_search_again_gives_it_back(
     settled(ready, qtbot)
     assert "levels" not in bench.work.parameters
     assert not again[0].isVisible()
+
+
+def test_the_table_of_nodes_holds_all_of_them_by_the_names_of_their_levels_and_chooses(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    deck = ready.result.deck
+    deck.show_page("nodes")
+    view = deck.view("nodes")
+    view.toggle_table()
+    chart = next(chart for chart in deck.charts if chart.id == "nodes")
+    assert isinstance(chart, ScatterChart)
+    (grid,) = (one for one in view.findChildren(DataGrid) if one.isVisible())
+    model = grid.model()
+    assert model.rowCount() == len({one for part in chart.series for one in part.ids.tolist()})
+    lines = [model.index(row, 0).data() for row in range(model.rowCount())]
+    assert len(set(lines)) == len(lines)
+    served = [model.index(row, 1).data() for row in range(model.rowCount())]
+    assert served == sorted(served, reverse=True)
+    wanted = next(row for row, line in enumerate(lines) if row and "…)" in line)
+    grid.setCurrentIndex(model.index(wanted, 0))
+    (told,) = (one for one in shown_texts(ready) if one.startswith("Marked: "))
+    assert lines[wanted] in told
+    qtbot.keyClick(grid, Qt.Key.Key_Return)
+    levels = bench.work.parameters["levels"]
+    assert isinstance(levels, Mapping)
+    assert all(f"{name} {level}" in lines[wanted] for name, level in levels.items())
+    settled(ready, qtbot)
+    assert grid.currentIndex().data() == lines[wanted]
+
+
+def test_a_marked_point_falls_when_it_is_a_point_of_other_data(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    ready.result.deck.show_page("nodes")
+    surface = ready.result.deck.view("nodes").surface
+    assert surface is not None
+    surface.setFocus()
+    qtbot.keyClick(surface, Qt.Key.Key_PageDown)
+    assert any(one.startswith("Marked: ") for one in shown_texts(ready))
+    bench.apply(SetRoles({"job": Role.INSENSITIVE}))
+    qtbot.waitUntil(lambda: not bench.stale and not ready.busy)
+    assert not any(one.startswith("Marked: ") for one in shown_texts(ready))
+    assert surface.chosen is None
+
+
+def shown_texts(panel: ProtectPanel) -> list[str]:
+    return [one.text() for one in panel.findChildren(QLabel) if one.isVisible()]
 
 
 def test_what_is_not_reached_offers_the_nearest_setting(

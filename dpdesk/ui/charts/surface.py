@@ -11,7 +11,7 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from dpdesk.core.charts import BarChart, Chart, PointSeries, ScatterChart, SeriesStyle
 from dpdesk.ui.charts.axes import (
@@ -221,6 +221,7 @@ class PlotSurface(PlotFrame):
         self._over = -1
         self.movable = False
         self._waiting: Chart | None = None
+        self._pressed: tuple[QPointF, int] | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.plotItem.vb.sigResized.connect(self._on_box)
@@ -502,20 +503,38 @@ class PlotSurface(PlotFrame):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click pins the nearest point, or takes hold of the limit line."""
         left = event.button() is Qt.MouseButton.LeftButton
+        found = self.nearest(event.position(), PICK_PIXELS) if left else None
+        self._pressed = None
         if left and self.movable and self._lines.take(event.position()):
             self.setFocus(Qt.FocusReason.MouseFocusReason)
-        elif left:
-            found = self.nearest(event.position(), PICK_PIXELS)
-            if found is not None:
-                self.setFocus(Qt.FocusReason.MouseFocusReason)
-                self.choose(found)
-                self.selected.emit(found)
-                self.pinned.emit(found)
+            if found is not None and not isinstance(self._chart, BarChart):
+                self._pressed = event.position(), found
+        elif found is not None:
+            self._pick(found)
         event.accept()
 
+    def _pick(self, point: int) -> None:
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        self.choose(point)
+        self.selected.emit(point)
+        self.pinned.emit(point)
+
+    def _drags(self, place: QPointF) -> bool:
+        """Whether a press on the line has become a move, which a click on a point never is."""
+        if self._pressed is not None:
+            way = (place - self._pressed[0]).toPoint().manhattanLength()
+            if way >= QApplication.startDragDistance():
+                self._pressed = None
+        return self._pressed is None
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go of the limit line."""
-        held = self._lines.held
+        """Let go of the limit line; a click on a point that lies under it chooses the point."""
+        held, pressed, self._pressed = self._lines.held, self._pressed, None
+        if pressed is not None:
+            self._lines.drop()
+            self._pick(pressed[1])
+            event.accept()
+            return
         if held is not None:
             self._lines.drop()
             bars = self._chart if isinstance(self._chart, BarChart) else None
@@ -527,13 +546,18 @@ class PlotSurface(PlotFrame):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Tell over which point the pointer is; move the limit line."""
         if self._lines.held is not None:
+            if not self._drags(event.position()):
+                return
             self._tell_limit(self._lines.drag(event.position()))
             event.accept()
             return
         shapes = Qt.CursorShape.SplitVCursor, Qt.CursorShape.SplitHCursor
         over = self._lines.at(event.position()) if self.movable else None
         self.setCursor(Qt.CursorShape.ArrowCursor if over is None else shapes[over.upright])
-        self._hover(self.nearest(event.position(), HOVER_PIXELS))
+        point = self.nearest(event.position(), HOVER_PIXELS)
+        if point is not None and not isinstance(self._chart, BarChart):
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._hover(point)
         event.accept()
 
     # -- the limit line

@@ -18,18 +18,21 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from PySide6.QtCore import (
     QBuffer,
     QByteArray,
     QCoreApplication,
     QEvent,
     QIODevice,
+    QModelIndex,
     QPoint,
     QSaveFile,
+    QSignalBlocker,
     QSize,
     Qt,
     Signal,
@@ -37,6 +40,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QAction, QColor, QFontMetrics, QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QButtonGroup,
     QFileDialog,
     QHBoxLayout,
@@ -50,7 +54,17 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app.drawing import chart_svg
-from dpdesk.core.charts import Axis, BarChart, Chart, ChartTable, LatticeChart, ScatterChart
+from dpdesk.core.charts import (
+    Axis,
+    BarChart,
+    Cell,
+    Chart,
+    ChartTable,
+    LatticeChart,
+    PointLines,
+    ScatterChart,
+    table_from,
+)
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.shown import drawable
 from dpdesk.ui.charts.axes import handles_of
@@ -101,6 +115,21 @@ class ChartSaved(QEvent):
     def __init__(self, path: Path) -> None:
         super().__init__(self.KIND)
         self.path = path
+
+
+class AllLines(Sequence[tuple[Cell, ...]]):
+    """The lines of very many points, made one by one."""
+
+    def __init__(self, lines: PointLines) -> None:
+        self._lines, self._count = lines, len(lines.ids)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: Any) -> Any:
+        if not 0 <= place < self._count:
+            raise IndexError(place)
+        return self._lines.line(place)
 
 
 def table_csv(table: ChartTable) -> str:
@@ -182,6 +211,7 @@ class ChartView(QWidget):
         self._least = (0, 0)
         self._model = ListModel(parent=self)
         self._movable = False
+        self._lines: PointLines | None = None
         self._build()
         theme.changed.connect(self._on_theme)
         self._restyle(theme.theme)
@@ -284,7 +314,9 @@ class ChartView(QWidget):
             return
         suffix = path.suffix.lower()
         if suffix == ".csv":
-            content = table_csv(chart.table).encode()
+            lines = chart.lines if isinstance(chart, ScatterChart) else None
+            table = chart.table if lines is None else table_from(lines.columns, AllLines(lines))
+            content = table_csv(table).encode()
         elif suffix == ".svg":
             content = self._svg(chart).encode()
         else:
@@ -377,6 +409,8 @@ class ChartView(QWidget):
         set_look(self._placeholder, "note")
         self._grid = DataGrid(self._theme, self.tr("Table of the chart"))
         self._grid.setModel(self._model)
+        self._grid.selectionModel().currentRowChanged.connect(self._on_line)
+        self._grid.activated.connect(self._on_line_chosen)
         self._grid.horizontalHeader().setStretchLastSection(True)
         self._grid.verticalHeader().hide()
         self._plot_page = QWidget()
@@ -459,10 +493,47 @@ class ChartView(QWidget):
             self._pages.setCurrentWidget(self._placeholder)
             return
         if table:  # a hidden table is not worth filling at every move of a slider
-            self._model.set_table(chart.table.columns, chart.table.rows)
+            self._show_table(chart)
         self._pages.setCurrentWidget(self._grid if table else self._plot_page)
         self._veil.raise_()
         self._fit_height()
+
+    def _show_table(self, chart: Chart) -> None:
+        """The numbers of the chart; where it has points to choose, each of them is a line."""
+        lines = chart.lines if isinstance(chart, ScatterChart) else None
+        rows = QAbstractItemView.SelectionBehavior.SelectRows
+        self._grid.setSelectionBehavior(rows if lines else rows.SelectItems)
+        if lines is None:
+            self._lines = None
+            self._model.set_table(chart.table.columns, chart.table.rows)
+            return
+        if lines is not self._lines:
+            self._lines = lines
+            self._model.set_lines(lines.columns, AllLines(lines))
+        chosen = None if self._surface is None else self._surface.chosen
+        places = np.flatnonzero(lines.ids == chosen)
+        with QSignalBlocker(self._grid.selectionModel()):
+            self._grid.setCurrentIndex(self._model.index(int(places[0]) if places.size else -1, 0))
+        self._grid.viewport().update()
+
+    def _point_of(self, index: QModelIndex) -> int | None:
+        """The point of a line of the table."""
+        lines = self._lines
+        return int(lines.ids[index.row()]) if lines is not None and index.isValid() else None
+
+    @Slot(QModelIndex, QModelIndex)
+    def _on_line(self, index: QModelIndex) -> None:
+        """The line of a point was gone to: mark it."""
+        point = self._point_of(index)
+        if point is not None and self._surface is not None:
+            self._surface.choose(point)
+            self._on_selected(point)
+
+    @Slot(QModelIndex)
+    def _on_line_chosen(self, index: QModelIndex) -> None:
+        point = self._point_of(index)
+        if point is not None:
+            self.pointPicked.emit(point)
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:

@@ -331,7 +331,7 @@ class ListModel(QAbstractTableModel):
     ) -> None:
         super().__init__(parent)
         self._columns = tuple(columns)
-        self._rows = tuple(tuple(row) for row in rows)
+        self._rows: Sequence[tuple[Cell, ...]] = tuple(tuple(row) for row in rows)
 
     def set_table(self, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
         """Show another table; resets only when its shape or headings differ."""
@@ -344,8 +344,12 @@ class ListModel(QAbstractTableModel):
                 last = self.index(len(new_rows) - 1, len(new_columns) - 1)
                 self.dataChanged.emit(self.index(0, 0), last)
             return
+        self.set_lines(new_columns, new_rows)
+
+    def set_lines(self, columns: Sequence[str], rows: Sequence[tuple[Cell, ...]]) -> None:
+        """Show rows that may be too many to be held: each is asked for when it is seen."""
         self.beginResetModel()
-        self._columns, self._rows = new_columns, new_rows
+        self._columns, self._rows = tuple(columns), rows
         self.endResetModel()
 
     def row(self, number: int) -> tuple[Cell, ...]:

@@ -101,3 +101,48 @@ def test_shift_and_arrows_move_the_line_that_goes_that_way(view: ChartView, qtbo
         assert moved.args is not None
         assert moved.args[0] == name
     assert "Shift" in surface.toolTip()
+
+
+def test_a_point_under_the_line_is_chosen_by_a_click_and_the_line_moved_by_a_drag(
+    qtbot: QtBot, theme: ThemeManager
+) -> None:
+    view = ChartView(theme)
+    qtbot.addWidget(view)
+    view.resize(700, 560)
+    view.let_limit_move()
+    ids = np.array([7, 8, 9], np.int64)
+    points = PointSeries("Feasible", np.array([0.2, 0.5, 0.8]), np.array([0.05, 0.05, 0.4]), ids)
+    chart = ScatterChart(
+        id="nodes",
+        question="Which node?",
+        answer="One of three.",
+        x_axis=Axis("Loss", percent=True, minimum=0.0, maximum=1.0),
+        y_axis=Axis("Rows suppressed", percent=True, minimum=0.0, maximum=1.0),
+        series=(points,),
+        table=table_from(["Loss"], [[1]]),
+        y_limit=0.05,
+        y_limit_label="at most 5 %",
+        y_limit_key="max_suppression",
+    )
+    view.set_chart(chart)
+    with qtbot.waitExposed(view):
+        view.show()
+    surface = view.surface
+    assert surface is not None
+    qtbot.waitUntil(lambda: surface.plotItem.vb.sceneBoundingRect().width() > 300)
+    at = surface.line_place(upright=False)
+    assert at is not None
+    across = surface.plotItem.vb.sceneBoundingRect()
+    low, high = surface.plotItem.vb.viewRange()[0]
+    place = QPoint(round(across.left() + (0.2 - low) / (high - low) * across.width()), at.y())
+    moved: list[object] = []
+    view.limitMoved.connect(lambda *values: moved.append(values))
+    with qtbot.waitSignal(view.pointPicked) as picked:
+        qtbot.mouseClick(surface.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert picked.args == [7]
+    assert not moved
+    qtbot.mousePress(surface.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    with qtbot.assertNotEmitted(view.pointPicked):
+        qtbot.mouseMove(surface.viewport(), place - QPoint(0, 60))
+        qtbot.mouseRelease(surface.viewport(), Qt.MouseButton.LeftButton, pos=place - QPoint(0, 60))
+    assert moved

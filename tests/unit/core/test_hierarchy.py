@@ -188,3 +188,8 @@ def test_any_nested_rows_survive_coding_and_growing(
     for level in range(grown.height + 1):
         assert grown.leaves_covered(level).sum() == len(grown.leaves)
         assert grown.leaves_covered(level).min() >= 1
+
+
+def test_a_level_is_known_by_a_group_in_its_middle_and_none_that_stays_itself() -> None:
+    rows = [["21", "20-29", "*"], ["35", "30-39", "*"], ["unknown", "unknown", "*"]]
+    assert Hierarchy.from_rows("age", rows).level_names == ("", "30-39", "*")

@@ -26,6 +26,9 @@ from dpdesk.engine.methods.k_anonymity.utility import AttributeUtility, GroupSup
 
 MOST_POINTS = 20_000
 _GRID = (256, 128)
+_HEADS = ("Levels", "Feasible", "Loss (%)", "Rows suppressed (%)", "Optimal?")
+_NAME = 24
+"""The most letters of the name of a level."""
 _HASH = np.uint64(2654435761)
 
 
@@ -214,7 +217,8 @@ class NodeCloud:
 
     ``loss`` (0 to 1) and ``suppressed`` (share of the rows) have shape (nodes,), ``levels`` (nodes,
     attributes). ``first_id`` + position is a node's id for picking. ``whole`` says whether no node
-    of the lattice is left out.
+    of the lattice is left out. ``names`` hold a group of each level of each attribute, by which
+    people know it.
     """
 
     k: int
@@ -224,6 +228,24 @@ class NodeCloud:
     suppressed: NDArray[np.float64] = field(repr=False)
     whole: bool = True
     first_id: int = 0
+    names: tuple[tuple[str, ...], ...] = ()
+
+    def words(self, place: int) -> str:
+        """The levels of a node in words: ``age 1 (20–29 …), sex 0``."""
+        levels = self.levels[place].tolist()
+        return ", ".join(
+            f"{name} {self.level_words(at, level)}"
+            for at, (name, level) in enumerate(zip(self.attributes, levels, strict=True))
+        )
+
+    def level_words(self, attribute: int, level: int) -> str:
+        """A level by its number and, where it has one, its name: ``1 (20–29 …)``."""
+        name = self.names[attribute][level] if self.names else ""
+        if not name:
+            return str(level)
+        last = level == len(self.names[attribute]) - 1
+        shown = name if len(name) <= _NAME else f"{name[:_NAME]}…"
+        return f"{level} ({shown}{'' if last else ' …'})"
 
     @cached_property
     def pareto(self) -> NDArray[np.int64]:
@@ -277,10 +299,48 @@ class NodeChoice:
     objective: str = ""
 
 
+class NodeLines:
+    """Nodes as lines of a table: those that serve first, by their loss (see PointLines)."""
+
+    columns = _HEADS
+
+    def __init__(
+        self, cloud: NodeCloud, choice: NodeChoice, places: NDArray[np.int64] | None = None
+    ) -> None:
+        self._cloud, self._choice, self._places = cloud, choice, places
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64]:
+        cloud, places = self._cloud, self._places
+        found = np.arange(len(cloud.loss), dtype=np.int64) if places is None else places
+        rank = cloud.suppressed[found], cloud.loss[found], ~self._choice.feasible[found]
+        return found[np.lexsort(rank)]
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """For each line, the id of its node."""
+        return self._order + self._cloud.first_id
+
+    def line(self, place: int) -> tuple[Cell, ...]:
+        """A line."""
+        return node_cells(self._cloud, self._choice, int(self._order[place]))
+
+
+def node_cells(cloud: NodeCloud, choice: NodeChoice, place: int) -> tuple[Cell, ...]:
+    """A node as a line of a table."""
+    return (
+        cloud.words(place),
+        "yes" if choice.feasible[place] else "no",
+        round(100 * float(cloud.loss[place]), 2),
+        round(100 * float(cloud.suppressed[place]), 2),
+        ("optimal" if choice.optimal else "chosen") if place == choice.chosen else "",
+    )
+
+
 def node_chart(cloud: NodeCloud, choice: NodeChoice) -> ScatterChart:
     """Every node by loss and suppressed rows, the front of best trade-offs, and the chosen node.
 
-    The twin lists the steps of the front and the chosen node.
+    The twin lists the steps of the front and the chosen node; in a window, all nodes.
     """
     drawn = _thinned(cloud, choice)
     feasible = choice.feasible[drawn]
@@ -300,7 +360,8 @@ def node_chart(cloud: NodeCloud, choice: NodeChoice) -> ScatterChart:
         x_axis=Axis("Loss", "% of the detail", percent=True, minimum=0.0, maximum=1.0),
         y_axis=Axis("Rows suppressed", "%", percent=True, minimum=0.0, maximum=1.0),
         series=tuple(series),
-        table=table_from(*_node_table(cloud, choice)),
+        table=table_from(_HEADS, _node_table(cloud, choice)),
+        lines=NodeLines(cloud, choice),
         y_limit=choice.limit,
         y_limit_label=msg("at most {limit}", limit=share_text(choice.limit)),
         y_limit_key="max_suppression",
@@ -373,22 +434,12 @@ def _node_answer(cloud: NodeCloud, choice: NodeChoice, drawn: int) -> str:
     return text + "."
 
 
-def _node_table(cloud: NodeCloud, choice: NodeChoice) -> tuple[list[str], list[list[Cell]]]:
+def _node_table(cloud: NodeCloud, choice: NodeChoice) -> list[tuple[Cell, ...]]:
     places = cloud.pareto.tolist()
     if choice.chosen is not None and choice.chosen not in places:
         places.append(choice.chosen)
         places.sort(key=lambda place: (cloud.loss[place], cloud.suppressed[place]))
-    rows: list[list[Cell]] = [
-        [
-            levels_text(cloud.attributes, cloud.levels[place].tolist()),
-            "yes" if choice.feasible[place] else "no",
-            round(100 * float(cloud.loss[place]), 2),
-            round(100 * float(cloud.suppressed[place]), 2),
-            ("optimal" if choice.optimal else "chosen") if place == choice.chosen else "",
-        ]
-        for place in places
-    ]
-    return ["Levels", "Feasible", "Loss (%)", "Rows suppressed (%)", "Optimal?"], rows
+    return [node_cells(cloud, choice, place) for place in places]
 
 
 def levels_text(attributes: Sequence[str], levels: Sequence[int]) -> str:

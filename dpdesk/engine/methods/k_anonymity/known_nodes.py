@@ -250,4 +250,5 @@ def cloud_of(nodes: EvaluatedNodes, k: int, *, whole: bool, first_id: int = 0) -
         suppressed=nodes.suppressed(k).astype(np.float64) / max(nodes.problem.rows, 1),
         whole=whole,
         first_id=first_id,
+        names=tuple(one.level_names for one in nodes.problem.hierarchies),
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.charts import Axis, Cell, PointSeries, ScatterChart, SeriesStyle, table_from
 from dpdesk.core.messages import counted, msg
-from dpdesk.engine.methods.k_anonymity.charts import NodeChoice, NodeCloud, levels_text
+from dpdesk.engine.methods.k_anonymity.charts import NodeChoice, NodeCloud, NodeLines, node_cells
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 
 MOST_NODES = 300
@@ -69,6 +69,7 @@ def _chart(cloud: NodeCloud, choice: NodeChoice, drawn: _Drawn, answer: str) -> 
         series=_series(cloud, choice, drawn, names),
         table=table_from(*_table(cloud, choice, drawn)),
         links=drawn.links,
+        lines=NodeLines(cloud, choice, drawn.places),
     )
 
 
@@ -189,7 +190,7 @@ def _names(cloud: NodeCloud, chosen: int, places: NDArray[np.int64]) -> tuple[st
         changed = np.flatnonzero(cloud.levels[place] != base)
         names.append(
             ", ".join(
-                f"{cloud.attributes[at]} → {int(cloud.levels[place][at])}"
+                f"{cloud.attributes[at]} → {cloud.level_words(at, int(cloud.levels[place][at]))}"
                 for at in changed.tolist()
             )
         )
@@ -215,16 +216,8 @@ def _near_answer(cloud: NodeCloud, choice: NodeChoice, finer: list[int], coarser
 def _table(
     cloud: NodeCloud, choice: NodeChoice, drawn: _Drawn
 ) -> tuple[list[str], list[list[Cell]]]:
-    rows: list[list[Cell]] = [
-        [
-            levels_text(cloud.attributes, cloud.levels[place].tolist()),
-            int(step),
-            "yes" if choice.feasible[place] else "no",
-            round(100 * float(cloud.loss[place]), 2),
-            round(100 * float(cloud.suppressed[place]), 2),
-            ("optimal" if choice.optimal else "chosen") if place == choice.chosen else "",
-        ]
-        for place, step in zip(drawn.places.tolist(), drawn.steps.tolist(), strict=True)
-    ]
-    heads = ["Levels", "Steps", "Feasible", "Loss (%)", "Rows suppressed (%)", "Optimal?"]
+    heads, rows = ["Levels", "Steps", *NodeLines.columns[1:]], []
+    for place, step in zip(drawn.places.tolist(), drawn.steps.tolist(), strict=True):
+        words, *others = node_cells(cloud, choice, place)
+        rows.append([words, int(step), *others])
     return heads, rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSplitter, QWidget
@@ -233,6 +234,20 @@ class ChartDeck(QWidget):
             if isinstance(chart, ScatterChart) and any(one.ids.size for one in chart.series):
                 return chart.id
         return ""
+
+    def words_of(self, point: int) -> str:
+        """What a point of a chart is, as the table of the chart calls it; empty when unknown."""
+        for chart in self._charts.values():
+            lines = chart.lines if isinstance(chart, ScatterChart) else None
+            places = np.empty(0) if lines is None else np.flatnonzero(lines.ids == point)
+            if lines is not None and places.size:
+                return str(lines.line(int(places[0]))[0])
+        return ""
+
+    def unmark(self) -> None:
+        """No point is marked: the points are no longer those of the work."""
+        for view in self._views.values():
+            view.select_point(None)
 
     def view(self, identifier: str) -> ChartView:
         """The view of a chart; KeyError when there is none."""

@@ -255,7 +255,9 @@ class Picking(QObject):
 
     @Slot(int)
     def _on_marked(self, point: int) -> None:
-        self._result.show_marked(levels_words(self._picked(point)))
+        picked = self._picked(point)
+        words = self._result.deck.words_of(point) if picked else ""
+        self._result.show_marked(words or levels_words(picked))
 
     def _picked(self, point: int) -> Mapping[str, object]:
         explored = self._bench.explored
@@ -608,6 +610,9 @@ class ProtectPanel(Panel):
         """Forget a search of another state; seen or not, know whether the settings reach it."""
         if changes & _OTHER:
             self._header.forget()  # what was said is of other settings
+        if changes & _SEARCHED:
+            self.result.show_marked("")
+            self.result.deck.unmark()
         if changes & _SEARCHED and not presenter.same_search(self._searched, self._bench.work):
             self._searched = None
         if Aspect.DATA in changes and self._bench.stale and not self._bench.exploring:

@@ -319,9 +319,7 @@ class ResultPane(QWidget):
     def show_marked(self, words: str) -> None:
         """Say what the marked point of the map stands for."""
         self._marked.setText(
-            self.tr("Marked: {levels}. Enter or a click chooses it.").format(levels=words)
-            if words
-            else ""
+            self.tr("Marked: {levels}. Enter chooses it.").format(levels=words) if words else ""
         )
         self._marked.setVisible(bool(words))
 
