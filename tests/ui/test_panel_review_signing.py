@@ -5,13 +5,18 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QTextBrowser, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.review.values import Decision, EventType, Outcome, Status
 from dpdesk.project.audit import AuditLog
+from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.models import DataGrid
 from dpdesk.ui.panels.review.deciding import Choice
 from dpdesk.ui.panels.review.sign_page import DECIDE
 from dpdesk.ui.theme import ThemeManager
@@ -21,6 +26,7 @@ from tests.helpers.review_room import Room, Rooms
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, people, write_plan
 
 Three = tuple[Person, Person, Person]
+Part = TypeVar("Part", bound=QWidget)
 
 
 @pytest.fixture(scope="module")
@@ -178,9 +184,26 @@ def test_files_are_accepted_together_the_exceptions_named_and_shown_next_to_the_
     page = room.page
     page.strip.button(DECIDE).click()
     page.decide.choose("public/microdata.csv")
-    room.quiet(lambda: page.decide.file.isVisibleTo(page.decide))
-    table = (three[1].folder / "public/microdata.csv").read_text("utf-8")
-    assert page.decide.file.toPlainText().splitlines()[0] == table.splitlines()[0]
+    rows = part(page.decide, DataGrid, "Rows of the file")
+    table = (three[1].folder / "public/microdata.csv").read_text("utf-8").splitlines()
+    room.quiet(lambda: rows.model().rowCount() == len(table) - 1)
+    last = rows.model().index(len(table) - 2, 0)
+    room.quiet(lambda: last.data() == table[-1].split(",")[0])
+    assert rows.isVisible()
+    assert rows.model().headerData(0, Qt.Orientation.Horizontal) == table[0].split(",")[0]
+    pictures = [one for one in page.decide.findChildren(QToolButton) if one.text() == "Risk"]
+    pictures[0].click()
+    assert any(one.isVisible() for one in page.decide.findChildren(ChartView))
+    assert findings(room.panel) == []
+    page.decide.choose("public/about.html")
+    about = part(page.decide, QTextBrowser, "Page of the release")
+    room.quiet(about.isVisible)
+    assert "k = " in about.toPlainText() or "at least" in about.toPlainText()
+    page.decide.choose("public/manifest.json")
+    text = part(page.decide, QPlainTextEdit, "Text of the file")
+    room.quiet(text.isVisible)
+    assert '"guarantee": {' in text.toPlainText()
+    page.decide.choose("public/microdata.csv")
     page.decide.buttons[Decision.CHANGE].click()
     page.decide.comment.setPlainText("A column is wrong.")
     assert page.draft is not None
@@ -193,6 +216,39 @@ def test_files_are_accepted_together_the_exceptions_named_and_shown_next_to_the_
     assert "Files not accepted: public/microdata.csv." in page.decide.progress.text()
     assert not page.decide.others.isVisibleTo(page.decide)
     assert findings(room.panel) == []
+
+
+def test_several_files_are_decided_at_once(at: Callable[[Person], Room], three: Three) -> None:
+    submit(at, three)
+    take(three[1], three[0])
+    room = at(three[1])
+    room.sign(room.dialog(EventType.START))
+    room.quiet(lambda: room.status is Status.IN_REVIEW)
+    page = room.page
+    page.strip.button(DECIDE).click()
+    assert page.draft is not None
+    files = [one.key for one in page.draft.points if one.sha256]
+    page.decide.choose(files[0])
+    grid = part(page.decide, DataGrid, "What is to be decided")
+    for _ in files[1:3]:
+        room.qtbot.keyClick(grid, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    told = [one.text() for one in page.decide.findChildren(QLabel) if one.isVisible()]
+    assert any("3 points" in one and all(name in one for name in files[:3]) for one in told)
+    page.decide.buttons[Decision.CHANGE].click()
+    page.decide.comment.setPlainText("Not these.")
+    draft = page.draft
+    assert draft is not None
+    decided = {key: one for key, one in draft.choices.items() if one.decision is not None}
+    assert set(decided) == set(files[:3])
+    assert {(one.decision, one.comment) for one in decided.values()} == {
+        (Decision.CHANGE, "Not these.")
+    }
+
+
+def part(page: QWidget, kind: type[Part], name: str) -> Part:
+    """The part of a page with this accessible name."""
+    (found,) = (one for one in page.findChildren(kind) if one.accessibleName() == name)
+    return found
 
 
 def test_a_passphrase_is_kept_for_a_sitting_only_where_that_is_asked_for(

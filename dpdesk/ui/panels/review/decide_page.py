@@ -19,13 +19,15 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app.review.values import Decision
+from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.panels.review.deciding import Choice, Draft, Point, choice_words
+from dpdesk.ui.panels.review.file_view import FileView
 from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.states import in_window
+from dpdesk.ui.widgets.states import ElidedLabel, in_window
 
 _PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier)
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -41,7 +43,7 @@ class PointGrid(DataGrid):
         super().__init__(theme, name)
         self.letters = ""
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.verticalHeader().hide()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -64,15 +66,15 @@ class DecidePage(QWidget):
     """``decided(choices by key)`` after each decision and each change of a comment.
 
     ``shown(str)`` names the file that is to be decided now (empty: a question), so that it can be
-    shown next to the decision (:meth:`show_file`).
+    shown next to the decision (:attr:`file`). A decision is about all chosen lines.
     """
 
     decided = Signal(object)
     shown = Signal(str)
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._hub = theme, hub
         self._draft: Draft | None = None
         layout = column(self, gap=SPACE.s)
         self.void, self.unkept = QLabel(), QLabel()
@@ -91,11 +93,6 @@ class DecidePage(QWidget):
     def take_button(self, button: QWidget) -> None:
         """Give a place at the foot, apart from the decisions, to the button that signs."""
         self._foot.addWidget(button, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-
-    def show_file(self, text: str) -> None:
-        """The beginning of the file that is to be decided; empty: nothing to show."""
-        self.file.setPlainText(text)
-        self.file.setVisible(bool(text))
 
     def show_reason(self, reason: str) -> None:
         """Why the vote cannot be signed yet; empty when it can, or when something is undecided."""
@@ -177,27 +174,25 @@ class DecidePage(QWidget):
     def _build_right(self) -> QFrame:
         frame, page = QFrame(), Page()
         set_look(frame, "card")
-        column(frame, margin=SPACE.m).addWidget(scrolled(page, self.tr("Evidence and decision")))
+        whole = column(frame, margin=SPACE.m, gap=SPACE.xs)
+        whole.addWidget(scrolled(page, self.tr("Evidence and decision")), 1)
         layout = column(page, gap=SPACE.xs)
         layout.setContentsMargins(0, 0, SPACE.s, 0)
         self.question, self.mark, self.evidence = QLabel(), QLabel(), QLabel()
+        self.bytes = ElidedLabel()
         set_look(self.question, "strong")
         set_look(self.mark, "note")
+        set_look(self.bytes, "note")
         for label in (self.question, self.mark, self.evidence):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             layout.addWidget(label)
-        self.file = QPlainTextEdit()
-        self.file.setReadOnly(True)
-        self.file.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.file.setTabChangesFocus(True)
-        self.file.setAccessibleName(self.tr("Beginning of the file"))
-        self.file.setToolTip(self.tr("What stands in the file that is to be decided"))
-        self.file.hide()
+        layout.addWidget(self.bytes)
+        self.file = FileView(self._theme, self._hub)
         layout.addWidget(self.file, 1)
         layout.addStretch(0)
-        layout.addWidget(self._build_decisions())
-        self._add_comment(layout)
+        whole.addWidget(self._build_decisions())
+        self._add_comment(whole)
         return frame
 
     def _build_decisions(self) -> FlowBox:
@@ -219,7 +214,10 @@ class DecidePage(QWidget):
         self._group.buttonClicked.connect(self._on_decision)
         self._letters = {text[text.index("&") + 1].upper(): one for one, text in texts.items()}
         self.grid.letters = "".join(self._letters)
-        tip = self.tr("Arrow keys choose, {letters} decide as after Alt, Enter goes to the comment")
+        tip = self.tr(
+            "Arrow keys choose, with Shift or Ctrl several; {letters} decide as after Alt, Enter "
+            "goes to the comment"
+        )
         self.grid.setToolTip(tip.format(letters=", ".join(self._letters)))
         return line
 
@@ -254,8 +252,16 @@ class DecidePage(QWidget):
         self._fit()
 
     def _point(self) -> Point | None:
-        rows = self.grid.selectionModel().selectedRows()
-        return self._draft.points[rows[0].row()] if rows and self._draft is not None else None
+        points = self._points()
+        return points[0] if points else None
+
+    def _points(self) -> list[Point]:
+        """The chosen points, the one with the cursor first."""
+        draft, chosen = self._draft, self.grid.selectionModel()
+        places = {one.row() for one in chosen.selectedRows()} if draft is not None else set()
+        here = chosen.currentIndex().row()
+        order = sorted(places, key=lambda place: (place != here, place))
+        return [draft.points[place] for place in order] if draft is not None else []
 
     def _show_problem(self) -> None:
         point = self._point()
@@ -266,15 +272,22 @@ class DecidePage(QWidget):
 
     @Slot()
     def _on_chosen(self) -> None:
-        point = self._point()
-        if point is None or self._draft is None:
+        point, draft, points = self._point(), self._draft, self._points()
+        if point is None or draft is None:
             return
         self.question.setText(point.question)
-        self.mark.setText(point.mark)
-        self.evidence.setText(in_window(point.evidence))
-        self.show_file("")
+        self.mark.setText("" if point.sha256 else point.mark)
+        if len(points) > 1:
+            names = ", ".join(one.question for one in points)
+            text = self.tr("What you decide now is decided of {n} points: {names}")
+            self.mark.setText(text.format(n=len(points), names=names))
+        self.mark.setVisible(bool(self.mark.text()))
+        for label, file in ((self.evidence, False), (self.bytes, True)):
+            label.setText(in_window(point.evidence) if file == bool(point.sha256) else "")
+            label.setVisible(file == bool(point.sha256))
         self.shown.emit(point.key if point.sha256 else "")
-        choice = self._draft.choices[point.key]
+        taken = {draft.choices[one.key] for one in points}
+        choice = taken.pop() if len(taken) == 1 else Choice()
         self._group.setExclusive(False)
         for decision, button in self.buttons.items():
             button.setChecked(decision is choice.decision)
@@ -297,10 +310,14 @@ class DecidePage(QWidget):
         self._tell()
 
     def _tell(self) -> None:
-        point = self._point()
-        if point is not None:
-            taken = next((one for one, b in self.buttons.items() if b.isChecked()), None)
-            self.decided.emit({point.key: Choice(taken, self.comment.toPlainText().strip())})
+        taken = next((one for one, b in self.buttons.items() if b.isChecked()), None)
+        comment, points = self.comment.toPlainText().strip(), self._points()
+        made = {}
+        for point in points:  # of several, what differs and is not said now stays as it was
+            before = self._draft.choices[point.key] if self._draft else Choice()
+            words = comment or (before.comment if len(points) > 1 else "")
+            made[point.key] = Choice(taken or before.decision, words)
+        self.decided.emit(made)
 
     @Slot()
     def _on_others(self) -> None:

@@ -41,7 +41,7 @@ from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.ui.files import file_stem
 from dpdesk.ui.panels.review.deciding import SHAPES
-from dpdesk.ui.words.numbers import figure_words, grouped, legible, marked
+from dpdesk.ui.words.numbers import figure_words, grouped, marked
 from dpdesk.ui.words.spoken import said, spoken_figures
 
 XLSX_ROWS = 1_048_576
@@ -743,24 +743,6 @@ def _size(path: Path) -> int | None:
         return path.lstat().st_size
     except OSError:
         return None
-
-
-HEAD_LINES, HEAD_BYTES = 60, 20_000
-
-
-def head_of(release: Path, name: str, token: CancelToken, report: Report) -> str:
-    """Work for a background thread: the first lines of a file of a release; empty for a PDF."""
-    path = release / name
-    try:
-        inside = path.resolve().is_relative_to(release.resolve()) and not path.is_symlink()
-        if not inside or not path.is_file():
-            return ""
-        with path.open("rb") as stream:
-            content = stream.read(HEAD_BYTES)
-    except (OSError, ValueError):
-        return ""
-    text = "" if b"\0" in content or content[:4] == b"%PDF" else content.decode("utf-8", "replace")
-    return "\n".join(map(legible, text.splitlines()[:HEAD_LINES]))
 
 
 def purpose(name: str) -> str:

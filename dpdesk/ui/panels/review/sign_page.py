@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
+from dpdesk.app.review.looking import look_at_file, pictures_of
 from dpdesk.app.review.values import (
     Card,
     EventType,
@@ -24,12 +25,12 @@ from dpdesk.app.review.values import (
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
+from dpdesk.ui.jobs.hub import token_only
 from dpdesk.ui.panels.review.decide_page import DecidePage
 from dpdesk.ui.panels.review.deciding import Choice, Draft
 from dpdesk.ui.panels.review.presenter import (
     checklist_rows,
     checklist_verdict,
-    head_of,
     lacks_protocol,
     mode_lines,
 )
@@ -283,7 +284,7 @@ class SignPage(Page):
         self.standing = StatusPage(theme, bench.hub)
         self.standing.openAsked.connect(bench.open_path)
         self.standing.protocolAsked.connect(self._on_protocol)
-        self.decide = DecidePage(theme)
+        self.decide = DecidePage(theme, bench.hub)
         self.decide.decided.connect(self._on_decided)
         self.decide.shown.connect(self._on_shown)
         self._bar = self._build_bar()
@@ -472,15 +473,17 @@ class SignPage(Page):
 
     @Slot(str)
     def _on_shown(self, name: str) -> None:
-        """Read the beginning of the file that is to be decided."""
-        folder, channel = self._bench.release_path, self._bench.hub.latest(_FILE)
+        """Read the file that is to be decided, and offer what pictures there are."""
+        bench, view = self._bench, self.decide.file
+        folder, facts, channel = bench.release_path, bench.release, bench.hub.latest(_FILE)
         channel.cancel()
+        sound = facts is not None and bench.verified is not None and bench.verified.ok
+        view.show_pictures(pictures_of(facts) if facts is not None and sound else ())
+        view.show_file(None)
         if folder is not None and name:
-            title, work = (
-                self.tr("Reading {name}").format(name=name),
-                partial(head_of, folder, name),
-            )
-            channel.query(title, work, then=self.decide.show_file, quiet=True)
+            title = self.tr("Reading {name}").format(name=name)
+            work = token_only(partial(look_at_file, folder, name))
+            channel.query(title, work, then=view.show_file, quiet=True)
 
     @Slot()
     def _on_button(self) -> None:
