@@ -17,6 +17,7 @@ from dpdesk.app.recipes import FitItem, FitReport, Recipe, Trial, Weight, rename
 from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.builder_form import BuilderForm
 from dpdesk.core.release import Failure, ReleaseFacts, ReleaseSummary, VerifyReport
+from dpdesk.core.row_look import CellFilter, RowLook
 from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount
 from dpdesk.engine.method import (
     Detail,
@@ -169,6 +170,7 @@ __all__ = [
     "BuilderForm",
     "Candidate",
     "CandidateShelf",
+    "CellFilter",
     "ColumnProfile",
     "ColumnType",
     "Command",
@@ -209,6 +211,7 @@ __all__ = [
     "ReleaseSummary",
     "RiskReport",
     "Role",
+    "RowLook",
     "SaveState",
     "SetBudget",
     "SetHierarchies",

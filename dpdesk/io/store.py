@@ -19,6 +19,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.recoding import AnyRecoding
+from dpdesk.core.row_look import RowLook
 from dpdesk.core.rows import CodedColumn, RewrittenRows
 from dpdesk.core.schema import ColumnProfile, DataProfile, ValueCount
 from dpdesk.core.source_options import queries_rows
@@ -153,6 +154,24 @@ class DataStore:
                 f"SELECT rowid, * FROM {DATA} WHERE rowid >= ? AND rowid < ?", [first, last]
             ).fetchall()
         return tuple(row[1:] for row in sorted(found, key=itemgetter(0)))
+
+    def rows_of(self, look: RowLook, token: CancelToken) -> NDArray[np.int64]:
+        """The numbers (from 0) of the rows that are looked at, in the order asked for."""
+        from dpdesk.io.row_look import rows_of
+
+        for name in (look.column, *(one.column for one in look.filters)):
+            if name:
+                self._column(name)
+        return rows_of(self._con, self._columns, look, self.reading, self.path, token)
+
+    def rows_at(self, numbers: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+        """The rows with these numbers (from 0), in this order."""
+        with query(self._con, CancelToken(), self.path) as cursor:
+            found = cursor.execute(
+                f"SELECT rowid, * FROM {DATA} WHERE rowid IN (SELECT unnest(?))", [list(numbers)]
+            ).fetchall()
+        known = {row[0]: row[1:] for row in found}
+        return tuple(known[number] for number in numbers)
 
     def value_counts(
         self, column: str, token: CancelToken, limit: int | None = None

@@ -13,7 +13,7 @@ import pyreadstat
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QPushButton, QStyleOptionViewItem
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
@@ -455,3 +455,101 @@ def test_a_panel_that_is_gone_is_held_by_nothing(
     del made
     gc.collect()
     assert gone() is None
+
+
+def cells(panel: DataPanel, qtbot: QtBot, column: int, count: int = 5) -> list[str]:
+    """The first texts of a column, when they have come."""
+    model = panel.table.grid.model()
+    shown = [model.index(row, column) for row in range(min(count, model.rowCount()))]
+    qtbot.waitUntil(lambda: all(one.data() not in (None, "…") for one in shown))
+    return [str(one.data()) for one in shown]
+
+
+def told(panel: DataPanel) -> str:
+    """What the page says in its labels."""
+    return "\n".join(one.text() for one in panel.findChildren(QLabel) if one.isVisible())
+
+
+def test_rows_are_sorted_by_a_heading_as_numbers_and_come_back(
+    qtbot: QtBot, panel: DataPanel, workbench: Workbench, tmp_path: Path
+) -> None:
+    path = tmp_path / "weights.csv"
+    weights = ["10.5", "9.25", "", "100", "-3"]
+    path.write_text("id,weight\n" + "".join(f"p{n},{one}\n" for n, one in enumerate(weights)))
+    opened(qtbot, workbench, path)
+    head = panel.table.grid.horizontalHeader()
+    place = QPoint(head.sectionViewportPosition(1) + 20, 10)
+
+    def click() -> None:
+        qtbot.mouseClick(head.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        qtbot.waitUntil(lambda: not workbench.hub.busy)
+
+    click()
+    assert cells(panel, qtbot, 1) == weights
+    click()
+    qtbot.waitUntil(lambda: "ascending" in told(panel))
+    assert cells(panel, qtbot, 1) == ["-3", "9.25", "10.5", "100", ""]
+    numbers = panel.table.grid.model()
+    assert numbers.headerData(0, Qt.Orientation.Vertical) == "5"
+    click()
+    qtbot.waitUntil(lambda: "descending" in told(panel))
+    assert cells(panel, qtbot, 1) == ["100", "10.5", "9.25", "-3", ""]
+    click()
+    qtbot.waitUntil(lambda: "Sorted" not in told(panel))
+    assert cells(panel, qtbot, 1) == weights
+
+
+def test_the_menu_of_a_cell_keeps_rows_like_it_and_a_button_brings_all_back(
+    qtbot: QtBot, panel: DataPanel, workbench: Workbench, people: Path
+) -> None:
+    opened(qtbot, workbench, people)
+    cells(panel, qtbot, 2)
+    grid = panel.table.grid
+    index = grid.model().index(1, 2)
+    grid.customContextMenuRequested.emit(grid.visualRect(index).center())
+    (menu,) = (one for one in panel.findChildren(QMenu) if one.isVisible())
+    (only,) = (one for one in menu.actions() if one.text() == "Only rows where job is “judge”")
+    only.trigger()
+    menu.close()
+    qtbot.waitUntil(lambda: f"300 of {ROWS} rows: job is “judge”" in told(panel))
+    assert set(cells(panel, qtbot, 2)) == {"judge"}
+    assert grid.model().headerData(1, Qt.Orientation.Vertical) == "5"
+    assert workbench.work.roles == {}
+    (back,) = (one for one in panel.findChildren(QPushButton) if one.text().startswith("All rows"))
+    back.click()
+    assert grid.model().rowCount() == ROWS
+    assert findings(panel) == []
+
+
+def test_a_text_is_found_by_keys_and_its_rows_alone_can_be_seen(
+    qtbot: QtBot, panel: DataPanel, workbench: Workbench, people: Path
+) -> None:
+    opened(qtbot, workbench, people)
+    qtbot.waitUntil(panel.isActiveWindow)
+    grid = panel.table.grid
+    grid.setFocus()
+    qtbot.keyClick(grid, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    (field,) = (
+        one
+        for one in panel.findChildren(QLineEdit)
+        if one.accessibleName() == "Text to find in the rows"
+    )
+    assert field.isVisible()
+    qtbot.keyClicks(field, "P77")
+    rows = []
+    for _ in range(3):
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: grid.currentIndex().row() not in (0, *rows))
+        rows.append(grid.currentIndex().row())
+    assert rows == [77, 770, 771]
+    assert "3 of 11 rows" in told(panel)
+    qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: grid.currentIndex().row() == 770)
+    (only,) = (one for one in panel.findChildren(QPushButton) if one.text() == "Only rows with it")
+    only.click()
+    qtbot.waitUntil(lambda: grid.model().rowCount() == 11)
+    assert cells(panel, qtbot, 0, 2) == ["p77", "p770"]
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert not field.isVisible()
+    field.setText("nowhere")
+    assert findings(panel) == []

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QPainter, QPalette
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -18,13 +27,21 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app.describing import Distribution
-from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, DataStore
+from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, DataStore, RowLook
 from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.models import DataGrid, TableModel
 from dpdesk.ui.models.grid import FITTED_COLUMNS, LEAST_ROWS
 from dpdesk.ui.models.table import PAGE_ROWS, PLACEHOLDER, Index, RowSource, guarded
+from dpdesk.ui.panels.data.looking import (
+    ArrangedRows,
+    CellAt,
+    Hit,
+    LookBar,
+    LookMenu,
+    find_shortcut,
+)
 from dpdesk.ui.panels.data.presenter import (
     Spreads,
     answer,
@@ -138,12 +155,14 @@ class RawModel(TableModel):
     def __init__(self, hub: JobHub, parent: QWidget | None = None) -> None:
         super().__init__(hub, parent)
         self.missing: frozenset[str] = frozenset()
+        self.numbers: Sequence[int] | None = None
         self._profiles: tuple[ColumnProfile | None, ...] = ()
 
     def set_source(self, source: RowSource | None) -> None:
         """Show other rows; of a very wide table, fewer at a time."""
         columns = 1 if source is None else max(1, len(source.columns))
         self._page_rows = max(FEWEST_ROWS, min(PAGE_ROWS, CELLS_AT_ONCE // columns))
+        self.numbers = source.numbers.tolist() if isinstance(source, ArrangedRows) else None
         super().set_source(source)
 
     def describe(self, missing: Sequence[str], profile: DataProfile | None) -> None:
@@ -189,7 +208,10 @@ class RawModel(TableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """As the table model; the tooltip of a column says what it holds."""
+        """As the table model; a column says what it holds, a row its number in the file."""
+        if orientation is Qt.Orientation.Vertical and self.numbers is not None:
+            known = role == Qt.ItemDataRole.DisplayRole and section < len(self.numbers)
+            return grouped(self.numbers[section] + 1) if known else None
         wants = (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole)
         if orientation is Qt.Orientation.Horizontal and role in wants:
             profile = self.profile(section)
@@ -247,6 +269,9 @@ class ProfileHeader(QHeaderView):
         self._profiles: Mapping[str, ColumnProfile] = {}
         self._spreads: Mapping[str, Distribution] = {}
         self._current = -1
+        self.before = -1
+        self._sorted: tuple[str, bool] = ("", False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setSectionsClickable(True)
         self.setAccessibleName(translate("DataPanel", "Columns"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -266,6 +291,16 @@ class ProfileHeader(QHeaderView):
     def set_current(self, column: int) -> None:
         """Mark the column that the inspector describes."""
         self._current = column
+        self.viewport().update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A press chooses the column at once: remember which one it was before."""
+        self.before = self._current
+        super().mousePressEvent(event)
+
+    def set_sorted(self, name: str, *, descending: bool) -> None:
+        """Mark the column by which rows are ordered; empty: as in the file."""
+        self._sorted = (name, descending)
         self.viewport().update()
 
     def note_width(self, name: str) -> int:
@@ -302,7 +337,8 @@ class ProfileHeader(QHeaderView):
         self._paint_ground(painter, rect, section, theme)
         inner = rect.adjusted(SPACE.s, SPACE.xs, -SPACE.s, -SPACE.xs)
         bold, note = theme.font(bold=True), theme.font("note")
-        top = self._paint_text(painter, inner, inner.top(), name, bold, theme.tokens.text)
+        mark = ("▲ ", "▼ ")[self._sorted[1]] if name and name == self._sorted[0] else ""
+        top = self._paint_text(painter, inner, inner.top(), mark + name, bold, theme.tokens.text)
         profile = self._profiles.get(name)
         counting = (translate("DataPanel", "counting…"),)
         for words in counting if profile is None else header_lines(profile):
@@ -368,9 +404,16 @@ def paint_spread(
 
 
 class RawGrid(DataGrid):
-    """A data grid with profile headers; ``columnChosen(int)`` when the current column changes."""
+    """A data grid with profile headers; ``columnChosen(int)`` when the current column changes.
+
+    ``sortAsked(int)`` when the heading of the current column is clicked, ``menuAsked`` with a
+    cell (invalid: none), its column and a place on the screen.
+    """
 
     columnChosen = Signal(int)
+    sortAsked = Signal(int)
+    rowChosen = Signal(int)
+    menuAsked = Signal(QModelIndex, int, QPoint)
     least_ems = 36
 
     def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
@@ -380,6 +423,9 @@ class RawGrid(DataGrid):
         self.delegate = MissingDelegate(theme, self)
         self.setItemDelegate(self.delegate)
         self.profile_header.sectionClicked.connect(self._on_section)
+        self.profile_header.customContextMenuRequested.connect(self._on_head_menu)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._on_menu)
         theme.changed.connect(self._on_sizes)
         self._on_sizes(theme.theme)
 
@@ -402,6 +448,8 @@ class RawGrid(DataGrid):
     def currentChanged(self, current: Index, previous: Index) -> None:
         """Tell when another column is the current one."""
         super().currentChanged(current, previous)
+        if current.isValid():
+            self.rowChosen.emit(current.row())
         if current.isValid() and current.column() != previous.column():
             self.columnChosen.emit(current.column())
 
@@ -410,9 +458,26 @@ class RawGrid(DataGrid):
         model = self.model()
         if model is None or model.rowCount() == 0:
             return
+        again = section == self.profile_header.before
         row = max(0, self.rowAt(0))
         self.setCurrentIndex(model.index(row, section))
         self.columnChosen.emit(section)
+        if again:
+            self.sortAsked.emit(section)
+
+    @Slot(QPoint)
+    def _on_menu(self, place: QPoint) -> None:
+        index = self.indexAt(place)
+        index = index if index.isValid() else self.currentIndex()
+        if index.isValid():
+            self.menuAsked.emit(index, index.column(), self.viewport().mapToGlobal(place))
+
+    @Slot(QPoint)
+    def _on_head_menu(self, place: QPoint) -> None:
+        section = self.profile_header.logicalIndexAt(place)
+        if section >= 0:
+            at = self.profile_header.viewport().mapToGlobal(place)
+            self.menuAsked.emit(QModelIndex(), section, at)
 
 
 _FIRST_NOTES, _MANY_NOTES = 4, 6
@@ -463,10 +528,23 @@ class TablePage(QWidget):
         self.grid.setModel(self.model)
         self.grid.columnChosen.connect(self._on_column)
         self.inspector = ColumnInspector(theme)
+        self._build_look(hub)
         parts = TurningSplitter("data-table", (self.grid, self.inspector), (1, 0))
         parts.turned.connect(self.inspector.set_stacked)
         layout.addWidget(parts, 1)
+        layout.addWidget(self.bar)
         layout.addWidget(self._build_legend())
+
+    def _build_look(self, hub: JobHub) -> None:
+        self.bar = LookBar(hub)
+        self.bar.looked.connect(self._on_looked)
+        self.bar.hitFound.connect(self._on_hit)
+        self.bar.failed.connect(self._on_page_failed)
+        self.bar.left.connect(self.grid.setFocus)
+        self.grid.sortAsked.connect(self._on_sort)
+        self.grid.rowChosen.connect(self.bar.stand)
+        self.grid.menuAsked.connect(self._on_menu)
+        self._find = find_shortcut(self, self.bar)
 
     def _build_next(self) -> QPushButton:
         self.next_button = QPushButton(self.tr("Ne&xt: tag attributes"))
@@ -487,8 +565,11 @@ class TablePage(QWidget):
         self.rows_button = QPushButton(self.tr("Choose ro&ws…"))
         self.rows_button.setToolTip(self.tr("Keep only the rows that meet conditions, or all"))
         self.rows_button.clicked.connect(self.rowsAsked)
+        self.find_button = QPushButton(self.tr("&Find…"))
+        self.find_button.setToolTip(self.tr("Find a text in the rows (Ctrl+F)"))
+        self.find_button.clicked.connect(self._on_find)
         buttons = FlowBox()
-        for button in (self.rows_button, self.reading_button):
+        for button in (self.find_button, self.rows_button, self.reading_button):
             buttons.add(button)
         return BesideBox(self._reading, buttons)
 
@@ -496,7 +577,8 @@ class TablePage(QWidget):
         legend = QLabel(
             self.tr(
                 "Values stand as in the file. Grey italics: missing. Bars over a column: "
-                "how its values are spread; hatched: missing. Ctrl+C copies the chosen cells."
+                "how its values are spread; hatched: missing. A second click on a heading sorts; "
+                "right click: more. Ctrl+C copies the chosen cells."
             )
         )
         legend.setWordWrap(True)
@@ -511,6 +593,8 @@ class TablePage(QWidget):
             return
         self._data, self._profile, self._spreads, self._column = data, None, None, 0
         self.model.set_source(None if data is None else StoreRows(data))
+        self.bar.show_data(data)
+        self.grid.profile_header.set_sorted("", descending=False)
         self.grid.profile_header.set_profile(None)
         self.grid.profile_header.set_current(0)
         self.notes.clear()
@@ -582,6 +666,51 @@ class TablePage(QWidget):
             return
         spread = None if self._spreads is None else self._spreads.columns.get(name)
         self.inspector.show_column(self._profile.column(name), spread)
+
+    # ---- another look at the rows
+
+    @Slot()
+    def _on_find(self) -> None:
+        self.bar.open_line()
+
+    @Slot(object)
+    def _on_looked(self, rows: ArrangedRows | None) -> None:
+        look, data = self.bar.look, self._data
+        if data is None:
+            return
+        self.model.set_source(rows or StoreRows(data))
+        self.grid.profile_header.set_sorted(look.column, descending=look.descending)
+        self.grid.setCurrentIndex(self.model.index(0, self._column))
+        self.grid.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot(object)
+    def _on_hit(self, hit: Hit) -> None:
+        index = self.model.index(hit.row, hit.column)
+        self.grid.setCurrentIndex(index)
+        self.grid.scrollTo(index)
+
+    @Slot(int)
+    def _on_sort(self, section: int) -> None:
+        """Ascending, then descending, then as in the file."""
+        cell, look = self._cell(section), self.bar.look
+        if look.column == cell.name and look.descending:
+            self.bar.look_at(RowLook(filters=look.filters))
+        else:
+            down = look.column == cell.name
+            self.bar.sort(cell.name, cell.kind, cell.date_order, down)
+
+    def _cell(self, section: int, text: str | None = None) -> CellAt:
+        profile, name = self.model.profile(section), self.model.columns[section]
+        missing = text is not None and self.model.is_missing(section, text)
+        if profile is None:
+            return CellAt(name, ColumnType.TEXT, "", text, missing)
+        return CellAt(name, profile.type, profile.date_order, text, missing)
+
+    @Slot(QModelIndex, int, QPoint)
+    def _on_menu(self, index: QModelIndex, section: int, place: QPoint) -> None:
+        row = self.model.row(index.row()) if index.isValid() else None
+        text = None if row is None else str(row[section])
+        LookMenu(self.bar, self._cell(section, text), self).popup(place)
 
     @Slot(object)
     def _on_page_failed(self, failure: object) -> None:
