@@ -42,7 +42,8 @@ class TupleRecoding:
     values of tuple ``source[e]`` get those of released tuple ``target[e]``, or are left out where
     that is −1. The entries of one tuple stand together, tuples in their order, and take its rows in
     the order of the source. Columns in ``dropped_columns`` are not released at all; every other
-    column is released as it is.
+    column is released as it is, and so are those of the attributes that are ``told_apart``: rows
+    that differ in these alone are different tuples.
     """
 
     attributes: tuple[str, ...]
@@ -54,6 +55,7 @@ class TupleRecoding:
     target: NDArray[np.int64] = field(repr=False)
     rows: NDArray[np.int64] = field(repr=False)
     dropped_columns: tuple[str, ...] = ()
+    told_apart: tuple[str, ...] = ()
 
     @property
     def rows_out(self) -> int:

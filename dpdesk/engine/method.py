@@ -131,7 +131,8 @@ class Outcome:
     def changed_columns(self) -> frozenset[str]:
         """Columns whose values are not released as they are."""
         recoded = self.recoding.attributes if self.recoding is not None else ()
-        return self.drawn.union(recoded)
+        kept = self.recoding.told_apart if isinstance(self.recoding, TupleRecoding) else ()
+        return self.drawn.union(recoded).difference(kept)
 
 
 @dataclass(frozen=True)

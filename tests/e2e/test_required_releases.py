@@ -258,14 +258,6 @@ def test_what_not_even_all_rows_meet_is_refused(context: AppContext, tmp_path: P
         assert not (tmp_path / "release").exists()
 
 
-def test_rows_that_a_relaxed_cut_divides_are_not_asked_for_more_than_k(
-    context: AppContext, tmp_path: Path
-) -> None:
-    plan = plan_of(tmp_path, MODELS["distinct"], 0, algorithm="mondrian", strict=False)
-    with pytest.raises(InputError, match="`require` cannot be used together with"):
-        run_plan(context, plan, tmp_path / "release", CancelToken(), silent)
-
-
 def test_what_no_levels_give_is_refused(context: AppContext, tmp_path: Path) -> None:
     plan = plan_of(tmp_path, [{"model": "l-diversity", "l": 4}], 0.2)
     with pytest.raises(RefusedError, match="what is required of disease") as refused:
@@ -289,3 +281,45 @@ def test_requirements_that_do_not_fit_the_columns_are_refused(
     with pytest.raises(InputError) as refused:
         run_plan(context, plan, tmp_path / "release", CancelToken(), silent)
     assert said in refused.value.sentence
+
+
+OTHERS: dict[str, dict[str, object]] = {
+    **{model: {"model": model, "max_suppression": 0} for model in ("AG_CS", "CG", "CS")},
+    "AS": {"model": "AS", "max_suppression": 0},
+    "TS": {"model": "TS"},
+    "cuts": {"algorithm": "k-optimize"},
+    "relaxed": {"algorithm": "mondrian", "strict": False, "values": "ranges"},
+}
+
+
+@pytest.mark.parametrize("way", OTHERS)
+def test_every_way_of_generalising_meets_what_is_required_and_forgeries_fail(
+    context: AppContext, tmp_path: Path, way: str
+) -> None:
+    plan = plan_of(tmp_path, MODELS["two"], 0.2, **OTHERS[way])
+    run_plan(context, plan, tmp_path / "release", CancelToken(), silent)
+    release, source = tmp_path / "release", tmp_path / "people.csv"
+    for report in (verified(context, release), verified(context, release, source)):
+        assert report.ok
+        found = [check.status for check in report.claims if "in every class" in check.claim]
+        assert found == [CheckStatus.CONFIRMED] * 2
+    rows = manifest_of(release)["result"]["rows_suppressed"]
+    assert rows == (11 if way == "TS" else 0)
+    (tmp_path / "forged").mkdir()
+    copy = forged(release, tmp_path / "forged", more_values)
+    assert FORGERIES[0][1] in failed(verified(context, copy))
+    (tmp_path / "other").mkdir()
+    copy = forged(release, tmp_path / "other", swapped)
+    assert not verified(context, copy, source).ok
+
+
+def swapped(said: dict[str, Any], public: Path) -> None:
+    """Two rows exchange what they earn: every class keeps its numbers of diseases."""
+    lines = (public / "microdata.csv").read_text("utf-8").splitlines()
+    rows = [line.split(",") for line in lines[1:]]
+    pair = next(
+        (a, b) for a in rows for b in rows if a[2] != b[2] and (a[0] != b[0] or a[1] != b[1])
+    )
+    pair[0][2], pair[1][2] = pair[1][2], pair[0][2]
+    text = "\n".join([lines[0], *sorted(",".join(row) for row in rows)]) + "\n"
+    (public / "microdata.csv").write_text(text, "utf-8")

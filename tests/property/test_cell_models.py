@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import parse_parameters
-from dpdesk.engine.methods.k_anonymity import clustering
+from dpdesk.engine.methods.k_anonymity import clustering, forest
 from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells, starred
 from dpdesk.engine.methods.k_anonymity.scales import scale_of
 from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS, Settings
@@ -73,8 +73,8 @@ def test_the_forest_keeps_its_factor_and_the_bound_is_one(
     aligned = starred(table.aligned) if stars else table.aligned
     scales = [scale_of(each, frozenset(), by_size=False) for each in aligned.hierarchies]
     places = np.stack([scale.places[aligned.codes[:, j]] for j, scale in enumerate(scales)], axis=1)
-    near, far = clustering._neighbours(scales, places, aligned.counts, k, CancelToken())
-    parts = clustering._forest_parts(places, aligned.counts, near, k)
+    near, far = forest.neighbours(scales, places, aligned.counts, k, CancelToken())
+    parts = forest.forest_parts(places, aligned.counts, near, k)
     sizes = np.add.reduceat(parts.rows, parts.starts[:-1])
     assert sizes.min() >= k
     rows = np.bincount(parts.tuples, parts.rows, len(aligned.counts))

@@ -88,7 +88,7 @@ def test_figures_and_texts_are_those_of_the_released_rows(
     judged = judge_cells(aligned, chosen, {}, CancelToken())
     names = aligned.attributes
     given_table = table.source.frequency_table(names, CancelToken())
-    recoding = judged.release.recoding(given_table.domains, given_table.codes, ())
+    recoding = judged.release.recoding(given_table, ())
     released: Counter[tuple[str, ...]] = Counter()
     losses: list[float] = []
     for source, target, rows in zip(

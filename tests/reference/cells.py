@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, permutations
 
@@ -22,13 +22,22 @@ def partitions(rows: Sequence[int], k: int) -> Iterator[list[tuple[int, ...]]]:
                 yield [(first, *chosen), *found]
 
 
-def least_loss(rows: Sequence[Sequence[str]], paths: Paths, k: int) -> Fraction | None:
-    """The least mean loss of a cell of any division, each group showing its lowest nodes."""
+def least_loss(
+    rows: Sequence[Sequence[str]],
+    paths: Paths,
+    k: int,
+    meets: Callable[[Sequence[int]], bool] = lambda group: True,
+) -> Fraction | None:
+    """The least mean loss of a cell of any division, each group showing its lowest nodes.
+
+    Every group meets what else is asked, by the numbers of its rows.
+    """
     losses = [
         sum(
             (_loss([rows[row] for row in group], paths) * len(group) for group in found), Fraction()
         )
         for found in partitions(range(len(rows)), k)
+        if all(map(meets, found))
     ]
     return min(losses) / len(rows) / len(paths) if losses else None
 

@@ -167,8 +167,11 @@ def follow(
         meanings = _meanings(manifest, table, hierarchies)
     except InputError as error:
         return [*checks, ClaimCheck(GENERALISES, _FAILED, error.sentence, MANIFEST)]
-    fault = _rows_fault(recoding, table) or _values_fault(recoding, meanings, token)
-    fault = fault or _table_fault(recoding, claimed, published, token)
+    whole = table
+    if recoding.told_apart and recoding.attributes[: len(table.attributes)] == table.attributes:
+        whole = source.frequency_table(recoding.attributes, token)
+    fault = _rows_fault(recoding, whole) or _values_fault(recoding, meanings, token)
+    fault = fault or _table_fault(recoding, published, token)
     if fault:
         return [*checks, ClaimCheck(GENERALISES, _FAILED, fault, TABLE)]
     found = msg("followed from {n:,} different tuples of the source", n=len(table.counts))
@@ -247,7 +250,7 @@ def _rows_fault(recoding: TupleRecoding, table: FrequencyTable) -> str:
 
 def _values_fault(recoding: TupleRecoding, meanings: Sequence[Meanings], token: CancelToken) -> str:
     """Why a released value does not stand for the one that it replaces; empty where all do."""
-    for name, meaning in zip(recoding.attributes, meanings, strict=True):
+    for name, meaning in zip(recoding.attributes, meanings, strict=False):
         token.check()
         known: dict[str, Cover | None] = {}
         for raw, text in recoding.pairs(name):
@@ -255,20 +258,25 @@ def _values_fault(recoding: TupleRecoding, meanings: Sequence[Meanings], token: 
                 known[text] = meaning.cover(text)
             cover, place = known[text], meaning.place.get(raw)
             if cover is None or place is None or not cover.holds(place):
-                return msg(
-                    "the released value `{text}` of `{name}` does not stand for all that it "
-                    "replaces",
-                    text=text,
-                    name=name,
-                )
+                return _wrong_value(text, name)
+    for name in recoding.attributes[len(meanings) :]:
+        for raw, text in recoding.pairs(name):
+            if raw != text:
+                return _wrong_value(text, name)
     return ""
 
 
-def _table_fault(
-    recoding: TupleRecoding, claimed: Claimed, published: PublishedTable, token: CancelToken
-) -> str:
+def _wrong_value(text: str, name: str) -> str:
+    return msg(
+        "the released value `{text}` of `{name}` does not stand for all that it replaces",
+        text=text,
+        name=name,
+    )
+
+
+def _table_fault(recoding: TupleRecoding, published: PublishedTable, token: CancelToken) -> str:
     """Why the table does not have the tuples of the recoding; empty where it does."""
-    there = published.combinations(claimed.quasi_identifiers, token)
+    there = published.combinations(recoding.attributes, token)
     columns = []
     for place, texts in enumerate(there.texts):
         index = {text: code for code, text in enumerate(texts)}

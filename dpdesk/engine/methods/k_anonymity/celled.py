@@ -100,7 +100,9 @@ class CellAssessment(Judgement):
     @cached_property
     def before(self) -> RiskSummary:  # type: ignore[override]
         """Risk of the source."""
-        return summarise_risk(self.release.table.counts, self.k)
+        table = self.release.table  # tuples may look alike
+        raw = generalise(CountedTable(table), (0,) * len(table.attributes))
+        return summarise_risk(raw.sizes, self.k)
 
     @cached_property
     def after(self) -> RiskSummary:  # type: ignore[override]
@@ -143,7 +145,8 @@ def decide_cells(
     quasi = given.with_role(Role.QUASI_IDENTIFIER)
     asked = None
     if settings.required:
-        counted, table, asked = constrained_table(given, settings.required, token)
+        apart = settings.divides
+        counted, table, asked = constrained_table(given, settings.required, token, apart=apart)
     else:
         counted = given.source.frequency_table(quasi, token)
         table = align(counted, given.hierarchies, given.source.name)
@@ -169,13 +172,13 @@ def judge_cells(
     if settings.local:
         found = _local(table, settings, token, asked)
     elif settings.model == "AS":
-        found = _columns(starred(table), settings, token)
+        found = _columns(starred(table), settings, token, asked)
     elif settings.model in ("AG_CS", "CG", "CS"):
-        found = _cell_model(table, settings, token)
+        found = _cell_model(table, settings, token, asked)
     elif settings.algorithm == TOP_DOWN:
         found = _top_down(table, settings, token, asked)
     elif settings.algorithm == K_OPTIMIZE:
-        found = _k_optimize(table, settings, token)
+        found = _k_optimize(table, settings, token, asked)
     else:
         found = _mondrian(table, settings, token, asked)
     token.check()
@@ -197,11 +200,11 @@ def _mondrian(
 ) -> Found:
     ranges = settings.values == "ranges"
     scales = _scales(table, by_size=ranges)
-    place = scales, table.codes, table.counts, settings.k
+    place, along = (scales, table.codes, table.counts, settings.k), not ranges
     if asked is None:
-        parts = mondrian(*place, token, strict=settings.strict, along=not ranges)
+        parts = mondrian(*place, token, strict=settings.strict, along=along)
     else:
-        found = required_mondrian(*place, asked, token, along=not ranges)
+        found = required_mondrian(*place, asked, token, strict=settings.strict, along=along)
         if found is None:
             raise never_met(settings)
         parts = found
@@ -212,19 +215,24 @@ def _mondrian(
     return Found(CellRelease(table, cells, parts.tuples, parts.rows, kept))
 
 
-def _cell_model(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
+def _cell_model(
+    table: AlignedTable, settings: Settings, token: CancelToken, asked: Constraints | None
+) -> Found:
     """AG_CS, CG and CS: the best classes that are found, and a bound for all others."""
     from dpdesk.engine.methods.k_anonymity.clustering import best_at_levels, best_classes
 
+    whole = np.zeros(len(table.counts), np.int64)
+    if asked is not None and not asked.passing(whole, np.ones(1, np.bool_)).all():
+        raise never_met(settings)
     table = starred(table) if settings.model == "CS" else table
     if settings.model == "AG_CS":
         table = _topped(table)
     scales, levels = _scales(table), None
     if settings.model == "AG_CS":
         place = scales, table.codes, table.counts, settings.k, token
-        scales, found, levels = best_at_levels(*place)
+        scales, found, levels = best_at_levels(*place, asked)
     else:
-        found = best_classes(scales, table.codes, table.counts, settings.k, token)
+        found = best_classes(scales, table.codes, table.counts, settings.k, token, asked)
     cells = tuple(
         part_cells(scale, found.parts, column, ranges=False) for column, scale in enumerate(scales)
     )
@@ -260,9 +268,11 @@ def _topped(table: AlignedTable) -> AlignedTable:
     return replace(table, hierarchies=trees)
 
 
-def _columns(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
+def _columns(
+    table: AlignedTable, settings: Settings, token: CancelToken, asked: Constraints | None
+) -> Found:
     """AS: whole columns are released as they are, or show ``*``."""
-    node, proven = node_of(table, settings, token)
+    node, proven = node_of(table, settings, token, asked)
     cells = tuple(
         node_cells(scale, scale.offsets[level] + scale.hierarchy.ancestors(level)[column])
         for scale, level, column in zip(_scales(table), node, table.codes.T, strict=True)
@@ -285,14 +295,16 @@ def _top_down(
     return Found(CellRelease(table, cells, tuples, table.counts, kept))
 
 
-def _k_optimize(table: AlignedTable, settings: Settings, token: CancelToken) -> Found:
-    """Cuts of ordered values; classes of fewer than k rows are suppressed, up to the limit."""
+def _k_optimize(
+    table: AlignedTable, settings: Settings, token: CancelToken, asked: Constraints | None
+) -> Found:
+    """Cuts of ordered values; classes that fail k or what is asked are suppressed, to a limit."""
     scales, allowed = _scales(table), settings.allowed(table.rows)
-    found = KOptimize(_places(scales, table), table.counts, settings.k, allowed).search(token)
+    place = _places(scales, table), table.counts, settings.k, allowed
+    found = KOptimize(*place, asked).search(token)
     if found is None:
         levels = tuple(hierarchy.height for hierarchy in table.hierarchies)
-        sizes = generalise(CountedTable(table), levels).sizes
-        raise Shortfall.of(settings, table.attributes, levels, sizes).error()
+        raise _not_reached(table, settings, levels, asked)
     order = np.argsort(found.classes, kind="stable")
     starts = np.flatnonzero(np.diff(found.classes[order], prepend=-1, append=-1))
     ranges = settings.values == "ranges"
@@ -300,9 +312,7 @@ def _k_optimize(table: AlignedTable, settings: Settings, token: CancelToken) -> 
     places = _places(shown, table)[order].astype(np.int32)
     parts = Parts(order, table.counts[order], places, starts)
     cells = tuple(part_cells(s, parts, column, ranges=ranges) for column, s in enumerate(shown))
-    sizes = np.add.reduceat(parts.rows, starts[:-1])
-    kept = np.repeat(sizes >= settings.k, np.diff(starts))
-    release = CellRelease(table, cells, parts.tuples, parts.rows, kept)
+    release = CellRelease(table, cells, parts.tuples, parts.rows, found.kept[order])
     internal = {"least_discernibility": found.least, "tuples_visited": found.visited}
     # Intervals whose labels are the same come out as one class: what is released is judged.
     cost = int((release.sizes * release.sizes).sum()) + release.suppressed * table.rows
@@ -386,6 +396,9 @@ def _wanted(release: CellRelease) -> Array:
 
 def _passing(release: CellRelease, asked: Constraints) -> Array:
     """Which classes, and one of the rows left out, pass among the rows that are kept."""
+    if asked.single:
+        entries = asked.divided(release.tuples, release.rows)
+        return entries.passing(release.of_entry, _wanted(release))
     return asked.passing(release.of_tuple, _wanted(release))
 
 
@@ -406,7 +419,7 @@ def node_of(
         classes = generalise(CountedTable(table, asked), by_hand)
         kept = classes.kept(settings.k)
         if int(classes.sizes[~kept].sum()) > allowed or not kept.any():
-            raise _not_reached(table, settings, by_hand)
+            raise _not_reached(table, settings, by_hand, asked)
         return by_hand, False
     given = lattice, settings.objective, settings.k, allowed, token, silent
     if settings.algorithm != OPTIMAL:
@@ -419,13 +432,16 @@ def node_of(
         if found.node is not None and not found.proven_optimal:
             found = optimal_search(*given)
     if found.node is None:
-        raise _not_reached(table, settings, found.least_suppressed[0])
+        raise _not_reached(table, settings, found.least_suppressed[0], asked)
     return found.node, found.proven_optimal
 
 
-def _not_reached(table: AlignedTable, settings: Settings, levels: Node) -> RefusedError:
-    if settings.required:
-        return requirements_not_met(settings, table.rows)
+def _not_reached(
+    table: AlignedTable, settings: Settings, levels: Node, asked: Constraints | None
+) -> RefusedError:
+    if asked is not None:
+        whole = not settings.allowed(table.rows) and settings.levels is None
+        return never_met(settings) if whole else requirements_not_met(settings, table.rows)
     sizes = generalise(CountedTable(table), levels).sizes
     return Shortfall.of(settings, table.attributes, levels, sizes).error()
 
@@ -459,7 +475,7 @@ def _outcome(
 ) -> Outcome:
     known, release, found = judged.statistics, judged.release, judged.found
     return Outcome(
-        recoding=release.recoding(counted.domains, counted.codes, given.with_role(Role.IDENTIFIER)),
+        recoding=release.recoding(counted, given.with_role(Role.IDENTIFIER)),
         guarantee=k_guarantee(
             *(settings.k, known.smallest, known.suppressed, given.roles, given.linkages),
             stated(settings.required, given.hierarchies),

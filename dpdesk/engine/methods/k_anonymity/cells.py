@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.recoding import TupleRecoding
 from dpdesk.engine.hierarchies.alignment import ROOT, AlignedTable
 from dpdesk.engine.hierarchies.remaking import Remake
@@ -142,7 +143,8 @@ def _range_cells(scale: Scale, groups: Sequence[Sequence[int]], codes: Array) ->
 class CellRelease:
     """Entries with their cells: ``rows[e]`` of the rows of tuple ``tuples[e]``, kept or not.
 
-    Entries of a tuple may be several. Kept rows with equal cells are a class.
+    Entries of a tuple may be several. Kept rows with equal cells are a class. Tuples that look
+    alike in the table differ in other columns, by which rows are told apart.
     """
 
     table: AlignedTable
@@ -162,9 +164,16 @@ class CellRelease:
     @property
     def of_tuple(self) -> Array:
         """The class of each tuple, where each has one entry; their number for those left out."""
+        found = np.empty(len(self.table.counts), np.int64)
+        found[self.tuples] = self.of_entry
+        return found
+
+    @property
+    def of_entry(self) -> Array:
+        """The class of each entry; the number of classes for those left out."""
         first, which = self._classes
-        found = np.full(len(self.table.counts), len(first), np.int64)
-        found[self.tuples[self.kept]] = which
+        found = np.full(len(self.tuples), len(first), np.int64)
+        found[self.kept] = which
         return found
 
     @cached_property
@@ -178,25 +187,34 @@ class CellRelease:
         """Rows that are left out."""
         return int(self.rows[~self.kept].sum())
 
-    def recoding(
-        self, domains: Sequence[Sequence[str]], codes: Array, dropped: Sequence[str]
-    ) -> TupleRecoding:
-        """What is done to each tuple; ``domains`` and ``codes`` are those of the source."""
+    def recoding(self, counted: FrequencyTable, dropped: Sequence[str]) -> TupleRecoding:
+        """What is done to each tuple of the source; columns by which rows are told apart, which
+        stand last in ``counted``, stay as they are.
+        """
         first, which = self._classes
+        columns = [cells.codes[self.kept] for cells in self.cells]
+        others = range(len(columns), len(counted.attributes))
+        columns += [counted.codes[self.tuples[self.kept], place] for place in others]
+        if others:
+            sizes = [*(len(cells.texts) for cells in self.cells)]
+            sizes += [len(counted.domains[place]) for place in others]
+            keys = row_keys(np.stack(columns, axis=1), sizes)
+            _, first, which = np.unique(keys, return_index=True, return_inverse=True)
         target = np.full(len(self.rows), -1, np.int64)
-        target[self.kept] = which
+        target[self.kept] = which.reshape(-1)
         tuples, targets, rows = _joined(self.tuples, target, self.rows)
-        shown = np.stack([cells.codes[self.kept][first] for cells in self.cells], axis=1)
+        texts = [cells.texts for cells in self.cells]
         return TupleRecoding(
-            attributes=self.table.attributes,
-            domains=tuple(map(tuple, domains)),
-            codes=codes,
-            labels=tuple(cells.texts for cells in self.cells),
-            targets=shown.astype(np.int32),
+            attributes=counted.attributes,
+            domains=tuple(map(tuple, counted.domains)),
+            codes=counted.codes,
+            labels=(*texts, *(counted.domains[place] for place in others)),
+            targets=np.stack([column[first] for column in columns], axis=1).astype(np.int32),
             source=tuples,
             target=targets,
             rows=rows,
             dropped_columns=tuple(dropped),
+            told_apart=tuple(counted.attributes[place] for place in others),
         )
 
     def covers(self) -> dict[str, int]:

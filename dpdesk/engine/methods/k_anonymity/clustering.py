@@ -6,18 +6,17 @@ these nodes. Three ways, by size:
 - An integer program over all generalised tuples that at least k rows have in common, for small
   tables: proven optimal, or with the bound that the solver reached.
 - A forest, for some 20,000 distinct tuples (Aggarwal et al., *Approximation algorithms for
-  k-anonymity*, in the form proven below), with a lower bound: the result loses at most 3k − 3
+  k-anonymity*), with a lower bound: the result loses at most 3k − 3
   times the optimum. Mondrian's classes are taken where these lose less.
 - Mondrian beyond, with a weaker lower bound.
 
-Why 3k − 3. Let the distance of two tuples be the loss of the lowest nodes over both. In any release
-with k equal rows per class, a row loses at least the distance to its (k − 1)-th nearest other row:
-that is the lower bound. The forest has at most one edge from each tuple, to one of its nearest rows
-among the first k − 1, so all its edges together are no longer than the bound. It is cut into parts
-that share no edge, with at least k and at most 3k − 3 rows each, but for classes of equal rows,
-which lose nothing. In one part no attribute loses more than
-the sum of its edges, for nodes are nested: the lowest node over all is that over the two ends of
-some edge. So a part loses at most its rows times its edges.
+Why 3k − 3 is said in :mod:`~dpdesk.engine.methods.k_anonymity.forest`.
+
+Where more than k is asked of classes, tuples have one sensitive value each, classes of the forest
+that do not pass are joined with others where that loses least, and the integer program counts the
+rows of each value in each class. All that can be asked but entropy and distinct values is linear in
+these counts; distinct values are marked by whole numbers, and entropy, being concave, is cut off by
+tangents where a solution does not pass. No factor is proven; the bounds hold.
 """
 
 from __future__ import annotations
@@ -32,16 +31,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.compiled import kernel
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.engine.methods.k_anonymity.mondrian import Array, Parts, mondrian
-from dpdesk.engine.methods.k_anonymity.scales import Scale
+from dpdesk.engine.methods.k_anonymity.forest import forest_parts, neighbours
+from dpdesk.engine.methods.k_anonymity.mondrian import Array, Parts, mondrian, required_mondrian
+from dpdesk.engine.methods.k_anonymity.required import CLOSENESS, DIVERSITY, LIKENESS, Requirement
+from dpdesk.engine.methods.k_anonymity.requirements import ClassCounts, Constraints, Values
+from dpdesk.engine.methods.k_anonymity.scales import Scale, node_losses
 from dpdesk.engine.recoded import row_keys
 
 MOST_CLUSTERED = 20_000
 _MOST_CANDIDATES, _MOST_VARIABLES = 4_000, 20_000
 _NODE_LIMIT = 2_000
+_MOST_ASKED, _MOST_JOINS, _MOST_TANGENTS = 4_000, 5_000_000, 12
 _MOST_LEVELS, _MOST_WORK = 500, 1_000_000_000
 _CLOSE = 1e-9
 PROVEN, HEURISTIC = "proven optimal", "heuristic"
@@ -78,28 +80,102 @@ def best_classes(
     counts: Array,
     k: int,
     token: CancelToken,
+    asked: Constraints | None = None,
 ) -> Clustered:
     """Classes of at least ``k`` rows, of which there are as many; ``codes`` are leaf codes.
 
-    Raises Cancelled.
+    Classes pass what is ``asked``, as all rows together do. Raises Cancelled.
     """
     rows = int(counts.sum())
-    found, factor = [mondrian(scales, codes, counts, k, token)], 0
+    cut = None if asked is None else required_mondrian(scales, codes, counts, k, asked, token)
+    found, factor = [cut or mondrian(scales, codes, counts, k, token)], 0
     token.check()
     places = np.stack([s.places[codes[:, j]] for j, s in enumerate(scales)], axis=1)
     least = _least_step(scales, places, counts, k) / rows
     if len(counts) <= MOST_CLUSTERED:
-        near, far = _neighbours(scales, places, counts, k, token)
+        near, far = neighbours(scales, places, counts, k, token)
         least = max(least, float((far * counts).sum()) / rows)
-        found.append(_forest_parts(places, counts, near, k))
-        factor = 3 * k - 3
+        found.append(forest_parts(places, counts, near, k))
+        factor = 3 * k - 3 if asked is None else 0
+    if asked is not None:
+        found[1:] = [p for parts in found[1:] for p in _joined_up(scales, parts, asked, token)]
     best = min(found, key=lambda parts: loss_of(scales, parts))
     cost = loss_of(scales, best)
     program = _program(scales, places, counts, k)
-    if program is None or cost <= least + _CLOSE:
+    if program is None or cost <= least + _CLOSE or _too_much(program, asked):
         return Clustered(best, cost, least, factor)
     token.check()
-    return _solved(program, Clustered(best, cost, least, factor), scales, places, counts, k)
+    known = Clustered(best, cost, least, factor)
+    return _solved(program, known, (scales, places, counts, k), asked, token)
+
+
+def _too_much(program: _Program, asked: Constraints | None) -> bool:
+    """Whether a program is too large for what it must ask of each class."""
+    if asked is None:
+        return False
+    values = sum(len(asked.counts[each.attribute].of.texts) for each in asked.required)
+    return max(len(program.tuples), len(program.costs) * values) > _MOST_ASKED
+
+
+def _joined_up(
+    scales: Sequence[Scale], parts: Parts, asked: Constraints, token: CancelToken
+) -> list[Parts]:
+    """The parts, those that fail joined with others at the least loss; none if too much work."""
+    first = parts.starts[:-1]
+    rows = np.add.reduceat(parts.rows, first)
+    low = np.minimum.reduceat(parts.places, first, axis=0).astype(np.int64)
+    high = np.maximum.reduceat(parts.places, first, axis=0).astype(np.int64)
+    class_of = np.repeat(np.arange(len(rows)), np.diff(parts.starts))
+    held = {}
+    for name, each in asked.counts.items():
+        width = len(each.of.texts)
+        if width * len(rows) > _MOST_JOINS:
+            return []
+        keys = class_of * width + each.values[parts.tuples]
+        sums = np.bincount(keys, parts.rows, len(rows) * width)
+        held[name] = sums.reshape(-1, width).astype(np.int64)
+
+    def passing(some: Array) -> Array:
+        passed = np.ones(len(some), np.bool_)
+        for each in asked.required:
+            counts = ClassCounts.dense(asked.counts[each.attribute].of, held[each.attribute][some])
+            passed &= counts.passing(each, passed, asked.whole[each.attribute])
+        return passed
+
+    losses = [node_losses(scale) for scale in scales]
+    waiting = np.flatnonzero(~passing(np.arange(len(rows)))).tolist()
+    if len(waiting) * len(rows) > _MOST_JOINS:
+        return []
+    into, alone = np.arange(len(rows)), np.ones(len(rows), np.bool_)
+    while waiting:
+        token.check()
+        one = waiting.pop()
+        if not alone[one] or passing(np.array([one]))[0]:
+            continue
+        others = np.flatnonzero(alone & (np.arange(len(rows)) != one))
+        more = np.zeros(len(others))
+        for j, (scale, lost) in enumerate(zip(scales, losses, strict=True)):
+            above = scale.common(
+                np.minimum(low[others, j], low[one, j]), np.maximum(high[others, j], high[one, j])
+            )
+            own = lost[scale.common(low[others, j], high[others, j])]
+            more += lost[above] * (rows[others] + rows[one]) - own * rows[others]
+        other = int(others[np.argmin(more)])
+        into[one], alone[one] = other, False
+        rows[other] += rows[one]
+        low[other], high[other] = (
+            np.minimum(low[other], low[one]),
+            np.maximum(high[other], high[one]),
+        )
+        for counts in held.values():
+            counts[other] += counts[one]
+        waiting.append(other)
+    while (into != into[into]).any():
+        into = into[into]
+    of_entry = into[class_of]
+    order = np.argsort(of_entry, kind="stable")
+    starts = np.flatnonzero(np.diff(of_entry[order], prepend=-1, append=-1))
+    return [Parts(parts.tuples[order], parts.rows[order], parts.places[order], starts)]
 
 
 def best_at_levels(
@@ -108,6 +184,7 @@ def best_at_levels(
     counts: Array,
     k: int,
     token: CancelToken,
+    asked: Constraints | None = None,
 ) -> tuple[tuple[Scale, ...], Clustered, tuple[int, ...]]:
     """One level for each attribute and classes whose cells show it or the top: the best together.
 
@@ -125,16 +202,16 @@ def best_at_levels(
             continue
         token.check()
         shown = _showing(scales, levels)
-        of_tuple, first = _at_levels(shown, codes)
+        of_tuple, first = _at_levels(shown, codes, asked)
         size = len(first)
         work += size * (size if size <= MOST_CLUSTERED else _NODE_LIMIT)
         if best is not None and work > _MOST_WORK:
             least = min(least, bound)
             continue
         sums = np.bincount(of_tuple, counts).astype(np.int64)
-        found = best_classes(shown, codes[first], sums, k, token)
-        own = found.cost if found.optimality == PROVEN else max(found.least, bound)
-        least = min(least, own)
+        own = None if asked is None else asked.divided(first, sums)
+        found = best_classes(shown, codes[first], sums, k, token, own)
+        least = min(least, found.cost if found.optimality == PROVEN else max(found.least, bound))
         if best is None or found.cost < best[1].cost - _CLOSE:
             parts = _divided(found.parts, of_tuple, counts, codes, shown)
             best = shown, replace(found, parts=parts, factor=0), levels
@@ -194,12 +271,21 @@ def _showing(scales: Sequence[Scale], levels: Sequence[int]) -> tuple[Scale, ...
     )
 
 
-def _at_levels(scales: Sequence[Scale], codes: NDArray[np.int32]) -> tuple[Array, Array]:
-    """The class of each tuple when each cell shows its level, and a tuple of each class."""
+def _at_levels(
+    scales: Sequence[Scale], codes: NDArray[np.int32], asked: Constraints | None = None
+) -> tuple[Array, Array]:
+    """The class of each tuple when each cell shows its level, and a tuple of each class.
+
+    Tuples with other sensitive values stay apart.
+    """
     columns = [
         scale.released[scale.nodes[0][scale.places[codes[:, j]]]] for j, scale in enumerate(scales)
     ]
-    keys = row_keys(np.stack(columns, axis=1), [len(scale.parents) for scale in scales])
+    sizes = [len(scale.parents) for scale in scales]
+    for each in () if asked is None else asked.counts.values():
+        columns.append(each.values)
+        sizes.append(len(each.of.texts))
+    keys = row_keys(np.stack(columns, axis=1), sizes)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     return which.reshape(-1), first
 
@@ -233,12 +319,6 @@ def loss_of(scales: Sequence[Scale], parts: Parts) -> float:
     return total / float(rows.sum()) / len(scales)
 
 
-def node_losses(scale: Scale) -> Array:
-    """(leaves covered − 1)/(leaves − 1) of what each node is released as."""
-    shown = scale.widest[scale.released]
-    return (scale.high[shown] - scale.low[shown]) / max(scale.leaves - 1, 1)
-
-
 def _least_step(scales: Sequence[Scale], places: Array, counts: Array, k: int) -> float:
     """Loss of all rows at least: one of fewer than k equal rows gives up some cell's leaf."""
     steps = np.full(len(counts), np.inf)
@@ -249,182 +329,10 @@ def _least_step(scales: Sequence[Scale], places: Array, counts: Array, k: int) -
             lost = losses[scale.nodes[level]]
             step = np.where(lost > 0, np.minimum(step, lost), step)
         steps = np.minimum(steps, step[places[:, j]])
-    small = (counts < k) & np.isfinite(steps)
+    which = np.unique(places, axis=0, return_inverse=True)[1].reshape(-1)
+    alike = np.bincount(which, counts)[which]
+    small = (alike < k) & np.isfinite(steps)
     return float((steps[small] * counts[small]).sum()) / len(scales)
-
-
-def _neighbours(
-    scales: Sequence[Scale], places: Array, counts: Array, k: int, token: CancelToken
-) -> tuple[Array, Array]:
-    """For each tuple others of which one is within each k − 1 nearest rows, nearest first.
-
-    −1 where fewer are enough; and the distance to the (k − 1)-th nearest other row.
-    """
-    losses = np.concatenate([node_losses(scale) for scale in scales]) / len(scales)
-    firsts = np.cumsum([0, *(len(scale.parents) for scale in scales)])
-    height = max(len(scale.nodes) for scale in scales)
-    chains = np.empty((len(counts), len(scales), height), np.int32)
-    for j, scale in enumerate(scales):
-        for level in range(height):
-            at = scale.nodes[min(level, len(scale.nodes) - 1)]
-            chains[:, j, level] = at[places[:, j]] + firsts[j]
-    near = np.full((len(counts), max(k - 1, 1)), -1, np.int64)
-    far = np.zeros(len(counts))
-    stop = np.zeros(1, np.uint8)
-
-    def stopping() -> None:
-        stop[0] = 1
-
-    with token.on_cancel(stopping):
-        _nearest(chains, losses, np.asarray(counts, np.int64), k, near, far, stop)
-    token.check()
-    return near, far
-
-
-@kernel
-def _nearest(
-    chains: Array, losses: Array, counts: Array, k: int, near: Array, far: Array, stop: Array
-) -> None:
-    """Fill ``near`` and ``far``; see :func:`_neighbours`."""
-    tuples, attributes = chains.shape[:2]
-    held, ids = np.empty(k), np.empty(k, np.int64)
-    for one in range(tuples):
-        if stop[0] != 0:
-            return
-        if counts[one] >= k:
-            continue
-        kept = 0
-        for other in range(tuples):
-            if other == one:
-                continue
-            bound = held[kept - 1] if kept == k - 1 else np.inf
-            distance = 0.0
-            for j in range(attributes):
-                level = 0
-                while chains[one, j, level] != chains[other, j, level]:
-                    level += 1
-                if level > 0:
-                    distance += losses[chains[one, j, level]]
-                    if distance >= bound:
-                        break
-            if distance >= bound:
-                continue
-            at = kept if kept < k - 1 else k - 2
-            if kept < k - 1:
-                kept += 1
-            while at > 0 and held[at - 1] > distance:
-                held[at], ids[at] = held[at - 1], ids[at - 1]
-                at -= 1
-            held[at], ids[at] = distance, other
-        rows = counts[one]
-        for at in range(kept):
-            near[one, at] = ids[at]
-            if rows < k:
-                rows += counts[ids[at]]
-                far[one] = held[at]
-
-
-def _forest_parts(places: Array, counts: Array, near: Array, k: int) -> Parts:
-    """The forest, cut into parts."""
-    parents = _forest(near, counts, k)
-    entries: list[list[tuple[int, int]]] = []
-    for root, order, children in _trees(parents):
-        entries += _cut_tree(root, order, children, counts, k)
-    tuples = np.array([one for group in entries for one, _ in group], np.int64)
-    rows = np.array([rows for group in entries for _, rows in group], np.int64)
-    starts = np.cumsum([0, *map(len, entries)])
-    return Parts(tuples, rows, places[tuples].astype(np.int32), starts)
-
-
-def _forest(near: Array, weights: Array, k: int) -> list[int]:
-    """For each tuple the one that its edge leads to, −1 for none: every tree has k rows."""
-    group = list(range(len(weights)))
-    parents, mass = [-1] * len(weights), [int(rows) for rows in weights]
-    roots = list(range(len(weights)))
-
-    def find(one: int) -> int:
-        while group[one] != one:
-            group[one] = group[group[one]]
-            one = group[one]
-        return one
-
-    waiting = [one for one in range(len(weights)) if mass[one] < k]
-    while waiting:
-        tree = find(waiting.pop())
-        if mass[tree] >= k:
-            continue
-        tail = roots[tree]
-        other = next(int(each) for each in near[tail] if each >= 0 and find(int(each)) != tree)
-        joined = find(other)
-        parents[tail] = other
-        group[tree] = joined
-        mass[joined] += mass[tree]
-        if mass[joined] < k:
-            waiting.append(joined)
-    return parents
-
-
-def _trees(parents: Sequence[int]) -> list[tuple[int, list[int], dict[int, list[int]]]]:
-    """Each tree: its root, its vertices with children before parents, and the children of each."""
-    children: dict[int, list[int]] = {}
-    for one, parent in enumerate(parents):
-        if parent >= 0:
-            children.setdefault(parent, []).append(one)
-    found = []
-    for root in (one for one, parent in enumerate(parents) if parent < 0):
-        order = [root]
-        for one in order:
-            order += children.get(one, [])
-        found.append((root, order[::-1], children))
-    return found
-
-
-def _cut_tree(
-    root: int, order: Sequence[int], children: dict[int, list[int]], weights: Array, k: int
-) -> list[list[tuple[int, int]]]:
-    """Classes of at least k rows, tuples with their rows, from edges that no two of them share.
-
-    What hangs below a vertex with fewer than k rows waits for those above; as soon as what waits at
-    a vertex has k rows it is a class, with the vertex in between.
-    """
-    waiting: dict[int, list[int]] = {}
-    classes: list[list[int]] = []
-    near: dict[int, int] = {}  # a class whose edges touch a vertex
-
-    def rows(group: Sequence[int]) -> int:
-        return int(sum(weights[one] for one in group))
-
-    for one in order:
-        rest: list[int] = []
-        for child in children.get(one, []):
-            rest += waiting.pop(child, [])
-            if near.get(one, -1) < 0:
-                near[one] = near.get(child, -1)
-            if rows(rest) >= k:
-                near[one] = len(classes)
-                classes.append(rest)
-                rest = []
-        if weights[one] >= k:
-            near[one] = len(classes)
-            classes.append([one])
-        else:
-            rest = [*rest, one]
-        if rows(rest) >= k:
-            near[one] = len(classes)
-            classes.append(rest)
-            rest = []
-        waiting[one] = rest
-    found = [[(one, int(weights[one])) for one in group] for group in classes]
-    last = [(one, int(weights[one])) for one in waiting[root]]
-    if last:
-        joined, missing = found[near[root]], k - rows(waiting[root])
-        if len(joined) == 1 and joined[0][1] - missing >= k:
-            one, whole = joined[0]
-            found[near[root]] = [(one, whole - missing)]
-            found.append([*last, (one, missing)])
-        else:
-            joined += last
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -470,32 +378,57 @@ def _program(scales: Sequence[Scale], places: Array, counts: Array, k: int) -> _
 def _solved(
     program: _Program,
     known: Clustered,
-    scales: Sequence[Scale],
-    places: Array,
-    counts: Array,
-    k: int,
+    table: tuple[Sequence[Scale], Array, Array, int],
+    asked: Constraints | None,
+    token: CancelToken,
 ) -> Clustered:
     """The optimum of the program, or what it proved when its nodes were used up.
 
-    Whether rows go to a candidate is whole; with that fixed, whole rows are an optimum of the flow.
+    Whether rows go to a candidate is whole; with that fixed, whole rows are an optimum of the flow,
+    unless more is asked of classes. Then tangents are added until the solution passes.
     """
     from scipy.optimize import Bounds, milp
 
+    scales, _, counts, k = table
     pairs, released = len(program.tuples), len(program.costs)
     held = counts[program.tuples].astype(np.float64)
-    found = milp(
-        np.concatenate([program.costs[program.candidates], np.zeros(released)]),
-        integrality=np.concatenate([np.zeros(pairs), np.ones(released)]),
-        bounds=Bounds(0, np.concatenate([held, np.ones(released)])),
-        constraints=_constraints(program, counts, k),
-        options={"node_limit": _NODE_LIMIT, "mip_rel_gap": 0.0},
-    )
+    blocks = [] if asked is None else [_block(each, asked) for each in asked.required]
     cells = program.unit * float(counts.sum()) * len(scales)
-    bound = found.mip_dual_bound
-    least_loss = known.least if bound is None else max(known.least, (bound - 0.5) / cells)
-    if found.x is None:
-        return replace(known, least=least_loss)
-    rows = np.rint(found.x[:pairs]).astype(np.int64)
+    for _ in range(_MOST_TANGENTS):
+        token.check()
+        more = released * sum(block.marks.shape[1] for block in blocks)
+        whole = np.concatenate([b.whole for b in blocks for _ in range(released)] or [np.zeros(0)])
+        flows = np.full(pairs, 0.0 if asked is None else 1.0)
+        found = milp(
+            np.concatenate([program.costs[program.candidates], np.zeros(released + more)]),
+            integrality=np.concatenate([flows, np.ones(released), whole]),
+            bounds=Bounds(0, np.concatenate([held, np.ones(released), np.where(whole, 1, np.inf)])),
+            constraints=_constraints(program, counts, k, blocks, asked),
+            options={"node_limit": _NODE_LIMIT, "mip_rel_gap": 0.0},
+        )
+        bound = found.mip_dual_bound
+        if bound is not None and math.isfinite(bound):
+            known = replace(known, least=max(known.least, (bound - 0.5) / cells))
+        if found.x is None:
+            return known
+        rows = np.rint(found.x[:pairs]).astype(np.int64)
+        if asked is None or not _tangents(blocks, asked, program, rows):
+            break
+    proven = found.status == 0
+    return _taken(program, known, table, asked, rows, round(found.fun) if proven else -1)
+
+
+def _taken(
+    program: _Program,
+    known: Clustered,
+    table: tuple[Sequence[Scale], Array, Array, int],
+    asked: Constraints | None,
+    rows: Array,
+    optimum: int,
+) -> Clustered:
+    """A solution, if it is one and better; ``optimum`` is what none is better than, where known."""
+    scales, places, counts, k = table
+    cells = program.unit * float(counts.sum()) * len(scales)
     used = np.flatnonzero(rows)
     used = used[np.argsort(program.candidates[used], kind="stable")]
     tuples, groups = program.tuples[used], program.candidates[used]
@@ -504,16 +437,130 @@ def _solved(
     sizes = np.add.reduceat(parts.rows, starts[:-1])
     whole = np.bincount(tuples, rows[used], len(counts))
     if sizes.min() < k or (whole != counts).any():  # a solver may be off by its tolerance
-        return replace(known, least=least_loss)
+        return known
+    if asked is not None:
+        of_entry = np.repeat(np.arange(len(sizes)), np.diff(starts))
+        every = np.ones(len(sizes), np.bool_)
+        if not asked.divided(tuples, parts.rows).passing(of_entry, every, asked.whole).all():
+            return known
     cost = loss_of(scales, parts)
     if cost > known.cost + _CLOSE:
-        return replace(known, least=least_loss)
-    proven = found.status == 0 and round(cost * cells) <= round(found.fun)
-    return Clustered(parts, cost, cost if proven else least_loss, known.factor, proven)
+        return known
+    proven = round(cost * cells) <= optimum
+    return Clustered(parts, cost, cost if proven else known.least, known.factor, proven)
 
 
-def _constraints(program: _Program, counts: Array, k: int) -> list[Any]:
-    """Every row goes somewhere, a released tuple has k rows or none, and none where it is not."""
+@dataclass(eq=False)
+class _Block:
+    """What is asked of one class: ``rows`` · n + ``marks`` · u + ``there`` ≤ 0.
+
+    n are its rows of each value, u further numbers of 0 or more, ``whole`` ones where marked;
+    ``there`` counts where the class is released.
+    """
+
+    attribute: str
+    rows: Array = field(repr=False)
+    marks: Array = field(repr=False)
+    there: Array = field(repr=False)
+    whole: Array = field(repr=False)
+
+
+def _block(each: Requirement, asked: Constraints) -> _Block:
+    of, whole = asked.counts[each.attribute].of, asked.whole[each.attribute]
+    size, bound = len(of.texts), float(each.bound)
+    one, apart = np.ones((1, size)), np.eye(size)
+    share = whole[:, None] / whole.sum()
+    rows, marks, there = np.zeros((0, size)), np.zeros((0, 0)), np.zeros(0)
+    marked = False
+    if each.model == CLOSENESS:
+        moved = _moved(each.variant, of, whole) @ (apart - share * one)
+        steps = max(int((whole > 0).sum() if not of.has_hierarchy else size) - 1, 1)
+        unit = {"equal": 2, "ordered": steps, "hierarchical": 2 * max(len(of.levels), 1)}
+        rows = np.concatenate([moved, -moved, -unit[each.variant] * bound * one])
+        same = np.eye(len(moved))
+        marks = np.concatenate([-same, -same, np.ones((1, len(moved)))])
+    elif each.model == LIKENESS:
+        most = np.full((size, 1), bound)
+        if each.variant == "enhanced":
+            most = np.minimum(most, -np.log(np.maximum(share, 1 / whole.sum())))
+        rows = apart - (1 + most) * share * one
+    elif each.model != DIVERSITY:
+        rows = apart - bound * one
+    elif each.variant == "distinct":
+        rows = np.concatenate([-apart, 0 * one])
+        marks, marked = np.concatenate([apart, -one]), True
+        there = np.concatenate([np.zeros(size), [bound]])
+    elif each.variant == "recursive":
+        rows, marks, there = _recursive(each, size)
+    there = there if len(there) else np.zeros(len(rows))
+    marks = marks if len(marks) else np.zeros((len(rows), 0))
+    return _Block(each.attribute, rows, marks, there, np.full(marks.shape[1], float(marked)))
+
+
+def _moved(variant: str, of: Values, whole: Array) -> Array:
+    """The sums over values whose absolute values add up to a distance, one in each row."""
+    size = len(whole)
+    if variant == "equal":
+        return np.eye(size)
+    if variant == "ordered":
+        return np.tril(np.ones((size, size)))
+    levels = [np.eye(int(nodes.max()) + 1)[:, nodes] for nodes in of.levels]
+    return np.concatenate([*levels, np.zeros((0, size))])
+
+
+def _recursive(each: Requirement, size: int) -> tuple[Array, Array, Array]:
+    """The greatest r < c · (n − the l − 1 greatest), whose sum is the least (l − 1)·q + Σ w.
+
+    u is (r, q, w), r ≥ n_v and w_v ≥ n_v − q for every value v; all are whole, so < is ≤ less 1.
+    """
+    upper, lower, apart = each.c.numerator, each.c.denominator, np.eye(size)
+    others = float(upper) * np.concatenate([[int(each.bound) - 1], np.ones(size)])
+    rows = np.concatenate([apart, apart, np.full((1, size), -float(upper))])
+    marks = np.zeros((2 * size + 1, size + 2))
+    marks[:size, 0] = -1
+    marks[size:-1, 1], marks[size:-1, 2:] = -1, -apart
+    marks[-1] = np.concatenate([[float(lower)], others])
+    return rows, marks, np.concatenate([np.zeros(2 * size), [1.0]])
+
+
+def _tangents(blocks: Sequence[_Block], asked: Constraints, program: _Program, rows: Array) -> bool:
+    """Add to the blocks what solutions like this one break: whether some class has no entropy.
+
+    f(n) = n·log n − Σ n_v·log n_v − n·log l is concave and grows with its arguments alike, so that
+    f(n) ≤ ∇f(p)·n for every p: no n that passes is cut off.
+    """
+    added = False
+    for block, each in zip(blocks, asked.required, strict=True):
+        if each.variant != "entropy":
+            continue
+        held = asked.counts[each.attribute]
+        width = len(held.of.texts)
+        keys = program.candidates * width + held.values[program.tuples]
+        sums = np.bincount(keys, rows, len(program.costs) * width).reshape(-1, width)
+        used = sums[sums.sum(axis=1) > 0].astype(np.int64)
+        passed = ClassCounts.dense(held.of, used).passing(
+            each, np.ones(len(used), np.bool_), asked.whole[each.attribute]
+        )
+        point = np.unique(used[~passed], axis=0) + 1e-3
+        slope = np.log(point.sum(axis=1, keepdims=True) / point) - math.log(float(each.bound))
+        block.rows = np.concatenate([block.rows, -slope])
+        block.marks = np.zeros((len(block.rows), 0))
+        block.there = np.zeros(len(block.rows))
+        added |= not passed.all()
+    return added
+
+
+def _constraints(
+    program: _Program,
+    counts: Array,
+    k: int,
+    blocks: Sequence[_Block] = (),
+    asked: Constraints | None = None,
+) -> list[Any]:
+    """Every row goes somewhere, a released tuple has k rows or none, and none where it is not.
+
+    And each passes what is asked of it, by the blocks.
+    """
     from scipy.optimize import LinearConstraint
     from scipy.sparse import coo_array
 
@@ -538,8 +585,39 @@ def _constraints(program: _Program, counts: Array, k: int) -> list[Any]:
         ),
         (pairs, pairs + released),
     )
-    return [
-        LinearConstraint(every, counts, counts),
-        LinearConstraint(least, 0, np.inf),
-        LinearConstraint(only, -np.inf, 0),
+    sides = [(every, counts, counts), (least, 0, np.inf), (only, -np.inf, 0)]
+    if asked is None or not blocks:
+        return [LinearConstraint(*side) for side in sides]
+    passed = _passed(program, blocks, asked)
+    wide = passed.shape[1]
+    widened = [
+        (coo_array((each.data, each.coords), (each.shape[0], wide)), low, high)
+        for each, low, high in sides
     ]
+    return [LinearConstraint(*side) for side in (*widened, (passed, -np.inf, 0))]
+
+
+def _passed(program: _Program, blocks: Sequence[_Block], asked: Constraints) -> Any:
+    """The blocks of every class, one below the other: flows, classes, further numbers."""
+    from scipy.sparse import block_diag, coo_array, csr_array, hstack, vstack
+
+    pairs, released = len(program.tuples), len(program.costs)
+    each_class, at = np.arange(released), np.arange(pairs)
+    flows, marked = [], []
+    for block in blocks:
+        size = len(block.rows)
+        values = asked.counts[block.attribute].values[program.tuples]
+        line = (program.candidates[:, None] * size + np.arange(size)).reshape(-1)
+        own = block.rows[:, values].T.reshape(-1)
+        flow = csr_array((own, (line, np.repeat(at, size))), (released * size, pairs))
+        line = (each_class[:, None] * size + np.arange(size)).reshape(-1)
+        own = np.tile(block.there, released)
+        there = csr_array((own, (line, np.repeat(each_class, size))), (released * size, released))
+        flows.append(hstack([flow, there]))
+        down, across = np.nonzero(block.marks)
+        line = (each_class[:, None] * size + down).reshape(-1)
+        place = (each_class[:, None] * block.marks.shape[1] + across).reshape(-1)
+        own = np.tile(block.marks[down, across], released)
+        shape = released * size, released * block.marks.shape[1]
+        marked.append(coo_array((own, (line, place)), shape))
+    return hstack([vstack(flows), block_diag(marked)]).tocsr()

@@ -8,7 +8,12 @@ so each node is tried once.
 
 k-Optimize (Bayardo and Agrawal) cuts the ordered values of each attribute into intervals. Sets of
 cuts are enumerated, best first, and left out with all that follow where a lower bound of their
-discernibility is no better than what is known.
+discernibility is no better than what is known. All cuts that may follow make the finest classes of
+a set: a row of one of n rows costs max(n, k) at least, or N where its class has fewer than k rows.
+Tuples that no such cut divides are counted as one, and all cuts of an attribute are weighed by sums
+along its values, so a set deep in the search costs little. Where classes must pass more than k, the
+same bounds hold, and those of :func:`~.requirements.least_removed` with them; every set that is
+reached is then judged by all that is asked.
 """
 
 from __future__ import annotations
@@ -21,15 +26,19 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.compiled import kernel
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.engine.methods.k_anonymity.clustering import HEURISTIC, PROVEN, node_losses
+from dpdesk.engine.methods.k_anonymity.clustering import HEURISTIC, PROVEN
 from dpdesk.engine.methods.k_anonymity.mondrian import Array
-from dpdesk.engine.methods.k_anonymity.requirements import Constraints
-from dpdesk.engine.methods.k_anonymity.scales import Scale
+from dpdesk.engine.methods.k_anonymity.requirements import Constraints, least_removed
+from dpdesk.engine.methods.k_anonymity.scales import Scale, node_losses
 
-MOST_VISITS = 200_000_000
-"""Tuples that k-Optimize looks at before it keeps the best that it has."""
+MOST_VISITS = 400_000_000
+"""Classes that k-Optimize looks at before it keeps the best that it has (half a minute)."""
+
+_SET_COST, _MOST_TRIED = 500, 8
+_MIX = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed word
 
 
 def top_down(
@@ -98,9 +107,12 @@ def _pass(
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """The class of each tuple, its discernibility, and what no other set of cuts is below."""
+    """The class of each tuple, which tuples stay, their discernibility, and what no other set of
+    cuts is below.
+    """
 
     classes: Array = field(repr=False)
+    kept: NDArray[np.bool_] = field(repr=False)
     cost: int
     least: int
     visited: int
@@ -116,88 +128,249 @@ class Cuts:
         return msg("optimal up to {share:,} %", share=share)
 
 
-class KOptimize:
-    """The search: ``places`` are values on ordered scales, classes below ``k`` are suppressed."""
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Tuples that no cut of interest divides, as one each: their places and rows."""
 
-    def __init__(self, places: Array, counts: Array, k: int, allowed: int) -> None:
-        self._counts, self._k, self._allowed = np.asarray(counts, np.float64), k, allowed
+    places: NDArray[np.int32] = field(repr=False)
+    counts: Array = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """For each further cut: the rows gone, the discernibility, and a bound for all that follow."""
+
+    gone: Array = field(repr=False)
+    costs: Array = field(repr=False)
+    bounds: Array = field(repr=False)
+
+    def of(self, which: Array) -> _Weighed:
+        """Those of some cuts."""
+        return _Weighed(self.gone[which], self.costs[which], self.bounds[which])
+
+
+_Open = tuple[int, Array, Array, _Groups]
+
+
+class KOptimize:
+    """The search: ``places`` are values on ordered scales; classes below ``k``, and those that do
+    not pass what is ``asked``, are suppressed.
+
+    Cut number ``starts[j] + v`` is the one behind the value v of attribute j.
+    """
+
+    def __init__(
+        self, places: Array, counts: Array, k: int, allowed: int, asked: Constraints | None = None
+    ) -> None:
+        columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in places.T]
+        codes = np.ascontiguousarray(np.stack(columns, axis=1), np.int32)
+        self._whole = _Groups(codes, np.asarray(counts, np.int64))
+        self._k, self._allowed, self._asked = k, allowed, asked
         self._rows = int(counts.sum())
-        self._sides: list[NDArray[np.bool_]] = []
-        for column in places.T:
-            self._sides += [column > value for value in np.unique(column)[:-1].tolist()]
+        self._widths = codes.max(axis=0).astype(np.int64) + 1
+        self._starts = np.cumsum([0, *self._widths])[:-1].astype(np.int64)
+        self._attribute = np.repeat(np.arange(len(self._widths)), self._widths)
         self._visited = 0
         self._best: tuple[int, Array] | None = None
 
     def search(self, token: CancelToken, most: int = MOST_VISITS) -> Cuts | None:
         """The best set of cuts; None where no set suppresses few enough. Raises Cancelled."""
-        whole = np.zeros(len(self._counts), np.int64)
-        self._try(whole)
-        stack: list[tuple[float, tuple[int, ...], tuple[int, ...]]] = [
-            (0.0, (), tuple(range(len(self._sides))))
-        ]
+        none = np.empty(0, np.int64)
+        last = np.zeros(len(self._attribute), np.bool_)
+        last[self._starts + self._widths - 1] = True
+        every = np.flatnonzero(~last)
+        lost, hopeless = self._judge(none)
+        counts = self._whole.counts
+        least = max(lost, int((counts * np.maximum(counts, self._k)).sum()))
+        stack: list[_Open] = [] if hopeless else [(least, none, every, self._whole)]
+        for limit in sorted({0, self._allowed} if stack else ()):
+            self._descend(every, limit, token)
         while stack and self._visited < most:
             token.check()
-            bound, made, tail = stack.pop()
+            bound, made, tail, groups = stack.pop()
             if self._best is None or bound < self._best[0]:
-                stack += self._expanded(made, tail)
+                stack += self._expanded(bound, made, tail, groups)
         if self._best is None:
             return None
-        cost, classes = self._best
-        least = min((bound for bound, _, _ in stack), default=float(cost))
-        return Cuts(classes, cost, int(min(least, cost)), self._visited)
+        cost, made = self._best
+        classes, kept, _ = self._kept(made)
+        least = min((bound for bound, *_ in stack), default=cost)
+        return Cuts(classes, kept[classes], cost, int(min(least, cost)), self._visited)
 
-    def _expanded(
-        self, made: tuple[int, ...], tail: tuple[int, ...]
-    ) -> list[tuple[float, tuple[int, ...], tuple[int, ...]]]:
-        """Sets with one cut more, the most promising last; each may add those of the later ones."""
-        classes = self._classes(np.zeros(len(self._counts), np.int64), made)
-        kept: list[tuple[float, float, int]] = []
-        for _ in range(2):  # what is left out makes the bound of the others sharper
-            kept = self._promising(classes, tail)
-            if len(kept) == len(tail):
+    def _descend(self, every: Array, limit: int, token: CancelToken) -> None:
+        """Add the best cut again and again, with at most ``limit`` rows gone: good sets at once."""
+        made, groups, known = np.empty(0, np.int64), self._whole, self._rows**2
+        while True:
+            token.check()
+            groups, found = self._weighed(made, np.setdiff1d(every, made), groups)
+            tail = np.setdiff1d(every, made)
+            fits = np.flatnonzero((found.gone <= limit) & (found.gone < self._rows))
+            fits = fits[np.argsort(found.costs[fits], kind="stable")][:_MOST_TRIED]
+            for at in fits[found.costs[fits] < known].tolist():
+                more = np.append(made, tail[at])
+                if self._asked is None:
+                    self._keep(int(found.costs[at]), more)
+                elif self._judge(more)[1]:
+                    continue
+                made, known = more, int(found.costs[at])
                 break
-            tail = tuple(cut for _, _, cut in kept)
-        kept.sort()
-        order = [cut for _, _, cut in kept]
-        found = [
-            (bound, (*made, cut), tuple(order[at + 1 :])) for at, (_, bound, cut) in enumerate(kept)
+            else:
+                return
+
+    def _expanded(self, bound: int, made: Array, tail: Array, groups: _Groups) -> list[_Open]:
+        """Sets with one cut more, the best last; each may add those of the later ones."""
+        if self._asked is not None and len(made):
+            least, hopeless = self._judge(made)
+            bound = max(bound, least)
+            if hopeless or (self._best is not None and bound >= self._best[0]):
+                return []
+        while True:  # what is left out makes the bound of the others sharper
+            groups, found = self._weighed(made, tail, groups)
+            fits = (found.gone <= self._allowed) & (found.gone < self._rows)
+            if self._asked is None and fits.any():
+                best = np.flatnonzero(fits)[np.argmin(found.costs[fits])]
+                self._keep(int(found.costs[best]), np.append(made, tail[best]))
+            if self._best is not None:
+                fits &= found.bounds < self._best[0]
+            if not fits.any():
+                return []
+            if fits.all():
+                break
+            tail = tail[fits]
+        order = np.argsort(found.costs, kind="stable")
+        tail, found = tail[order], found.of(order)
+        return [
+            (max(bound, int(found.bounds[at])), np.append(made, tail[at]), tail[at + 1 :], groups)
+            for at in range(len(tail) - 1, -1, -1)
         ]
-        return found[::-1]
 
-    def _promising(self, classes: Array, tail: Sequence[int]) -> list[tuple[float, float, int]]:
-        """Cost and lower bound of each further cut that may lead to something better."""
-        finest = self._classes(classes, tail)
-        fine = np.bincount(finest, self._counts)[finest]
-        least = np.maximum(fine, self._k)
-        found = []
-        for cut in tail:
-            self._visited += len(classes)
-            refined = 2 * classes + self._sides[cut]
-            sizes = np.bincount(refined, self._counts)
-            small = sizes[refined] < self._k
-            gone = float(self._counts[small].sum())
-            if gone > self._allowed or gone == self._rows:
-                continue  # more cuts suppress no fewer rows
-            cost = float((sizes[sizes >= self._k] ** 2).sum()) + gone * self._rows
-            self._keep(cost, refined)
-            bound = float((self._counts * np.where(small, self._rows, least)).sum())
-            if self._best is None or bound < self._best[0]:
-                found.append((cost, bound, cut))
-        return found
+    def _weighed(self, made: Array, tail: Array, groups: _Groups) -> tuple[_Groups, _Weighed]:
+        """What each cut of the ``tail`` comes to next to those ``made``; and the finest groups."""
+        cuts = np.sort(np.concatenate([made, tail]))
+        fine, size = self._intervals(cuts), len(groups.counts)
+        firsts, of_row = np.empty(size, np.int64), np.empty(size, np.int64)
+        many = _numbered(groups.places, fine, self._starts, _slots(size), firsts, of_row)
+        firsts = firsts[:many]
+        sums = np.bincount(of_row, groups.counts, many).astype(np.int64)
+        groups = _Groups(groups.places[firsts], sums)
+        classes = np.empty(many, np.int64)
+        coarse = self._intervals(made)
+        held = _numbered(groups.places, coarse, self._starts, _slots(many), firsts, classes)
+        self._visited += size + _SET_COST
+        widths = np.bincount(self._attribute[cuts], minlength=len(self._widths))
+        weighed = np.zeros((3, len(cuts)), np.int64)
+        _weigh(
+            groups.places, groups.counts, classes, held, fine, self._starts, widths,
+            self._k, self._rows, *weighed,
+        )  # fmt: skip
+        return groups, _Weighed(*weighed[:, np.searchsorted(cuts, tail)])
 
-    def _classes(self, classes: Array, cuts: Sequence[int]) -> Array:
-        for cut in cuts:
-            self._visited += len(classes)
-            classes = np.unique(2 * classes + self._sides[cut], return_inverse=True)[1].reshape(-1)
-        return classes
+    def _intervals(self, cuts: Array) -> Array:
+        """The interval of each value of each attribute between some cuts."""
+        begins = np.zeros(len(self._attribute) + 1, np.int64)
+        begins[cuts + 1] = 1
+        found = np.cumsum(begins[:-1])
+        return found - found[self._starts][self._attribute]
 
-    def _try(self, classes: Array) -> None:
-        sizes = np.bincount(classes, self._counts)
-        gone = float(sizes[sizes < self._k].sum())
-        if gone <= self._allowed and gone < self._rows:
-            cost = float((sizes[sizes >= self._k] ** 2).sum()) + gone * self._rows
-            self._keep(cost, classes)
+    def _kept(self, made: Array) -> tuple[Array, NDArray[np.bool_], Array]:
+        """The class of each tuple, which classes stay, and their rows."""
+        tuples = len(self._whole.counts)
+        classes, firsts = np.empty(tuples, np.int64), np.empty(tuples, np.int64)
+        place = self._whole.places, self._intervals(made), self._starts, _slots(tuples)
+        many = _numbered(*place, firsts, classes)
+        self._visited += tuples
+        sizes = np.bincount(classes, self._whole.counts, many).astype(np.int64)
+        if self._asked is None:
+            return classes, sizes >= self._k, sizes
+        return classes, self._asked.kept(classes, sizes, self._k, ()), sizes
 
-    def _keep(self, cost: float, classes: Array) -> None:
+    def _judge(self, made: Array) -> tuple[int, bool]:
+        """Keep a set that is the best so far; what all that follow cost at least, and whether none
+        of these is feasible.
+        """
+        classes, kept, sizes = self._kept(made)
+        gone, large = int(sizes[~kept].sum()), sizes >= self._k
+        if gone <= self._allowed and kept.any():
+            self._keep(int((sizes[kept] ** 2).sum()) + gone * self._rows, made)
+        if self._asked is None:
+            return 0, int(sizes[~large].sum()) > self._allowed
+        if not self._allowed:  # classes that pass each pass together
+            return 0, gone > 0
+        held = self._asked.held(classes, large)
+        each, total = least_removed(self._asked, held, sizes, large, self._allowed)
+        return int((each * self._rows + (sizes - each) * self._k).sum()), total > self._allowed
+
+    def _keep(self, cost: int, made: Array) -> None:
         if self._best is None or cost < self._best[0]:
-            self._best = int(cost), classes.copy()
+            self._best = cost, made
+
+
+def _slots(size: int) -> Array:
+    return np.full(max(8, 1 << (2 * size - 1).bit_length()), -1, np.int64)
+
+
+@kernel
+def _numbered(
+    places: Array, interval: Array, starts: Array, slots: Array, firsts: Array, of_row: Array
+) -> int:
+    """Number rows alike that have all values in the same intervals; how many numbers there are.
+
+    ``slots``, of a power of two and larger than the rows, is −1 everywhere before.
+    """
+    mask, found = len(slots) - 1, 0
+    for row in range(len(places)):
+        key = 0
+        for j in range(len(starts)):
+            key = (key ^ interval[starts[j] + places[row, j]]) * _MIX
+        slot, number = (key >> 20) & mask, -1
+        while number < 0:
+            at = slots[slot]
+            if at < 0:
+                slots[slot] = number = found
+                firsts[found] = row
+                found += 1
+                break
+            number = at
+            for j in range(len(starts)):
+                other = interval[starts[j] + places[firsts[at], j]]
+                if interval[starts[j] + places[row, j]] != other:
+                    number = -1
+                    break
+            slot = (slot + 1) & mask
+        of_row[row] = number
+    return found
+
+
+@kernel
+def _weigh(
+    places: Array, counts: Array, classes: Array, many: int, interval: Array, starts: Array,
+    widths: Array, k: int, rows: int, gone: Array, costs: Array, bounds: Array,
+) -> None:  # fmt: skip
+    """For each cut, attribute by attribute, the rows that it suppresses and what they and the
+    others cost, now and at least.
+
+    ``widths`` are the cuts of each attribute; ``many`` is the number of ``classes``.
+    """
+    first = 0
+    for j in range(len(starts)):
+        width = widths[j]
+        if width == 0:
+            continue
+        held = np.zeros((many, width + 1), np.int64)
+        least = np.zeros((many, width + 1), np.int64)
+        for row in range(len(counts)):
+            at = interval[starts[j] + places[row, j]]
+            held[classes[row], at] += counts[row]
+            least[classes[row], at] += counts[row] * max(counts[row], k)
+        for one in range(many):
+            whole, all_ = held[one].sum(), least[one].sum()
+            left, below = 0, 0
+            for at in range(width):
+                left += held[one, at]
+                below += least[one, at]
+                for size, low in ((left, below), (whole - left, all_ - below)):
+                    small = size < k
+                    gone[first + at] += size if small else 0
+                    costs[first + at] += size * (rows if small else size)
+                    bounds[first + at] += size * rows if small else low
+        first += width

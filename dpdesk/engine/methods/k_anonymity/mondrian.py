@@ -5,7 +5,9 @@ places on their scales. A part is cut at the attribute whose values spread over 
 its scale and that has a cut at all; it stays whole only where no attribute has one. Strict: equal
 tuples stay together, and no two parts overlap. Relaxed: rows that are equal at the median are
 divided between the parts, so that a class has fewer than 2k rows unless all its rows are equal.
-Where more than k is required of classes, only cuts that leave it on both sides are made.
+Where more than k is required of classes, only cuts that leave it on both sides are made; relaxed,
+of the rows at the median as many of each sensitive value go to either side, and where that leaves
+too little, a strict cut of the attribute is looked for.
 """
 
 from __future__ import annotations
@@ -96,10 +98,12 @@ def required_mondrian(
     asked: Constraints,
     token: CancelToken,
     *,
+    strict: bool = True,
     along: bool = True,
 ) -> Parts | None:
-    """As :func:`mondrian`, strict, where every part must pass what is ``asked`` too.
+    """As :func:`mondrian`, where every part must pass what is ``asked`` too.
 
+    Unless ``strict``, all rows of a tuple have the same sensitive values.
     Parts are measured against all rows. All parts are cut at the same time, attribute by attribute
     in the order of each. None where all rows together do not pass: then no parts do, for parts that
     pass together pass as one (see :func:`~.requirements.least_removed`). Raises Cancelled.
@@ -107,9 +111,14 @@ def required_mondrian(
     together = np.zeros(len(counts), np.int64)
     if not asked.passing(together, np.ones(1, np.bool_)).all():
         return None
-    cutter = _Cutter(scales, codes, np.asarray(counts, np.int64), k, asked, along)
-    order, starts = np.arange(len(counts)), [np.zeros(1, np.int64)]
-    lows, highs = np.zeros(1, np.int64), np.full(1, len(counts), np.int64)
+    tuples, rows = np.arange(len(counts)), np.asarray(counts, np.int64)
+    if not strict:
+        tuples = np.repeat(tuples, rows)
+        rows = np.ones(len(tuples), np.int64)
+        asked = asked.divided(tuples, rows)
+    cutter = _Cutter(scales, codes[tuples], rows, k, asked, strict=strict, along=along)
+    order, starts = np.arange(len(rows)), [np.zeros(1, np.int64)]
+    lows, highs = np.zeros(1, np.int64), np.full(1, len(rows), np.int64)
     while len(lows):
         token.check()
         entries, part = _ranges(lows, highs)
@@ -118,11 +127,9 @@ def required_mondrian(
         if not len(lows):
             break
         entries, part = _ranges(lows, highs)
-        attributes, cuts = cutter.cuts(order[entries], part, token)
-        cut = attributes >= 0
+        cut, right = cutter.cuts(order[entries], part, token)
         inside = cut[part]
-        entries, which = entries[inside], part[inside]
-        right = cutter.places[order[entries], attributes[which]] > cuts[which]
+        entries, which, right = entries[inside], part[inside], right[inside]
         order[entries] = order[entries][np.lexsort((right, which))]
         middle = lows + np.bincount(which[~right], minlength=len(lows))
         lows, middle, highs = lows[cut], middle[cut], highs[cut]
@@ -130,7 +137,7 @@ def required_mondrian(
         lows, highs = np.concatenate([lows, middle]), np.concatenate([middle, highs])
     places = cutter.places[order]
     ends = np.append(np.sort(np.concatenate(starts)), len(order))
-    return Parts(order, cutter.counts[order], places, ends)
+    return Parts(tuples[order], rows[order], places, ends)
 
 
 def _ranges(lows: Array, highs: Array) -> tuple[Array, Array]:
@@ -151,37 +158,74 @@ class _Cutter:
         counts: Array,
         k: int,
         asked: Constraints,
+        *,
+        strict: bool,
         along: bool,
     ) -> None:
         columns = [scale.places[codes[:, j]] for j, scale in enumerate(scales)]
         self.places = np.stack(columns, axis=1).astype(np.int32)
-        self.counts, self._scales, self._k, self._along = counts, scales, k, along
+        self.counts, self._scales, self._k = counts, scales, k
+        self._strict, self._along = strict, along
         self._asked, self._whole = asked, asked.whole
         self._held = {name: _by_tuple(each) for name, each in asked.counts.items()}
 
     def cuts(self, tuples: Array, part: Array, token: CancelToken) -> tuple[Array, Array]:
-        """The attribute of each part's cut, −1 without one, and the last place on the left."""
+        """Which parts have a cut, and which of the tuples go to the right of it."""
         starts = np.flatnonzero(np.diff(part, prepend=-1))
         values = self.places[tuples]
         spread = np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)
         sizes = np.array([max(scale.leaves - 1, 1) for scale in self._scales])
         ranked = np.argsort(-(spread / sizes), axis=1, kind="stable")
-        attributes, cuts = np.full((2, len(starts)), -1, np.int64)
+        cut, right = np.zeros(len(starts), np.bool_), np.zeros(len(part), np.bool_)
         widest = max(len(each.of.texts) for each in self._asked.counts.values())
         step = max(1, _MOST_COUNTS // widest)
         ends = np.append(starts, len(part))
         for rank in range(ranked.shape[1]):
             tried = ranked[:, rank]
-            open_ = (attributes < 0) & (spread[np.arange(len(starts)), tried] > 0)
-            waiting = np.flatnonzero(open_)
-            for first in range(0, len(waiting), step):
-                token.check()
-                some = waiting[first : first + step]
-                entries, which = _ranges(ends[some], ends[some + 1])
-                found = self._best(tuples[entries], which, tried[some])
-                attributes[some[found >= 0]] = tried[some[found >= 0]]
-                cuts[some] = found
-        return attributes, cuts
+            for halving in (False,) if self._strict else (True, False):
+                open_ = ~cut & (spread[np.arange(len(starts)), tried] > 0)
+                waiting = np.flatnonzero(open_)
+                for first in range(0, len(waiting), step):
+                    token.check()
+                    some = waiting[first : first + step]
+                    entries, which = _ranges(ends[some], ends[some + 1])
+                    place = tuples[entries], which, tried[some]
+                    cut[some], right[entries] = self._half(*place) if halving else self._at(*place)
+        return cut, right
+
+    def _half(self, tuples: Array, part: Array, tried: Array) -> tuple[Array, Array]:
+        """As :meth:`cuts`, half of the rows of each part to the left; tuples are single rows.
+
+        Of the rows at the median as many of each sensitive value as can be go to either side.
+        """
+        value = self.places[tuples, tried[part]]
+        kinds: list[Array] = [each.values[tuples] for each, *_ in self._held.values()]
+        order = np.lexsort((*kinds, value, part))
+        keys = np.stack([part, value, *kinds])[:, order]
+        new = np.concatenate([[True], (keys[:, 1:] != keys[:, :-1]).any(axis=0)])
+        kind, first = np.cumsum(new) - 1, np.flatnonzero(new)
+        share = np.empty(len(part))
+        share[order] = (np.arange(len(part)) - first[kind] + 0.5) / np.bincount(kind)[kind]
+        order = np.lexsort((share, value, part))
+        sizes = np.bincount(part)
+        right = np.empty(len(part), np.bool_)
+        begins = np.cumsum(sizes) - sizes
+        right[order] = np.arange(len(part)) - begins[part[order]] >= (sizes // 2)[part[order]]
+        passed = np.ones(2 * len(sizes), np.bool_)
+        for name, (each, *_) in self._held.items():
+            width = len(each.of.texts)
+            counts = np.bincount((2 * part + right) * width + each.values[tuples],
+                                 minlength=2 * len(sizes) * width)  # fmt: skip
+            sides = ClassCounts.dense(each.of, counts.reshape(-1, width))
+            for required in self._asked.required:
+                if required.attribute == name:
+                    passed &= sides.passing(required, passed, self._whole[name])
+        return passed[::2] & passed[1::2], right
+
+    def _at(self, tuples: Array, part: Array, tried: Array) -> tuple[Array, Array]:
+        """As :meth:`cuts`, at the best place of an attribute."""
+        found = self._best(tuples, part, tried)
+        return found >= 0, self.places[tuples, tried[part]] > found[part]
 
     def _best(self, tuples: Array, part: Array, tried: Array) -> Array:
         """The last place on the left of the best cut of each part at an attribute, else −1."""

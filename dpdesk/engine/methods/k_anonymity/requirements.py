@@ -292,10 +292,13 @@ _MEASURES: Mapping[str, _Measure] = {
 
 
 def constrained_table(
-    given: MethodInput, required: Sequence[Requirement], token: CancelToken
+    given: MethodInput, required: Sequence[Requirement], token: CancelToken, *, apart: bool = False
 ) -> tuple[FrequencyTable, AlignedTable, Constraints]:
     """The table of the quasi-identifiers, in codes of the source and of the hierarchies, and what
     is required with the rows of sensitive values.
+
+    With ``apart``, rows that differ in a sensitive value alone are tuples of their own: the first
+    table has these columns too, and the second the same tuples, which may look alike there.
 
     Raises InputError for a value without a leaf, and ``k-anonymity.require`` for distances along a
     hierarchy that the plan does not give; Cancelled.
@@ -307,6 +310,8 @@ def constrained_table(
     columns = [np.ascontiguousarray(joint.codes[:, place]) for place in range(len(quasi))]
     widths = [len(domain) for domain in joint.domains[: len(quasi)]]
     first, of_tuple = numbered(*tuple_keys(columns, widths, len(joint.counts)))
+    if apart:
+        first = of_tuple = np.arange(len(joint.counts))
     counts = np.bincount(of_tuple, joint.counts, len(first)).astype(np.int64)
     missing = joint.missing[: len(quasi)]
     alone = FrequencyTable(
@@ -318,7 +323,7 @@ def constrained_table(
         wanted = [each for each in required if each.attribute == name]
         held[name] = _sensitive_counts(given, joint, place, of_tuple, wanted)
     aligned = align(alone, given.hierarchies, given.source.name)
-    return alone, aligned, Constraints(tuple(required), held)
+    return joint if apart else alone, aligned, Constraints(tuple(required), held)
 
 
 def _sensitive_counts(
@@ -429,6 +434,27 @@ class Constraints:
     def within(self, tuples: Ints) -> Constraints:
         """What is required of classes of some tuples alone, measured against those of all."""
         counts = {name: each.within(tuples) for name, each in self.counts.items()}
+        return Constraints(self.required, counts, self.whole)
+
+    @property
+    def single(self) -> bool:
+        """Whether all rows of a tuple have the same values, so that tuples can be divided."""
+        return all(
+            len(each.tuples) == each.tuples.max(initial=-1) + 1
+            and (each.tuples == np.arange(len(each.tuples))).all()
+            for each in self.counts.values()
+        )
+
+    def divided(self, tuples: Ints, rows: Ints) -> Constraints:
+        """What is required of classes of entries, ``rows`` of the rows of ``tuples``, as tuples.
+
+        Tuples have one value each, see :attr:`single`.
+        """
+        at = np.arange(len(tuples))
+        counts = {
+            name: SensitiveCounts(each.of, at, each.values[tuples], rows)
+            for name, each in self.counts.items()
+        }
         return Constraints(self.required, counts, self.whole)
 
     def passing(

@@ -120,6 +120,12 @@ class Scale:
         return found
 
 
+def node_losses(scale: Scale) -> NDArray[np.float64]:
+    """(leaves covered − 1)/(leaves − 1) of what each node is released as."""
+    shown = scale.widest[scale.released]
+    return (scale.high[shown] - scale.low[shown]) / max(scale.leaves - 1, 1)
+
+
 def scale_of(hierarchy: Hierarchy, missing: frozenset[int], *, by_size: bool) -> Scale:
     """The scale of an attribute; ``missing`` are leaf codes.
 

@@ -38,7 +38,6 @@ MONDRIAN, K_OPTIMIZE, TOP_DOWN = "mondrian", "k-optimize", "top-down"
 CELLED = (MONDRIAN, K_OPTIMIZE, TOP_DOWN, "AG_CS", "CG", "CS", "AS")
 """Algorithms and models that give every tuple values of its own, and no column a level."""
 ALONE = (
-    "require",
     "importance",
     "min_level",
     "max_level",
@@ -46,7 +45,7 @@ ALONE = (
     "households",
     "population",
 )
-"""Settings that apply to releases with one level for each column only (`require`: not only)."""
+"""Settings that apply to releases with one level for each column only."""
 CATEGORY, ANY, NONE = "category", "any", "none"
 """What a missing value counts as."""
 IGNORE, WHOLE = "ignore", "whole"
@@ -382,9 +381,10 @@ class Settings:
         return self.local or (self.levels is None and self.algorithm in CELLED)
 
     @property
-    def divided(self) -> bool:
-        """Whether tuples get values of their own in a way that classes can be asked more of."""
-        return self.model == "AG_TS" and (self.local or self.algorithm in (MONDRIAN, TOP_DOWN))
+    def divides(self) -> bool:
+        """Whether rows that are equal may get different values."""
+        relaxed = self.algorithm == MONDRIAN and not self.strict and self.levels is None
+        return self.model in ("AG_CS", "CG", "CS") or (relaxed and self.model == "AG_TS")
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, ParameterValue]) -> Settings:
@@ -577,10 +577,6 @@ def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], 
     defaults = (None, False, (), Nested(()), CATEGORY, IGNORE, "")
     for key in ALONE:
         value = parameters.get(key)
-        if key == "require" and settings.divided:
-            if settings.required and settings.algorithm == MONDRIAN and not settings.strict:
-                raise _apart(where, key, "strict = false")
-            continue
         if value not in defaults and (settings.celled or settings.model == "TS"):
             kind = "local = true" if settings.local else f'model = "{settings.model}"'
             kind = f'algorithm = "{settings.algorithm}"' if settings.algorithm in CELLED else kind
