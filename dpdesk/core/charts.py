@@ -97,7 +97,8 @@ class BarChart:
     ``short`` is a word or two that stand for the question where there is little room. With a
     ``threshold_key``, the line is the parameter of that name and may be dragged; then
     ``threshold_starts`` holds the smallest value of each category. ``opens`` says what is behind
-    a bar, where there is something to be looked at.
+    a bar, where there is something to be looked at. ``missing`` are indexes of categories that
+    are no values: a window draws them as what is missing.
     """
 
     id: str
@@ -116,6 +117,7 @@ class BarChart:
     threshold_key: str = ""
     threshold_starts: tuple[int, ...] = ()
     opens: str = ""
+    missing: frozenset[int] = field(default=frozenset(), metadata={FLEETING: True})
 
 
 @dataclass(frozen=True, eq=False)

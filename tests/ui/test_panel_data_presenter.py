@@ -90,7 +90,7 @@ def test_a_share_is_never_rounded_to_none_or_all(share: float, words: str) -> No
 def test_the_chart_of_a_column_counts_shares_of_all_rows_and_names_the_rest() -> None:
     chart = distribution_chart(Distribution("age", ("30", "31"), (5, 2), False, 1), column())
     assert chart is not None
-    assert chart.series[0].values == (0.5, 0.2)
+    assert chart.series[0].values == (0.5, 0.2, 0.2)
     assert chart.answer == (
         "Most frequent is 30, with 62.50 % of the present values. Other values (1): 1 rows."
     )
@@ -99,3 +99,13 @@ def test_the_chart_of_a_column_counts_shares_of_all_rows_and_names_the_rest() ->
 def test_a_column_without_values_has_no_chart() -> None:
     empty = column(missing=10, distinct=0, unique=0, top=())
     assert distribution_chart(Distribution("age", (), (), False), empty) is None
+
+
+def test_missing_rows_are_a_part_of_the_picture_that_looks_missing() -> None:
+    holes = column(missing=3)
+    chart = distribution_chart(Distribution("age", ("30", "31"), (5, 2), False), holes)
+    assert chart is not None
+    assert chart.categories == ("30", "31", "missing")
+    assert chart.missing == {2}
+    assert chart.series[0].values[2] == 3 / holes.rows
+    assert chart.table.rows[-1] == ("missing", 3, round(300 / holes.rows, 2))

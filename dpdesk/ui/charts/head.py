@@ -56,6 +56,8 @@ class Legend(QWidget):
                 for index in chart.hatched
             ):
                 entries.append(_Entry(failing, "hatched", SeriesStyle.FAIL))
+            if chart.missing:
+                entries.append(_Entry(self.tr("missing"), "hatched", SeriesStyle.REFERENCE))
         else:
             entries = [_Entry(one.name, _kind_of(one), one.look) for one in chart.series]
         if tuple(entries) == self._entries:

@@ -540,9 +540,11 @@ def layout_bars(chart: BarChart, theme: Theme) -> list[Bar]:
         for index, value in enumerate(one.values):
             low = index - group / 2 if one.outline else index - inner / 2 + place * width
             failed = index in chart.hatched and not one.outline
+            absent = index in chart.missing and not one.outline
             colour = tokens.fail if failed else look_colour(tokens, one.look)
+            colour = tokens.reference if absent else colour
             high = low + (group if one.outline else width * 0.94)
-            bar = Bar(low, high, value, colour, outline=one.outline, hatched=failed)
+            bar = Bar(low, high, value, colour, outline=one.outline, hatched=failed or absent)
             if before is not None and not one.outline:
                 was = before.values[index]
                 text = _pair_label(_bar_label(value, kind), _bar_label(was, kind), before)

@@ -164,13 +164,50 @@ def test_grouping_by_keyboard_is_one_undoable_step(qtbot: QtBot, panel: Hierarch
     qtbot.keyClicks(prompt.line, "public")
     qtbot.keyClick(prompt.line, Qt.Key.Key_Return)
     settle(qtbot, panel)
-    assert labels(panel, 2) == {"food", "public"}
+    assert labels(panel, 1) == {"food", "public"}
+    assert panel.look is not None
+    assert panel.look.height == 2  # no level came that was not asked for
     assert not prompt.isVisible()
     assert panel._workbench.history.undo_label == "Hierarchy of job: 2 values grouped as public"
     panel._workbench.undo()
     settle(qtbot, panel)
-    assert panel.look is not None
-    assert panel.look.height == 2
+    assert labels(panel, 1) == {"food", "care", "law"}
+
+
+def test_with_a_level_above_groups_stay_below_their_group(
+    qtbot: QtBot, panel: HierarchiesPanel
+) -> None:
+    give_jobs(qtbot, panel)
+    choose(panel, 1, "care")
+    panel.tree_pane.actions_["insert"].trigger()
+    settle(qtbot, panel)
+    choose(panel, 1, "care", "law")
+    panel.tree_pane.actions_["group"].trigger()
+    prompt = panel.tree_pane.prompt
+    qtbot.keyClicks(prompt.line, "public")
+    qtbot.keyClick(prompt.line, Qt.Key.Key_Return)
+    settle(qtbot, panel)
+    assert labels(panel, 1) == {"food", "care", "law"}
+    assert labels(panel, 2) == {"food", "public"}
+
+
+def test_a_tree_is_found_as_it_was_left(qtbot: QtBot, panel: HierarchiesPanel) -> None:
+    give_jobs(qtbot, panel)
+    tree = panel.tree_pane.tree
+    tree.setExpanded(tree.tree.find(1, "food"), True)
+    choose(panel, 1, "care")
+    panel.attributes.choose("age")
+    settle(qtbot, panel)
+    panel.attributes.choose("job")
+    settle(qtbot, panel)
+    assert tree.isExpanded(tree.tree.find(1, "food"))
+    assert tree.chosen().values == ("care",)
+    tree.collapse(tree.tree.index(0, 0))
+    panel.attributes.choose("age")
+    settle(qtbot, panel)
+    panel.attributes.choose("job")
+    settle(qtbot, panel)
+    assert not tree.isExpanded(tree.tree.index(0, 0))
 
 
 def test_a_label_in_use_is_refused_in_place(qtbot: QtBot, panel: HierarchiesPanel) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -173,6 +175,15 @@ def test_a_chart_with_room_keeps_the_order_of_the_hierarchy(theme: ThemeManager)
     chart = level_chart(counted, 0, level_table(counted, 0), bars=30)
     assert chart.categories == some.leaves[:29]
     assert chart.threshold_before is None
+
+
+def test_what_is_missing_is_drawn_as_missing() -> None:
+    rows = [["a", "x", "*"], ["", "", "*"], ["b", "x", "*"]]
+    absent = replace(preview(Hierarchy.from_rows("n", rows), [3, 2, 1]), missing=frozenset({1}))
+    for level, gap in ((0, 1), (1, 1)):
+        chart = level_chart(absent, level, level_table(absent, level), bars=30)
+        assert chart.missing == {gap}
+        assert chart.categories[gap] == "empty field"
 
 
 def test_shares_never_show_a_false_zero() -> None:

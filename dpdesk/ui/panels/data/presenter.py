@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.app import describing, opening
 from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile, DataProfile, DataStore, Reading, SourcePreview
-from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable, table_from
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, ChartTable, table_from
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import NULS, REPEATED, UNEVEN
@@ -286,6 +286,11 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
         label.partition(RANGE)[0] if ordered and not coded else with_label(column, label)
         for label in spread.labels
     ]
+    counts, gap = list(spread.counts), frozenset[int]()
+    if column.missing:
+        gap = frozenset({len(counts)})
+        names.append(translate("DataPanel", "missing"))
+        counts.append(column.missing)
     return BarChart(
         id=f"column-{column.name}",
         question=translate("DataPanel", "How are the values of {name} spread?").format(
@@ -298,11 +303,12 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
         series=(
             BarSeries(
                 translate("DataPanel", "Rows"),
-                tuple(count / column.rows for count in spread.counts),
+                tuple(count / column.rows for count in counts),
             ),
         ),
         table=_spread_table(spread, column),
         horizontal=coded or not ordered,
+        missing=gap,
     )
 
 
@@ -316,8 +322,14 @@ def _spread_table(spread: Distribution, column: ColumnProfile) -> ChartTable:
         [
             (with_label(column, label), count, round(100 * count / column.rows, 2))
             for label, count in zip(spread.labels, spread.counts, strict=True)
-        ],
+        ]
+        + ([_missing_line(column)] if column.missing else []),
     )
+
+
+def _missing_line(column: ColumnProfile) -> tuple[Cell, ...]:
+    share = round(100 * column.missing_share, 2)
+    return (translate("DataPanel", "missing"), column.missing, share)
 
 
 def _shows_codes(column: ColumnProfile, spread: Distribution) -> bool:

@@ -81,6 +81,8 @@ class Edit:
         elsewhere does not silently accept them.
         """
         base = self._base(examined)
+        if self.kind is EditKind.GROUP and takes_place(base, self.level):
+            return hierarchies.merge(base, self.level, self.values, self.label)
         if self.kind is EditKind.GROUP:
             return hierarchies.group(base, self.level, self.values, self.label)
         if self.kind is EditKind.RENAME:
@@ -102,6 +104,13 @@ class Edit:
         if self.kind is EditKind.MOVE:
             needed += _leaves_below(examined, self.level + 1, (self.label,))
         return examined.hierarchy.with_untouched_leaves(needed)
+
+
+def takes_place(hierarchy: Hierarchy, level: int) -> bool:
+    """Whether a new group takes the place of groups: above them is the top, and no level comes
+    unasked between.
+    """
+    return 0 < level == hierarchy.height - 1
 
 
 def _leaves_below(examined: Examined, level: int, values: Collection[str]) -> list[str]:
@@ -145,6 +154,7 @@ def level_chart(
     between = preview.levels[level].values - barred.size
     values = [float(rows[code]) for code in barred]
     attribute = preview.hierarchy.attribute
+    absent = _flags(preview.hierarchy, preview.missing)[level]
     question = translate("Hierarchies", "How many rows share a value of {name}?")
     return BarChart(
         id=f"hierarchy-{attribute}-level-{level}",
@@ -157,6 +167,7 @@ def level_chart(
         table=table,
         horizontal=True,
         threshold_before=_frequent(bars) if between else None,
+        missing=frozenset(np.flatnonzero(absent[barred]).tolist()),
     )
 
 

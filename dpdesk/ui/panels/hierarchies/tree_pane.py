@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.ui.panels.hierarchies.presenter import lacking_sentence
-from dpdesk.ui.panels.hierarchies.tasks import Edit, EditKind, HierarchyAnswer, shown
+from dpdesk.ui.panels.hierarchies.tasks import Edit, EditKind, HierarchyAnswer, shown, takes_place
 from dpdesk.ui.panels.hierarchies.tree_model import BELOW, ROWS, VALUE, HierarchyModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
@@ -212,6 +212,16 @@ class Chosen:
         return tuple(self.labels[code] for code in self.codes)
 
 
+@dataclass(frozen=True)
+class TreeState:
+    """How a tree was left: nodes by level and label, and the place of its scroll bar."""
+
+    height: int
+    unfolded: tuple[tuple[int, str], ...]
+    current: tuple[int, str] | None
+    scrolled: int
+
+
 class HierarchyTree(QTreeView):
     """Shows a :class:`HierarchyModel`; ``chosenChanged()`` when other values are chosen."""
 
@@ -221,6 +231,7 @@ class HierarchyTree(QTreeView):
         super().__init__(parent)
         self._theme = theme
         self._attribute = ""
+        self._left: dict[str, TreeState] = {}
         self.tree = HierarchyModel(theme, self)
         self.setModel(self.tree)
         self.setUniformRowHeights(True)
@@ -246,23 +257,39 @@ class HierarchyTree(QTreeView):
         self._on_theme(theme.theme)
 
     def show_look(self, look: HierarchyAnswer | None) -> None:
-        """Show a hierarchy; of the same attribute, the unfolded places stay unfolded."""
-        attribute = look.attribute if look is not None else ""
-        same = attribute == self._attribute and self.tree.look is not None
+        """Show a hierarchy; what was unfolded, chosen and in sight of an attribute stays so."""
         if look is self.tree.look:
             return
-        unfolded = self._unfolded() if same else []
-        current = self._key(self.currentIndex()) if same else None
+        if self.tree.look is not None:
+            self._left[self._attribute] = self._state(self.tree.look)
         self.tree.set_look(look)
-        self._attribute = attribute
+        self._attribute = look.attribute if look is not None else ""
         if look is None:
             return
         self._on_theme(self._theme.theme)
-        self._unfold_first(look)
-        self._unfold(unfolded, look)
-        if current is not None and self.tree.find(*current).isValid():
-            self.setCurrentIndex(self.tree.find(*current))
+        left = self._left.get(self._attribute)
+        if left is None:
+            self._unfold_first(look)
+        else:
+            self._take_up(left, look)
         self.chosenChanged.emit()
+
+    def _state(self, look: HierarchyAnswer) -> TreeState:
+        height = look.examined.preview.hierarchy.height
+        current, scrolled = self._key(self.currentIndex()), self.verticalScrollBar().value()
+        return TreeState(height, tuple(self._unfolded()), current, scrolled)
+
+    def _take_up(self, left: TreeState, look: HierarchyAnswer) -> None:
+        """Go on as it was left; levels may have come or gone since."""
+        shift = look.examined.preview.hierarchy.height - left.height
+        moved = [(level + shift, label) for level, label in left.unfolded] if shift else []
+        self._unfold([*left.unfolded, *moved], look)
+        current = QModelIndex() if left.current is None else self.tree.find(*left.current)
+        above = current.parent()
+        if current.isValid() and (not above.isValid() or self.isExpanded(above)):
+            self.setCurrentIndex(current)  # it would unfold what is folded above it
+        self.doItemsLayout()
+        self.verticalScrollBar().setValue(left.scrolled)
 
     def show_level(self, level: int) -> None:
         """Emphasise a level."""
@@ -330,7 +357,7 @@ class HierarchyTree(QTreeView):
         codes: dict[int, dict[str, int]] = {}
         self.scheduleDelayedItemsLayout()
         for level, label in nodes:
-            if level > hierarchy.height:
+            if not 0 <= level <= hierarchy.height:
                 continue
             if level not in codes:
                 codes[level] = {text: code for code, text in enumerate(hierarchy.labels[level])}
@@ -539,7 +566,13 @@ class TreePane(QWidget):
             return
         self._pending = Edit(EditKind.GROUP, chosen.level, chosen.values)
         question = self.tr("Label of the new group of {n} values:")
-        if chosen.count == 1:
+        look = self._look
+        if look is not None and takes_place(look.examined.preview.hierarchy, chosen.level):
+            question = self.tr(
+                "Label of the group that takes the place of these {n} (“Add a level above” first "
+                "keeps them below it):"
+            )
+        elif chosen.count == 1:
             question = self.tr("Label of the new group of {value}:")
         n, value = grouped(chosen.count), short_name(chosen.values[0])
         self.prompt.ask(question.format(n=n, value=value), _common_start(chosen.values))
