@@ -23,6 +23,7 @@ MODULES = (
     "dpdesk.app.opening",
     "dpdesk.core.compiled",
     "dpdesk.io.scan",
+    "dpdesk.io.collecting",
     "dpdesk.io.profile",
     "dpdesk.io.profile_wide",
     "dpdesk.io.histogram",

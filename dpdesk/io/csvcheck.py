@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
@@ -25,6 +26,11 @@ from dpdesk.io.source import Stretch, byte_chunks, text_of
 from dpdesk.io.transcode import decoded
 from dpdesk.io.workspace import Workspace
 
+if TYPE_CHECKING:
+    from dpdesk.io.collecting import Values
+
+_LARGE = 8 << 20
+"""Bytes of a text from which on collecting its values costs less than reading them again."""
 _LOST = "\ufffd".encode()
 """What replaces a NUL, as it does other characters that were lost."""
 _MOST_WIDENED, _MOST_TIMES = 1000, 4
@@ -48,6 +54,7 @@ class Checked:
     left_out: int = 0
     left_line: int = 0
     notes_below: bool = False
+    values: Values | None = field(default=None, repr=False)
 
 
 def check_text(
@@ -57,10 +64,12 @@ def check_text(
     token: CancelToken,
     report: Report,
     temporary: list[Path],
+    collecting: bool = False,
 ) -> Checked:
     """Scan a text, in UTF-8 where it is written otherwise (a copy, which ``temporary`` names).
 
-    The result may hold a fault; see :func:`faultless`.
+    The result may hold a fault; see :func:`faultless`. With ``collecting`` it has the values of a
+    large text.
     """
     digest = hashlib.sha256()
     text = text_of(path, dialect.start, dialect.encoding)
@@ -75,15 +84,32 @@ def check_text(
             raise _with_encoding_named(path, dialect, problem, token, report) from None
         text = Stretch(copy)
         chunks = byte_chunks(text, token, report, CHECK)
-    result = scan_as(chunks, dialect)
+    values = _values_of(text, dialect) if collecting else None
+    result = scan_as(chunks if values is None else values.watched(chunks), dialect)
     result = _widened(result, dialect, lambda: byte_chunks(text, token, report, CHECK))
     if result.fault == ENCODING and dialect.guessed:
         dialect = _legacy(path, dialect, result, token, report)
-        return check_text(path, dialect, workspace, token, report, temporary)
+        return check_text(path, dialect, workspace, token, report, temporary, collecting)
     if result.fault != NONE:  # the digest is of all bytes
         for _ in chunks:
             pass
-    return Checked(dialect, result, text, digest.hexdigest(), ctrl_z)
+    return Checked(dialect, result, text, digest.hexdigest(), ctrl_z, values=values)
+
+
+def _values_of(text: Stretch, dialect: Dialect) -> Values | None:
+    """What collects the values of a text that is large enough for it."""
+    from dpdesk.io import coding
+
+    width = len(dialect.head[0].fields) if dialect.head else 0
+    plain = dialect.quote in ("", '"') and not dialect.escape
+    if not plain or not 0 < width <= coding.MOST_CODED_COLUMNS:
+        return None
+    if text.path.stat().st_size < _LARGE:
+        return None
+    from dpdesk.io.collecting import Values
+
+    headers = 1 if dialect.header else 0
+    return Values(dialect.delimiter, width, headers, coding.MOST_VALUES)
 
 
 def _in_utf8(chunks: Iterator[bytes], path: Path, dialect: Dialect) -> Iterator[bytes]:

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_options import queries_rows
 from dpdesk.core.source_spec import REPEATED
 from dpdesk.io import faults
 from dpdesk.io.database import file_literal, literal, query
@@ -29,6 +31,7 @@ from dpdesk.io.source import byte_chunks
 from dpdesk.io.workspace import Workspace, home_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
     from dpdesk.io.csvcheck import Checked
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 STEPS = 3
 CHECK, LOAD, CODE = "Check the text", "Load the rows", "Code the columns"
 RAW = "raw"
+_CODES = 1_000_000
 _AT_ONCE = 500
 """Columns compared at once: a statement of many thousand sums takes its time to be planned."""
 
@@ -47,7 +51,8 @@ class Loaded:
 
     ``book`` tells what the source says of its columns. For a private method, ``names`` are those
     that the plan declares, ``columns`` all of the source, and ``unreadable`` counts what could not
-    be read: a fact that stays in the agency.
+    be read: a fact that stays in the agency. Where ``coded`` is not empty, each column of ``raw``
+    is an ENUM of the values given there (those that occur, by code point), or of texts for None.
     """
 
     names: tuple[str, ...]
@@ -57,6 +62,7 @@ class Loaded:
     book: Codebook = NO_BOOK
     columns: tuple[str, ...] = ()
     unreadable: Mapping[str, object] | None = None
+    coded: tuple[tuple[str, ...] | None, ...] = field(default=(), repr=False)
 
 
 def load_csv(
@@ -77,7 +83,8 @@ def load_csv(
     dialect = sniff(path, spec)
     report(StepStarted(CHECK, 1, STEPS))
     with _removed_after() as temporary:
-        checked = check_text(path, dialect, workspace, token, report, temporary)
+        collecting = not queries_rows(spec)  # a query makes other values
+        checked = check_text(path, dialect, workspace, token, report, temporary, collecting)
         checked = faultless(path, checked, token, report)
         dialect, result = checked.dialect, checked.result
         names, notes = column_names(dialect, path.name, result.fields)
@@ -91,13 +98,29 @@ def load_csv(
             temporary.append(file)
         else:
             file = checked.text.path
-        _read_into(con, file, checked, plain, path, token)
-    _agree(con, path, rows, result, token)
+        coded = _NOT_CODED if plain else _read_coded(con, file, checked, rows, path, token)
+        if coded is _NOT_CODED:
+            _read_into(con, file, checked, plain, path, token)
+    _agree(con, path, rows, result, coded.weights, token)
     names, dropped = _without_empty_tail(con, path, dialect, names, token)
     notes = (*notes, *dropped)
     notes = (*dialect.notes, *notes, *_notes(checked))
     reading = _reading(spec, dialect, result, notes)
-    return Loaded(names, rows, reading, checked.sha256)
+    return Loaded(names, rows, reading, checked.sha256, coded=coded.domains[: len(names)])
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """Which columns were coded when they were read: their values, and the weights of these.
+
+    ``weights`` has, by column, the sums that the scan has as ``sizes`` and ``weighted``.
+    """
+
+    domains: tuple[tuple[str, ...] | None, ...] = ()
+    weights: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+
+_NOT_CODED = _Coded()
 
 
 @contextmanager
@@ -155,8 +178,8 @@ def distinct_names(
     names: list[str] = []
     taken = set(given)
     seen: dict[str, int] = {}
-    for j, field in enumerate(given):
-        text = field or f"column_{j + 1}"
+    for j, name in enumerate(given):
+        text = name or f"column_{j + 1}"
         if text in seen:
             if REPEATED not in allow:
                 raise faults.duplicate_name(source, line, text, (seen[text], j), allow)
@@ -245,6 +268,71 @@ def _write_plain(
     return target
 
 
+def _read_coded(
+    con: DuckDBPyConnection,
+    file: Path,
+    checked: Checked,
+    rows: int,
+    source: Path,
+    token: CancelToken,
+) -> _Coded:
+    """Read the table with columns coded by the values that the scan collected.
+
+    There is no table where these were not collected, or are not exactly those that the database
+    reads.
+    """
+    import pyarrow as pa
+
+    from dpdesk.io.coding import most_coded, texts
+
+    values = checked.values
+    domains = values and values.domains(checked.result.fields, rows, most_coded(rows))
+    if not domains:
+        return _NOT_CODED
+    kinds = [None if found is None else f"t{j}" for j, found in enumerate(domains)]
+    weights: dict[int, tuple[int, int]] = {}
+    try:
+        with query(con, token, source) as cursor:
+            for kind, found in zip(kinds, domains, strict=True):
+                if found is not None:
+                    cursor.register("listed", pa.table({"v": found}))
+                    cursor.execute(f"CREATE TYPE {kind} AS ENUM (SELECT v FROM listed)")
+                    cursor.unregister("listed")
+        _read_into(con, file, checked, False, source, token, kinds)
+    except InputError:  # what is wrong with the text, reading it as texts says
+        return _NOT_CODED
+    with query(con, token, source) as cursor:
+        for j, found in enumerate(domains):
+            weight = None if found is None else _weight(cursor, j, found, token)
+            if weight is not None:
+                weights[j] = weight
+            elif found is not None:
+                cursor.execute(f"DROP TABLE {RAW}")
+                return _NOT_CODED
+    return _Coded(tuple(None if each is None else texts(each) for each in domains), weights)
+
+
+def _weight(
+    cursor: DuckDBPyConnection, j: int, domain: pa.Array, token: CancelToken
+) -> tuple[int, int] | None:
+    """The bytes of a coded column, plain and weighted by rows; None where a value never occurs."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    from dpdesk.io.collecting import weigh_codes
+    from dpdesk.io.scan import WEIGHTS
+
+    lengths = pc.binary_length(domain).to_numpy().astype(np.int64)
+    sums, seen, done = np.zeros(2, np.int64), np.zeros(len(lengths), np.bool_), 0
+    found = cursor.sql(f"SELECT enum_code(c{j}) AS v FROM {RAW}")
+    for batch in found.to_arrow_reader(_CODES):
+        token.check()
+        codes = batch.column(0).to_numpy(zero_copy_only=False)
+        weigh_codes(codes, lengths, done, WEIGHTS, sums, seen)
+        done += len(codes)
+    return (int(sums[0]), int(sums[1])) if bool(seen.all()) else None
+
+
 def _read_into(
     con: DuckDBPyConnection,
     file: Path,
@@ -252,6 +340,7 @@ def _read_into(
     plain: bool,
     source: Path,
     token: CancelToken,
+    kinds: Sequence[str | None] = (),
 ) -> None:
     columns = [f"c{j}" for j in range(checked.result.fields)]
     # DuckDB 2.0 reads no row when told of CR LF, so there alone it finds the line ends itself;
@@ -279,19 +368,29 @@ def _read_into(
         "columns": "{" + ",".join(f"'{c}':'VARCHAR'" for c in columns) + "}",
     }
     listed = ", ".join(f"{key}={value}" for key, value in options.items())
+    read = ", ".join(
+        f"{c}::{kind} AS {c}" if kind else c
+        for c, kind in zip(columns, kinds or [None] * len(columns), strict=True)
+    )
     with query(con, token, source) as cursor:
         cursor.execute(
-            f"CREATE TABLE {RAW} AS SELECT * FROM read_csv({file_literal(file)}, {listed})"
+            f"CREATE TABLE {RAW} AS SELECT {read} FROM read_csv({file_literal(file)}, {listed})"
         )
 
 
 def _agree(
-    con: DuckDBPyConnection, path: Path, rows: int, result: ScanResult, token: CancelToken
+    con: DuckDBPyConnection,
+    path: Path,
+    rows: int,
+    result: ScanResult,
+    known: Mapping[int, tuple[int, int]],
+    token: CancelToken,
 ) -> None:
     """Refuse a table that is not what the scan saw: rows, columns, and the weights of each column.
 
-    Whatever the text went through between the two, no value can have lost or gained a character,
-    nor have moved to another row or column, without another weight.
+    ``known`` are those of some columns. Whatever the text went through between the two, no value
+    can have lost or gained a character, nor have moved to another row or column, without another
+    weight.
     """
     from dpdesk.io.scan import WEIGHTS
 
@@ -302,8 +401,10 @@ def _agree(
         raise disagreement(path.name, "rows", rows, loaded[0] if loaded else 0)
     if width != result.fields:
         raise disagreement(path.name, "columns", result.fields, width)
-    for first in range(0, width, _AT_ONCE):
-        columns = range(first, min(width, first + _AT_ONCE))
+    sums = dict(known)
+    others = [j for j in range(width) if j not in sums]
+    for first in range(0, len(others), _AT_ONCE):
+        columns = others[first : first + _AT_ONCE]
         listed = ", ".join(
             f"sum(strlen(c{j})), sum(strlen(c{j}) * (rowid % {WEIGHTS} + 1))" for j in columns
         )
@@ -313,13 +414,15 @@ def _agree(
                 or ()
             )
         for place, j in enumerate(columns):
-            size, weighted = found[2 * place], found[2 * place + 1]
-            if size != result.sizes[j]:
-                raise disagreement(
-                    path.name, msg("bytes of column {j}", j=j + 1), result.sizes[j], size
-                )
-            if weighted % (1 << 64) != result.weighted[j]:
-                raise misplaced(path.name, j + 1)
+            sums[j] = found[2 * place], found[2 * place + 1]
+    for j in range(width):
+        size, weighted = sums[j]
+        if size != result.sizes[j]:
+            raise disagreement(
+                path.name, msg("bytes of column {j}", j=j + 1), result.sizes[j], size
+            )
+        if weighted % (1 << 64) != result.weighted[j]:
+            raise misplaced(path.name, j + 1)
 
 
 def _without_empty_tail(
@@ -335,7 +438,7 @@ def _without_empty_tail(
     kept = len(names)
     with query(con, token, path) as cursor:
         while kept > 1 and not given[kept - 1]:
-            some = f"SELECT 1 FROM {RAW} WHERE c{kept - 1} <> '' LIMIT 1"
+            some = f"SELECT 1 FROM {RAW} WHERE c{kept - 1}::VARCHAR <> '' LIMIT 1"
             if cursor.execute(some).fetchall():
                 break
             kept -= 1

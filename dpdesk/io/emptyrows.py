@@ -42,7 +42,7 @@ def without_empty_rows(
     A row is empty when no field holds more than blanks (:func:`is_empty`). Either way a note tells
     how many there are. Raises InputError ``read.no-rows`` when no other row is there; Cancelled.
     """
-    found, first = _listed(con, len(loaded.names), path, token)
+    found, first = _listed(con, loaded, path, token)
     kept = spec.empty_rows == KEEP
     if found and not kept and found == loaded.rows:
         raise InputError(
@@ -58,8 +58,9 @@ def without_empty_rows(
         )
     with query(con, token, path) as cursor:
         if found and not kept:
+            texts = ", ".join(f"c{j}::VARCHAR AS c{j}" for j in range(len(loaded.names)))
             cursor.execute(
-                f"CREATE TABLE {_FULL} AS SELECT * FROM {RAW} "
+                f"CREATE TABLE {_FULL} AS SELECT {texts} FROM {RAW} "
                 f"WHERE rowid NOT IN (SELECT place FROM {_EMPTY})"
             )
             cursor.execute(f"DROP TABLE {RAW}")
@@ -73,18 +74,25 @@ def without_empty_rows(
     if not told:
         return loaded
     reading = replace(loaded.reading, notes=(*loaded.reading.notes, *told))
-    return replace(loaded, rows=rows, reading=reading)
+    coded = loaded.coded if rows == loaded.rows else ()
+    return replace(loaded, rows=rows, reading=reading, coded=coded)
 
 
-def _listed(con: DuckDBPyConnection, width: int, path: Path, token: CancelToken) -> tuple[int, int]:
+def _listed(
+    con: DuckDBPyConnection, loaded: Loaded, path: Path, token: CancelToken
+) -> tuple[int, int]:
     """List the places of empty rows in a table; how many there are, and the first (from 1).
 
     Columns are looked at some hundred at a time, since a condition on many thousand of them takes
-    its time to be planned; most tables are done after the first.
+    its time to be planned; most tables are done after the first. A coded column without a blank
+    value says that there is none.
     """
+    width = len(loaded.names)
+    always = any(domain and not any(map(is_blank, domain)) for domain in loaded.coded)
     with query(con, token, path) as cursor:
         cursor.execute(
-            f"CREATE TABLE {_EMPTY} AS SELECT rowid AS place FROM {RAW} WHERE {_blank(0, width)}"
+            f"CREATE TABLE {_EMPTY} AS SELECT rowid AS place FROM {RAW} "
+            f"WHERE {'false' if always else _blank(0, width)}"
         )
         for start in range(_AT_ONCE, width, _AT_ONCE):
             full = f"SELECT rowid FROM {RAW} WHERE NOT ({_blank(start, width)})"
@@ -97,7 +105,7 @@ def _listed(con: DuckDBPyConnection, width: int, path: Path, token: CancelToken)
 
 def _blank(start: int, width: int) -> str:
     columns = range(start, min(width, start + _AT_ONCE))
-    return " AND ".join(blank_sql(f"c{j}") for j in columns)
+    return " AND ".join(blank_sql(f"c{j}::VARCHAR") for j in columns)
 
 
 def _left_out(found: int, first: int) -> str:

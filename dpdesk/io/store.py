@@ -122,7 +122,9 @@ class DataStore:
             elif queries_rows(spec):
                 loaded = queried(con, loaded, spec, path, spill, token)
             check_forms(loaded.columns or loaded.names, path.name)
-            columns = code_columns(con, loaded.names, loaded.rows, path, token, report)
+            columns = code_columns(
+                *(con, loaded.names, loaded.rows, path, token, report, loaded.coded)
+            )
             told: tuple[str, ...] = ()
             if not private:
                 told = note_types(con, columns, spec, loaded.reading.decimal, path, token)

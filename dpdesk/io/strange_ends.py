@@ -73,7 +73,8 @@ def _marks_note(
         )
     with query(con, token, path) as cursor:
         found = cursor.execute(
-            f"SELECT count(*), min(rowid) FROM {RAW} WHERE starts_with(c0, chr({ord(_MARK)}))"
+            f"SELECT count(*), min(rowid) FROM {RAW} "
+            f"WHERE starts_with(c0::VARCHAR, chr({ord(_MARK)}))"
         ).fetchone()
     if not found or not found[0]:
         return ()
@@ -205,7 +206,9 @@ def _holds_totals(
     # A sum is no smaller than one of several numbers above 0: most tables end here.
     if not numbers or any(n < max(known[j], default=n + 1) for j, n in numbers.items()):
         return False
-    sums = ", ".join(f"sum(TRY_CAST(replace(c{j}, '{mark}', '.') AS DOUBLE))" for j in numbers)
+    sums = ", ".join(
+        f"sum(TRY_CAST(replace(c{j}::VARCHAR, '{mark}', '.') AS DOUBLE))" for j in numbers
+    )
     place = f"(SELECT rowid FROM {RAW} ORDER BY rowid DESC LIMIT 1 OFFSET {below})"
     with query(con, token, path) as cursor:
         found = cursor.execute(f"SELECT {sums} FROM {RAW} WHERE rowid < {place}").fetchone()
