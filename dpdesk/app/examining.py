@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import json
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.recipes import STEP, FitItem, FitReport, Recipe, Trial, Weight, merged_source
+from dpdesk.core.capabilities import Content
 from dpdesk.core.charts import format_figure
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
@@ -21,6 +24,7 @@ from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
 from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount
 from dpdesk.core.source_options import given_keys
 from dpdesk.core.source_spec import missing_advice
+from dpdesk.io.column_types import number_pattern
 from dpdesk.project.work import HierarchyChoice
 
 if TYPE_CHECKING:
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
 
 SHOWN_VALUES = 100
 _NAMED, _COMPARED = 3, 20
+_LOOKED_AT = 2_000
 _SHORT = 3
 _MOST_LEAVES = 2_000
 _PIECE = 10_000
@@ -58,9 +63,16 @@ class Examination:
     """One file checked against one recipe; see :func:`dpdesk.app.examining.examine`."""
 
     def __init__(
-        self, recipe: Recipe, data: DataStore, profile: DataProfile, base: Path, token: CancelToken
+        self,
+        recipe: Recipe,
+        data: DataStore,
+        profile: DataProfile,
+        base: Path,
+        token: CancelToken,
+        *,
+        rows: bool = True,
     ) -> None:
-        self._recipe = recipe
+        self._recipe, self._rows = recipe, rows
         self._work = recipe.work
         self._data = data
         self._profile = {column.name: column for column in profile.columns}
@@ -174,6 +186,12 @@ class Examination:
 
     def _new_column(self, column: ColumnProfile) -> FitItem:
         suggestion = column.suggestion
+        if not self._rows:
+            sentence = msg(
+                "The column {name} is new: no table of the release holds it.",
+                name=quoted(column.name),
+            )
+            return FitItem("column.new", Weight.NOTE, sentence, column=column.name)
         dangerous = suggestion.role is Role.IDENTIFIER
         sentence = msg(
             "The column {name} is new: it would be released unchanged", name=quoted(column.name)
@@ -200,19 +218,7 @@ class Examination:
     def _column_items(self, column: ColumnProfile) -> Iterator[FitItem]:
         before = self._recipe.columns.get(column.name)
         if before is not None and not _same_type(before, column.type):
-            yield FitItem(
-                "column.type",
-                Weight.LOOK,
-                msg(
-                    "{name} holds {now} now, {was} before.",
-                    name=quoted(column.name),
-                    now=_values_of(column.type),
-                    was=_values_of(before),
-                ),
-                "Check the file, its decimal mark and its missing codes.",
-                column.name,
-                column.rows,
-            )
+            yield self._other_type(column, before)
         share = self._recipe.missing_shares.get(column.name)
         if share is not None and abs(column.missing_share - share) > _MISSING_MORE:
             now, was = (format_figure(each, "share") for each in (column.missing_share, share))
@@ -230,6 +236,26 @@ class Examination:
                 column.missing,
             )
         yield from self._hierarchy_items(column)
+
+    def _other_type(self, column: ColumnProfile, before: ColumnType) -> FitItem:
+        """A column of another type, with the values that are not what they were."""
+        counts = self._data.value_counts(column.name, self._token, _LOOKED_AT)
+        absent = frozenset(self._data.reading.missing)
+        present = [one for one in counts if one.value not in absent]
+        pattern = re.compile(number_pattern(self._data.reading.decimal))
+        odd = [one for one in present if not pattern.fullmatch(one.value.strip())]
+        shown = odd if before in _NUMBERS and odd else present
+        sentence = msg(
+            "{name} holds {now} now, {was} before; now for example {values}.",
+            name=quoted(column.name),
+            now=_values_of(column.type),
+            was=_values_of(before),
+            values=", ".join(quoted(one.value) for one in shown[:_NAMED]),
+        )
+        advice = "Check the file, its decimal mark and its missing codes."
+        rows = sum(one.rows for one in odd) if before in _NUMBERS and odd else column.rows
+        values = tuple(shown[:SHOWN_VALUES])
+        return FitItem("column.type", Weight.LOOK, sentence, advice, column.name, rows, values)
 
     # ---- hierarchies
 
@@ -445,12 +471,15 @@ def examine(
     *,
     data: DataStore | None = None,
     trial: bool = True,
+    before: tuple[WorkState, DataStore] | None = None,
 ) -> FitReport:
     """Check a file against a recipe.
 
     ``source`` names the file below ``base``; options that it leaves open are those of the recipe,
     and where the file cannot be read by these, what is detected. ``data`` is the file when it is
-    open already (it stays open). With ``trial`` the search is run too, when nothing else blocks.
+    open already (it stays open). With ``trial`` the search is run too, when nothing else blocks;
+    with ``before``, the work that the recipe comes from and its data, other levels than theirs are
+    told of.
 
     Raises InputError and StorageError for a file that cannot be read at all, and Cancelled.
     """
@@ -461,12 +490,15 @@ def examine(
     try:
         recipe = recipe.spelled_as(opened.data.columns)
         profile = opened.data.profile(token, report)
-        found = Examination(recipe, opened.data, profile, base, token)
+        rows = context.registry.about(recipe.work.method).content in (Content.ROWS, None)
+        found = Examination(recipe, opened.data, profile, base, token, rows=rows)
         items = [*opened.items, *found.items()]
         result = None
         if trial and not any(item.weight is Weight.BLOCKS for item in items):
             result, more = _try(context, recipe, opened, base, token, report)
             items += more
+            if result is not None and before is not None:
+                items += _series_break(context, recipe, result, before, token, report)
     finally:
         if data is None:
             opened.data.close()
@@ -545,6 +577,42 @@ def _try(
     except (InputError, RefusedError) as error:
         return None, [*notes, _refused(error)]
     return Trial(outcome.result, outcome.guarantee.claim), notes
+
+
+def _series_break(
+    context: AppContext,
+    recipe: Recipe,
+    found: Trial,
+    before: tuple[WorkState, DataStore],
+    token: CancelToken,
+    report: Report,
+) -> Iterator[FitItem]:
+    """Levels that are not those of the file before: two releases that do not compare there."""
+    work, data = before
+    now, source = found.result.get("node"), work.source
+    if not isinstance(now, Mapping) or source is None or "levels" in recipe.work.parameters:
+        return
+    try:
+        outcome = _outcome(context, work, recipe.name, _Opened(source, data, []), token, report)
+    except (InputError, RefusedError):
+        return
+    known = outcome.result.get("node")
+    was = {n: known[n] for n in now if n in known} if isinstance(known, Mapping) else {}
+    other = [name for name in was if was[name] != now[name]]
+    if other and len(was) == len(now):
+        told = ", ".join(f"{quoted(name)} {now[name]} ({was[name]})" for name in other)
+        yield FitItem(
+            "series.levels",
+            Weight.LOOK,
+            msg(
+                "A break in the series: other levels than before ({told}), so that the two "
+                "releases do not compare in these columns.",
+                told=told,
+            ),
+            "Keep the levels of before, where this file reaches the protection with them.",
+            other[0],
+            instead=json.dumps(was, ensure_ascii=False),
+        )
 
 
 def _outcome(

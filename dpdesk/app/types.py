@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -16,6 +17,7 @@ from dpdesk.app.private.trying import Outlook
 from dpdesk.app.recipes import FitItem, FitReport, Recipe, Trial, Weight, renamed_work
 from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.builder_form import BuilderForm
+from dpdesk.core.jsontext import read_json
 from dpdesk.core.release import Failure, ReleaseFacts, ReleaseSummary, VerifyReport
 from dpdesk.core.row_look import CellFilter, RowLook
 from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount
@@ -71,6 +73,7 @@ class FixKind(StrEnum):
     TAKE_OUT = "take out"
     ROLE = "role"
     MISSING = "missing"
+    LEVELS = "levels"
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,8 @@ class Fix:
     """One decision about a recipe and another file.
 
     ``column`` is a column of the recipe (RENAME, TAKE_OUT) or of the file (ROLE); ``value`` is its
-    new name, its role as a plan writes it, or a code for missing values (MISSING).
+    new name, its role as a plan writes it, a code for missing values (MISSING) or levels as JSON
+    (LEVELS).
     """
 
     kind: FixKind
@@ -93,6 +97,9 @@ class Fix:
             return _without(recipe, self.column)
         if self.kind is FixKind.ROLE:
             return _with_role(recipe, self.column, Role(self.value))
+        if self.kind is FixKind.LEVELS:
+            given = {**recipe.work.parameters, "levels": read_json(self.value)}
+            return replace(recipe, work=replace(recipe.work, parameters=MappingProxyType(given)))
         return _with_missing(recipe, self.value)
 
 
@@ -105,12 +112,15 @@ def mends_of(item: FitItem, items: Sequence[FitItem] = ()) -> tuple[Fix, ...]:
     column, code = item.column, item.code
     if code == "column.missing":
         new = [each.column for each in items if each.code == "column.new"]
+        new.sort(key=lambda name: -SequenceMatcher(None, name.lower(), column.lower()).ratio())
         names = dict.fromkeys([item.instead, *new] if item.instead else new)
         renames = [Fix(FixKind.RENAME, column, name) for name in names]
         return (*renames[:_RENAMES], Fix(FixKind.TAKE_OUT, column))
     if code == "column.new":
         roles = (Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE)
         return tuple(Fix(FixKind.ROLE, column, role.value) for role in roles)
+    if code == "series.levels":
+        return (Fix(FixKind.LEVELS, value=item.instead),)
     if code == "missing.candidate":
         return tuple(Fix(FixKind.MISSING, value=each.value) for each in item.values)
     return ()

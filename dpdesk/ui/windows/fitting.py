@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 from dpdesk.app import examining, exploring, recipes, recording
 from dpdesk.app.types import (
     AppContext,
+    DataStore,
     FitItem,
     FitReport,
     Fix,
@@ -59,13 +60,17 @@ def compare_with_plan(
     recipe: Recipe,
     mends: tuple[Fix, ...],
     path: Path,
+    data: DataStore | None,
     token: CancelToken,
     report: Report,
 ) -> PlanComparison:
-    """Check a file against a recipe, after some mends; changes nothing."""
+    """Check a file against a recipe, after some mends; changes nothing. ``data`` are the present
+    ones, with whose levels those of the file are compared.
+    """
     made = mended_recipe(recipe, mends)
     source, base = SourceSpec(path=str(path)), path.parent
-    found = examining.examine(context, made, source, base, token, report)
+    before = None if data is None else (recipe.work, data)
+    found = examining.examine(context, made, source, base, token, report, before=before)
     recording.mention(context, "opened", path, report)
     return PlanComparison(path, made, mends, found)
 
@@ -190,6 +195,7 @@ def mend_words(mend: Fix) -> str:
         FixKind.RENAME: translate("Fitting", "“{column}” is called “{value}” now"),
         FixKind.TAKE_OUT: translate("Fitting", "Take “{column}” out of the plan"),
         FixKind.MISSING: translate("Fitting", "“{value}” stands for a missing value"),
+        FixKind.LEVELS: translate("Fitting", "Keep the levels of before"),
     }
     return words[mend.kind].format(column=mend.column, value=mend.value)
 
@@ -474,7 +480,8 @@ class FitWindow(SideWindow):
         self.page.show_held(None, self._mends)
         title = self.tr("Checking {name} against the plan").format(name=self._path.name)
         work = partial(
-            compare_with_plan, self._bench.context, self._recipe(), self._mends, self._path
+            compare_with_plan,
+            *(self._bench.context, self._recipe(), self._mends, self._path, self._bench.data),
         )
         self.read(HOLD, title, work, self._on_held, self._on_failed, self._on_cancelled)
 

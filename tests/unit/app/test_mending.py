@@ -10,6 +10,7 @@ import pytest
 from dpdesk.app.context import AppContext
 from dpdesk.app.examining import examine
 from dpdesk.app.inspecting import fit_file
+from dpdesk.app.opening import open_data
 from dpdesk.app.recipes import FitReport, Recipe, adopt
 from dpdesk.app.types import Fix, FixKind, mended, mends_of
 from dpdesk.core.jobs import CancelToken, silent
@@ -154,3 +155,53 @@ def test_a_column_of_two_words_is_found_by_its_values_and_any_new_one_is_offered
         (FixKind.RENAME, "extra"),
         (FixKind.TAKE_OUT, ""),
     ]
+
+
+def test_levels_that_are_not_those_of_the_file_before_are_told_and_can_be_kept(
+    context: AppContext, folder: Path
+) -> None:
+    work = recipe(folder).work
+    (folder / "towns.csv").write_text("Ashford;Kent;*\nBrook;Kent;*\nCray;Essex;*\n", "utf-8")
+    new = [("Ashford", "low"), ("Ashford", "high"), ("Brook", "low"), ("Cray", "low")] * 1
+    write(folder / "new.csv", "town,pay", [*new, ("Cray", "high")])
+    data = open_data(context, SourceSpec("old.csv"), folder, CancelToken(), silent)
+    try:
+        made = recipe(folder)
+
+        def told(asked: Recipe) -> FitReport:
+            source = SourceSpec(str(folder / "new.csv"))
+            return examine(
+                context, asked, source, folder, CancelToken(), silent, before=(work, data)
+            )
+
+        (broken,) = (one for one in told(made).items if one.code == "series.levels")
+        assert broken.sentence.startswith("A break in the series")
+        assert "`town` 1 (0)" in broken.sentence
+        (keep,) = mends_of(broken)
+        kept = told(mended(made, [keep]))
+        assert not [one for one in kept.items if one.code == "series.levels"]
+        assert kept.trial is None  # the file does not reach the protection with them
+        assert any("by hand" in one.sentence for one in kept.items)
+    finally:
+        data.close()
+
+
+def test_the_likeliest_column_is_offered_first_and_values_of_another_type_are_named(
+    context: AppContext, folder: Path
+) -> None:
+    write(folder / "old.csv", "town,pay,age", [(*row, "30") for row in ROWS])
+    rows = [(*row, "x", "n/a" if n == 3 else "41") for n, row in enumerate(ROWS)]
+    write(folder / "new.csv", "town,extra,paid,age", [(a, c, b, d) for a, b, c, d in rows])
+    profile = open_data(context, SourceSpec("old.csv"), folder, CancelToken(), silent)
+    try:
+        made = Recipe.of_work(
+            recipe(folder).work, profile.profile(CancelToken(), silent), "plan.toml"
+        )
+    finally:
+        profile.close()
+    found = held(context, made, folder)
+    (gone,) = (one for one in found.items if one.code == "column.missing")
+    assert mends_of(gone, found.items)[0] == Fix(FixKind.RENAME, "pay", "paid")
+    (other,) = (one for one in found.items if one.code == "column.type")
+    assert other.sentence == "`age` holds text now, whole numbers before; now for example `n/a`."
+    assert other.rows == 1

@@ -266,7 +266,9 @@ def test_types_and_shares_of_missing_values_are_held_against_the_last_file(
         row[3] = str(n % 3) if n > 100 else ""
     write(folder / "new.csv", rows)
     report = fit(context, folder, recipe=made)
-    assert only(report, "column.type").sentence == "`note` holds whole numbers now, text before."
+    assert only(report, "column.type").sentence == (
+        "`note` holds whole numbers now, text before; now for example `0`, `1`, `2`."
+    )
     share = only(report, "missing.share")
     assert share.sentence == "In `note` 50.50 % of the rows are missing, 0 % before."
     assert share.rows == 101
