@@ -184,6 +184,11 @@ class _Bounded:
             if not len(places):
                 break
             levels = plain.levels[places].astype(np.int64)
+            # What was counted just before may have ruled these out.
+            hope = self._bounds.least(levels) <= min(self._best + self._slack, _FINITE)
+            places, levels = places[hope], levels[hope]
+            if not len(places):
+                continue
             data = plain.data[places].copy()
             counted = counter.count(levels, self._token, below=True)
             data[:, -1] = counted[:, :FIELDS]

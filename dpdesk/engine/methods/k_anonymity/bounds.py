@@ -130,6 +130,12 @@ class Bounds:
         self._penalty[tuple(nodes.T)] = np.inf
         spread(self._penalty, downwards=True)
 
+    def least(self, levels: NDArray[np.int64]) -> Floats:
+        """The bounds of nodes by levels, counted or not."""
+        places = tuple(levels.T)
+        found: Floats = self._base[places] + self._penalty[places]
+        return found
+
     def of(self, nodes: NDArray[np.int64]) -> Floats:
         """The bounds of nodes by number; infinite for counted ones, which need no bound."""
         found: Floats = self._base.reshape(-1)[nodes] + self._penalty.reshape(-1)[nodes]

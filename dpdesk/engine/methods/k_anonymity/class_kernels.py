@@ -23,39 +23,59 @@ _SPREAD = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed
 
 @kernel
 def gather(
-    classes: Array, values: Array, rows: Array, starts: Array, codes: Array, counts: Array,
-    dense: Array,
+    tuples: Array, of_tuple: Array, wanted: Array, values: Array, rows: Array, starts: Array,
+    codes: Array, counts: Array,
 ) -> int:  # fmt: skip
-    """Add up the rows of each value in each class; how many counts there are.
+    """Add up the rows of each value in each wanted class; how many counts there are.
 
-    ``dense`` has a place for each value, zero before and after.
+    ``of_tuple`` is the class of each tuple, ``tuples`` that of each entry; entries ascend by value.
     """
-    entries = len(classes)
-    for entry in range(entries):
-        starts[classes[entry] + 1] += 1
+    for entry in range(len(tuples)):
+        place = of_tuple[tuples[entry]]
+        if wanted[place]:
+            starts[place + 1] += 1
     for place in range(1, len(starts)):
         starts[place] += starts[place - 1]
-    order = np.empty(entries, np.int64)
     free = starts[:-1].copy()
-    for entry in range(entries):
-        order[free[classes[entry]]] = entry
-        free[classes[entry]] += 1
-    used, begin = 0, 0
+    for entry in range(len(tuples)):
+        place = of_tuple[tuples[entry]]
+        if not wanted[place]:
+            continue
+        at = free[place]
+        if at > starts[place] and codes[at - 1] == values[entry]:
+            counts[at - 1] += rows[entry]
+        else:
+            codes[at], counts[at] = values[entry], rows[entry]
+            free[place] += 1
+    used = 0
     for place in range(len(starts) - 1):
-        end, first = starts[place + 1], used
-        for at in range(begin, end):
-            value = values[order[at]]
-            if dense[value] == 0:
-                codes[used] = value
-                used += 1
-            dense[value] += rows[order[at]]
-        codes[first:used].sort()
-        for at in range(first, used):
-            counts[at] = dense[codes[at]]
-            dense[codes[at]] = 0
-        begin = end
-        starts[place + 1] = used
+        first, starts[place] = starts[place], used
+        for at in range(first, free[place]):
+            codes[used], counts[used] = codes[at], counts[at]
+            used += 1
+    starts[-1] = used
     return used
+
+
+@kernel
+def add_marked(
+    starts: Array, codes: Array, counts: Array, marked: Array, sums: Array
+) -> None:  # fmt: skip
+    """Add the counts of the marked classes to the sum of each code."""
+    for place in range(len(marked)):
+        if marked[place]:
+            for at in range(starts[place], starts[place + 1]):
+                sums[codes[at]] += counts[at]
+
+
+@kernel
+def cell_costs(tuples: Array, firsts: Array, costs: Array, offsets: Array, found: Array) -> None:
+    """Add up two costs over the cells of a tuple of each class: ``costs[offset + code]``."""
+    for place in range(len(found)):
+        for column in range(len(offsets)):
+            at = offsets[column] + tuples[firsts[place], column]
+            found[place, 0] += costs[at, 0]
+            found[place, 1] += costs[at, 1]
 
 
 @kernel
@@ -150,24 +170,24 @@ def measure_ordered(
 
 @kernel
 def add_level(
-    starts: Array, nodes: Array, counts: Array, wanted: Array, sizes: Array, dense: Array,
+    starts: Array, codes: Array, node_of: Array, counts: Array, wanted: Array, whole: Array,
     out: Array,
 ) -> None:  # fmt: skip
-    """Add ½ Σ |n_node/n − N_node/N| over the nodes of a level, of ``sizes`` rows each.
-
-    ``dense`` has a place for each node, zero before and after.
-    """
-    total = sizes.sum()
+    """Add ½ Σ |n_node/n − N_node/N| over the nodes of a level; ``node_of`` is that of each code."""
+    total = whole.sum()
+    sizes, dense = np.zeros(len(whole), np.int64), np.zeros(len(whole), np.int64)
+    for code in range(len(whole)):
+        sizes[node_of[code]] += whole[code]
     for place in range(len(wanted)):
         if not wanted[place]:
             continue
         rows = 0
         for at in range(starts[place], starts[place + 1]):
             rows += counts[at]
-            dense[nodes[at]] += counts[at]
+            dense[node_of[codes[at]]] += counts[at]
         seen, apart = 0, 0.0
         for at in range(starts[place], starts[place + 1]):
-            node = nodes[at]
+            node = node_of[codes[at]]
             if dense[node] > 0:
                 apart += float(abs(dense[node] * total - sizes[node] * rows))
                 seen += sizes[node]
@@ -280,6 +300,28 @@ def _passes_capped(kind: int, bound: float, c: float, held: Array, cap: int) -> 
         share = min(held[at], cap) / rows
         order -= share * math.log(share)
     return order >= math.log(bound) - _NEAR
+
+
+@kernel
+def least_total(sizes: Array, large: Array, apart: Array, limit: float, rows: int) -> int:
+    """The least s that is no less than the rows that a distance asks for when s rows are removed.
+
+    Those are what is not ``large``, and n · (distance − limit − s / rows) of the other classes.
+    """
+    small = 0
+    for place in range(len(sizes)):
+        small += 0 if large[place] else sizes[place]
+    low, high = small, rows
+    while low < high:
+        middle, short = (low + high) // 2, 0.0
+        for place in range(len(sizes)):
+            if large[place]:
+                short += sizes[place] * max(apart[place] - limit - middle / rows, 0.0)
+        if middle >= small + short - 1.0:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 @kernel

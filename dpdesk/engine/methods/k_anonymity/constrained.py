@@ -12,6 +12,7 @@ import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -23,16 +24,30 @@ from dpdesk.engine.methods.k_anonymity.lattice import (
     LARGEST_SUM,
     Ints,
     LatticeProblem,
+    Node,
     numbered_classes,
 )
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints, least_removed
 from dpdesk.engine.methods.k_anonymity.statistics import FIELDS
 
-_FEWEST = 8
+_FEWEST, _KEPT = 8, 8
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The classes of a node, or the tuples: leaf codes of one tuple of each, and what is asked."""
+
+    codes: NDArray[np.int32]
+    counts: Ints
+    asked: Constraints
 
 
 class ConstrainedCounter:
-    """Counts nodes at one k under a problem's constraints; results do not depend on threads."""
+    """Counts nodes at one k under a problem's constraints; results do not depend on threads.
+
+    Nodes that are asked for together are counted from the classes of the highest node below all of
+    them, which are far fewer than the tuples.
+    """
 
     def __init__(
         self, problem: LatticeProblem, constraints: Constraints, k: int, allowed: int
@@ -41,7 +56,9 @@ class ConstrainedCounter:
         self._problem = problem
         self._constraints = constraints
         self._k = k
-        self._codes = np.ascontiguousarray(problem.codes)
+        codes = np.ascontiguousarray(problem.codes)
+        self._raw = _Table(codes, problem.counts, constraints)
+        self._tables = lru_cache(maxsize=_KEPT)(self._table_at)
         self._offsets = np.cumsum([0, *(len(h.leaves) for h in problem.hierarchies)])[:-1]
         self._costs = lru_cache(maxsize=None)(self._leaf_costs)
 
@@ -53,16 +70,25 @@ class ConstrainedCounter:
     def count(self, nodes: NDArray[np.int64], token: CancelToken, *, below: bool = False) -> Ints:
         """The FIELDS numbers at k of nodes by levels, shape (nodes, FIELDS); raises Cancelled.
 
-        With ``below`` four more: the rows that every feasible node below removes at least, and what
-        they cost in loss, in logarithms and in discernibility more than rows that are kept.
+        With ``below`` nodes may be counted no further than that more rows go than are allowed, and
+        there are four more numbers: the rows that every feasible node below removes at least, and
+        what they cost in loss, in logarithms and in discernibility more than rows that are kept.
         """
         found = np.zeros((len(nodes), FIELDS + 4 if below else FIELDS), np.int64)
-        threads = max(1, min(os.cpu_count() or 1, len(nodes) // _FEWEST))
+        whole = self._raw
+        shared = self._constraints.missing is None and len(nodes) >= _FEWEST
+        if shared:
+            whole = self._tables(tuple(nodes.min(axis=0).tolist()))
+        order = np.lexsort(nodes.T[::-1])  # nodes that are near each other
+        parts = [order[first : first + _FEWEST] for first in range(0, len(order), _FEWEST)]
+        threads = max(1, min(os.cpu_count() or 1, len(parts)))
 
         def work(first: int) -> None:
-            for place in range(first, len(nodes), threads):
-                token.check()
-                found[place] = self._node(nodes[place].tolist(), below=below)
+            for some in parts[first::threads]:
+                table = self._joined(whole, nodes[some].min(axis=0).tolist()) if shared else whole
+                for place in some.tolist():
+                    token.check()
+                    found[place] = self._node(table, nodes[place].tolist(), below=below)
 
         if threads == 1:
             work(0)
@@ -72,26 +98,21 @@ class ConstrainedCounter:
                 done.result()
         return found
 
-    def _node(self, levels: Sequence[int], *, below: bool) -> Sequence[int]:
-        problem, k = self._problem, self._k
-        sizes, firsts, of_tuple = self._classes(levels)
-        large = self._constraints.large(of_tuple, sizes, k, levels)
-        held = self._constraints.held(of_tuple, large)
-        kept = self._constraints.kept_of(held, sizes, large)
-        left, shown = sizes[kept], self._codes[firsts[kept]]
-        loss = log = 0
-        for position, level in enumerate(levels):
-            costs = self._costs(position, level)[shown[:, position]]
-            loss += int((costs[:, 0] * left).sum())
-            log += int((costs[:, 1] * left).sum())
-        gone = problem.rows - int(left.sum())
-        found = gone, len(left), int((left * left).sum()), loss, log
+    def _node(self, table: _Table, levels: Sequence[int], *, below: bool) -> Sequence[int]:
+        problem, k, asked = self._problem, self._k, table.asked
+        sizes, firsts, of_tuple = self._classes(table, levels)
+        large = asked.large(of_tuple, sizes, k, levels)
+        held = asked.held(of_tuple, large)
+        kept = asked.kept_of(held, sizes, large, self._allowed if below else None)
+        lost = np.zeros((len(sizes), 2), np.int64)
+        costs = np.concatenate([self._costs(j, level) for j, level in enumerate(levels)])
+        class_kernels.cell_costs(table.codes, firsts, costs, self._offsets, lost)
+        left = np.where(kept, sizes, 0)
+        loss, log = (left @ lost).tolist()
+        found = problem.rows - int(left.sum()), int(kept.sum()), int(left @ left), loss, log
         if not below:
             return found
-        cut, total = least_removed(self._constraints, held, sizes, large, self._allowed)
-        lost = np.zeros((len(sizes), 2), np.int64)
-        for position, level in enumerate(levels):
-            lost += self._costs(position, level)[self._codes[firsts, position]]
+        cut, total = least_removed(asked, held, sizes, large, self._allowed)
         weight, rows = sum(problem.each_weight), problem.rows
         whole = weight * problem.loss_unit, weight * int(problem.log_cost_of(rows))
         shorts = [np.maximum(whole[at] - lost[:, at], 0) for at in range(2)]
@@ -104,14 +125,24 @@ class ConstrainedCounter:
         costs = problem.loss_cost(position, level), problem.log_cost(position, level)
         return np.stack(costs, axis=1)[problem.ancestors[position][level]]
 
-    def _classes(self, levels: Sequence[int]) -> tuple[Ints, Ints, Ints]:
-        """Rows of each class, a tuple of it, and the class of each tuple."""
+    def _table_at(self, node: Node) -> _Table:
+        """The classes of a node as a table; kept, for searches come back to the same few."""
+        return self._joined(self._raw, node)
+
+    def _joined(self, table: _Table, node: Sequence[int]) -> _Table:
+        """The classes of a node as a table, from those of a node below it."""
+        sizes, firsts, of_tuple = self._classes(table, node)
+        return _Table(table.codes[firsts], sizes, table.asked.joined(of_tuple, len(sizes)))
+
+    def _classes(self, table: _Table, levels: Sequence[int]) -> tuple[Ints, Ints, Ints]:
+        """Rows of each class, a tuple of it, and the class of each tuple of a table."""
         problem = self._problem
         ancestors = [problem.ancestors[j][level] for j, level in enumerate(levels)]
         widths = [len(h.labels[v]) for h, v in zip(problem.hierarchies, levels, strict=True)]
-        tuples = len(problem.counts)
+        tuples = len(table.counts)
         if math.prod(widths) > LARGEST_SUM:
-            _, sizes, of_tuple = numbered_classes(problem, levels)
+            part = replace(problem, codes=table.codes, counts=table.counts)
+            _, sizes, of_tuple = numbered_classes(part, levels)
             firsts = np.zeros(len(sizes), np.int64)
             firsts[of_tuple[::-1]] = np.arange(tuples - 1, -1, -1)
             return sizes, firsts, of_tuple
@@ -123,7 +154,7 @@ class ConstrainedCounter:
         firsts, keys = np.empty(tuples, np.int64), np.empty(tuples, np.int64)
         slots = np.full(max(8, 1 << (2 * tuples - 1).bit_length()), -1, np.int64)
         classes = class_kernels.number_tuples(
-            self._codes, parts, self._offsets, problem.counts, slots, keys, of_tuple, firsts, sizes
+            table.codes, parts, self._offsets, table.counts, slots, keys, of_tuple, firsts, sizes
         )
         return sizes[:classes], firsts[:classes], of_tuple
 

@@ -34,6 +34,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -178,14 +179,18 @@ class SensitiveCounts:
 
     def in_classes(self, of_tuple: Ints, wanted: Bools) -> ClassCounts:
         """The counts of the ``wanted`` classes; ``of_tuple`` gives each tuple's class."""
-        classes = of_tuple[self.tuples]
-        inside = wanted[classes]
-        classes, values, rows = classes[inside], self.values[inside], self.rows[inside]
+        size = len(self.rows)
         starts = np.zeros(len(wanted) + 1, np.int64)
-        codes, counts = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-        dense = np.zeros(len(self.of.texts), np.int64)
-        used = class_kernels.gather(classes, values, rows, starts, codes, counts, dense)
+        codes, counts = np.empty(size, np.int64), np.empty(size, np.int64)
+        tuples, values, rows = self._by_value
+        place = tuples, of_tuple, wanted, values, rows
+        used = class_kernels.gather(*place, starts, codes, counts)
         return ClassCounts(self.of, starts, codes[:used], counts[:used])
+
+    @cached_property
+    def _by_value(self) -> tuple[Ints, Ints, Ints]:
+        order = np.argsort(self.values, kind="stable")
+        return self.tuples[order], self.values[order], self.rows[order]
 
     def within(self, tuples: Ints) -> SensitiveCounts:
         """The counts of some tuples, numbered as they stand in ``tuples`` (ascending)."""
@@ -193,7 +198,7 @@ class SensitiveCounts:
         inside = tuples[places] == self.tuples
         return SensitiveCounts(self.of, places[inside], self.values[inside], self.rows[inside])
 
-    @property
+    @cached_property
     def whole(self) -> Ints:
         """Rows of each value in the whole table."""
         return np.bincount(self.values, self.rows, len(self.of.texts)).astype(np.int64)
@@ -217,9 +222,9 @@ class ClassCounts:
 
     def whole(self, classes: Bools) -> Ints:
         """Rows of each value in the marked classes together."""
-        marked = np.repeat(classes, np.diff(self.starts))
-        found = np.bincount(self.codes[marked], self.counts[marked], len(self.of.texts))
-        return found.astype(np.int64)
+        found = np.zeros(len(self.of.texts), np.int64)
+        class_kernels.add_marked(self.starts, self.codes, self.counts, classes, found)
+        return found
 
     def passing(self, required: Requirement, classes: Bools, whole: Ints) -> Bools:
         """Which of the marked classes pass; exact, see the module."""
@@ -262,9 +267,7 @@ def _close(
         class_kernels.measure_ordered(starts, places[codes], rows, classes, below, sums, out)
     else:
         for nodes in counts.of.levels:
-            sizes = np.bincount(nodes, whole).astype(np.int64)
-            dense = np.zeros(len(sizes), np.int64)
-            class_kernels.add_level(starts, nodes[codes], rows, classes, sizes, dense, out)
+            class_kernels.add_level(starts, codes, nodes, rows, classes, whole, out)
         out /= max(len(counts.of.levels), 1)
     return float(required.bound)
 
@@ -401,13 +404,8 @@ def least_removed(
         elif each.variant != "ordered" or held.of.has_hierarchy:
             apart = np.zeros(len(sizes))
             _close(held, each, large, asked.counts[each.attribute].whole, apart)
-            beyond, small = apart[large] - float(each.bound) - _CLOSE, int(sizes[~large].sum())
-            low, high = small, rows
-            while low < high:
-                middle = (low + high) // 2
-                short = float((sizes[large] * np.maximum(beyond - middle / rows, 0)).sum())
-                low, high = (low, middle) if middle >= small + short - 1 else (middle + 1, high)
-            total = max(total, low)
+            limit = float(each.bound) + _CLOSE
+            total = max(total, class_kernels.least_total(sizes, large, apart, limit, rows))
     each_class = np.ceil(gone - _CLOSE * (1 + gone)).astype(np.int64)
     return each_class, max(total, int(each_class.sum()))
 
@@ -430,6 +428,18 @@ class Constraints:
     def whole(self) -> Mapping[str, Ints]:
         """Rows of each value that classes are measured against at first."""
         return self.against or {name: each.whole for name, each in self.counts.items()}
+
+    def joined(self, of_tuple: Ints, classes: int) -> Constraints:
+        """What is required of unions of some ``classes``, as tuples; ``of_tuple`` is each tuple's.
+
+        Rows are the same, so are those that classes are measured against.
+        """
+        every, counts = np.ones(classes, np.bool_), {}
+        for name, each in self.counts.items():
+            held = each.in_classes(of_tuple, every)
+            tuples = np.repeat(np.arange(classes), np.diff(held.starts))
+            counts[name] = SensitiveCounts(each.of, tuples, held.codes, held.counts)
+        return Constraints(self.required, counts, self.against, self.missing)
 
     def within(self, tuples: Ints) -> Constraints:
         """What is required of classes of some tuples alone, measured against those of all."""
@@ -497,10 +507,15 @@ class Constraints:
         """Rows of each sensitive value in the ``large`` classes."""
         return {name: each.in_classes(of_tuple, large) for name, each in self.counts.items()}
 
-    def kept_of(self, found: Mapping[str, ClassCounts], sizes: Ints, large: Bools) -> Bools:
-        """As :meth:`kept`, from what :meth:`held` gave."""
+    def kept_of(
+        self, found: Mapping[str, ClassCounts], sizes: Ints, large: Bools, most: int | None = None
+    ) -> Bools:
+        """As :meth:`kept`, from what :meth:`held` gave; it may end once more than ``most`` rows are
+        gone, for no class comes back.
+        """
         kept = large
         whole, measured, asked = self.whole, int(sizes.sum()), self.required
+        every = measured
         while kept.any():
             left = kept.copy()
             for required in asked:
@@ -508,7 +523,7 @@ class Constraints:
                 left &= found[name].passing(required, kept, whole[name])
             asked = tuple(e for e in self.required if e.relative and self.against is None)
             kept, rows = left, int(sizes[left].sum())
-            if not asked or rows == measured:
+            if not asked or rows == measured or (most is not None and rows < every - most):
                 break
             measured = rows
             whole = {name: each.whole(kept) for name, each in found.items()}
