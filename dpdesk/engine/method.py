@@ -441,10 +441,11 @@ class KeptDraws(Protocol):
     """Roundings that were drawn before, by what a cell counts: each is drawn once."""
 
     def directions(
-        self, cells: Sequence[str], draw: Callable[[Sequence[int]], Sequence[bool]]
+        self, cells: Sequence[Sequence[str]], draw: Callable[[Sequence[int]], Sequence[bool]]
     ) -> Sequence[bool]:
-        """Whether each cell goes up; ``draw`` gives those that are asked for the first time, by
-        their places. What it gave is on the disk when this returns.
+        """Whether each cell goes up; it has several names, each of which finds it again. ``draw``
+        gives those that are asked for the first time, by their places. What it gave is on the disk
+        when this returns.
 
         Raises StorageError where roundings that were kept are gone.
         """

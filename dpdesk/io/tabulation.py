@@ -55,7 +55,7 @@ def tabulate(
     keys = [f"n{j}" for j in range(len(asked.columns))]
     dimensions = [f"{columns[name].sql}::VARCHAR AS d{j}" for j, name in enumerate(asked.columns)]
     rows = (
-        f"SELECT {', '.join(dimensions)}, {who} AS w, hash(rowid) AS p, ({value.sql}) AS v, "
+        f"SELECT {', '.join(dimensions)}, {who} AS w, hash(rowid + 1) AS p, ({value.sql}) AS v, "
         f"({weight.sql}) AS g FROM {DATA}"
     )
     joins = " ".join(f"JOIN nodes{j} ON d{j} = nodes{j}.label" for j in range(len(keys)))

@@ -1,9 +1,10 @@
 """Roundings that were drawn at random: each cell is drawn once and keeps its direction for ever.
 
 Two draws of one cell would average out. They lie in the home folder, one file for each population
-and source, as hashes of what a cell counts with the direction; values are not among them. How many
-there are is noted next to the witness of ledgers as well, so that a file that was deleted or put
-back from an old copy is not taken for a new one.
+and source, as hashes of what a cell counts with the direction: one for the values that it covers,
+one for its rows, so that tables of other dimensions find it too. Values are not among them, but
+what the base leaves of one is hashed with them. How many there are is noted next to the witness of
+ledgers as well, so that a file that was deleted or put back from an old copy is not taken for new.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ _LARGEST = 1 << 28
 _KEY = 32
 
 
+def _hashed(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8")).hexdigest()[:_KEY]
+
+
 class Roundings:
     """The kept roundings of a population and a source: a :class:`KeptDraws`."""
 
@@ -37,14 +42,14 @@ class Roundings:
         self._noted = self._witness.path.parent / NOTED
 
     def directions(
-        self, cells: Sequence[str], draw: Callable[[Sequence[int]], Sequence[bool]]
+        self, cells: Sequence[Sequence[str]], draw: Callable[[Sequence[int]], Sequence[bool]]
     ) -> Sequence[bool]:
         """See :meth:`KeptDraws.directions`.
 
         Raises StorageError ``roundings.lost`` where fewer are kept than were drawn,
         ``roundings.damaged`` where they cannot be read, and what writing raises.
         """
-        keys = [hashlib.sha256(cell.encode("utf-8")).hexdigest()[:_KEY] for cell in cells]
+        keys = [[_hashed(name) for name in names] for names in cells]
         with locked(self._folder, self._name):
             kept = self._read()
             if len(kept) < self._told():
@@ -56,17 +61,20 @@ class Roundings:
                         path=self._path,
                     ),
                 )
-            first: dict[str, int] = {}
-            for place, key in enumerate(keys):
-                if key not in kept:
-                    first.setdefault(key, place)
-            if first:
-                found = draw(list(first.values()))
-                kept |= {key: bool(up) for key, up in zip(first, found, strict=True)}
+            before = len(kept)
+            fresh = [place for place, own in enumerate(keys) if kept.keys().isdisjoint(own)]
+            for place, up in zip(fresh, draw(fresh) if fresh else (), strict=True):
+                for key in keys[place]:
+                    kept.setdefault(key, bool(up))
+            directions = [next(kept[key] for key in own if key in kept) for own in keys]
+            for own, up in zip(keys, directions, strict=True):
+                for key in own:
+                    kept.setdefault(key, up)
+            if len(kept) > before:
                 body = {"format": 1, "up": {key: kept[key] for key in sorted(kept)}}
                 write_private(self._path, canonical_json(body))
                 self._tell(len(kept))
-        return [kept[key] for key in keys]
+        return directions
 
     def _read(self) -> dict[str, bool]:
         if not self._path.exists():

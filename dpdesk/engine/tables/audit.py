@@ -9,6 +9,7 @@ linear programs are solved for the others.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from dpdesk.engine.tables.solving import Answer, Program
 TOLERANCE = 1e-6
 """A requirement counts as reached up to this share of it (of one grid unit, if that is more)."""
 _LARGEST = 1e6
+_SMALL = 1e-4
 _ROUNDS = 8
 _STILL = 1e-9
 _WORTH_A_THREAD = 20
@@ -79,11 +81,21 @@ class Problem:
         high = np.where(system.known, 0.0, np.maximum(bounds.upper - values, 0.0))
         return cls(csr_array(system.matrix, dtype=np.float64), low, high, owners)
 
-    @property
+    @cached_property
     def unit(self) -> float:
         """How many grid units are one unit of the solver, which likes moderate numbers."""
         finite = np.abs(np.concatenate([self.low, self.high]))
         return max(1.0, float(finite[np.isfinite(finite)].max(initial=0.0)) / _LARGEST)
+
+    def near(self, need: float) -> Problem:
+        """The problem for moves of ``need`` where others are so large that it would be lost.
+
+        Nothing moves millions of times as far as a target needs then.
+        """
+        if need <= 0 or need >= _SMALL * self.unit:
+            return self
+        wide = _LARGEST * need
+        return replace(self, low=np.maximum(self.low, -wide), high=np.minimum(self.high, wide))
 
 
 @dataclass(frozen=True)
@@ -425,6 +437,25 @@ def exposed(
     Cancelled
         The token asked for it.
     """
+    groups: dict[float, list[Target]] = {}
+    for target in targets:
+        size = _SMALL ** math.floor(math.log(target.need / problem.unit, _SMALL))
+        groups.setdefault(min(1.0, size), []).append(target)
+    found: list[Exposed] = []
+    for group in groups.values():
+        inner = problem.near(max(target.need for target in group))
+        found += _exposed(inner, suppressed, group, token, threads)
+    return found
+
+
+def _exposed(
+    problem: Problem,
+    suppressed: Flags,
+    targets: Sequence[Target],
+    token: CancelToken,
+    threads: int,
+) -> list[Exposed]:
+    """See :func:`exposed`, for targets of about the same need."""
     moves = Moves.of_pattern(problem, suppressed)
     found: list[Exposed] = []
     by_column: dict[int, list[Target]] = {}

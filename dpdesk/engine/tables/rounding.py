@@ -33,10 +33,15 @@ class Rounded:
 
 
 def controlled(
-    system: System, base: int, token: CancelToken, stop: CancelToken | None = None
+    system: System,
+    base: int,
+    token: CancelToken,
+    stop: CancelToken | None = None,
+    units: Exact | None = None,
 ) -> Rounded:
-    """The additive rounding to multiples of ``base`` (grid units) with the least sum of changes.
+    """The additive rounding to multiples of ``base`` with the least sum of changes.
 
+    ``units`` says what 1 is on the grid of each variable (1 without it), alike in each equation.
     When ``stop`` is cancelled the best rounding so far is returned, once there is one.
 
     Raises
@@ -47,11 +52,12 @@ def controlled(
         The token asked for it.
     """
     values = system.cells.values
-    floor, rest = values // base, values % base
+    bases = base * (exact([1] * len(system)) if units is None else units)
+    floor, rest = values // bases, values % bases
     loose = np.flatnonzero((rest != 0).astype(bool))
     # In multiples of the base: the floors miss by what the cells that go up must bring.
     missing = -_sums(system.matrix, floor)
-    share = (rest[loose] / exact([base] * len(loose))).astype(np.float64)
+    share = (rest[loose] / bases[loose]).astype(np.float64)
     matrix = csr_array(system.matrix[:, loose])
     up = np.zeros(len(loose), dtype=bool)
     proven = True
@@ -63,8 +69,8 @@ def controlled(
             raise _refused(system, floor, rest, base, token)
         up[part] = found.point > 0.5
         proven &= found.answer is Answer.OPTIMAL
-    rounded = floor * base
-    rounded[loose[up]] += base
+    rounded = floor * bases
+    rounded[loose[up]] += bases[loose[up]]
     return Rounded(rounded, proven)
 
 

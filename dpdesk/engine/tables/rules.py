@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
@@ -25,11 +27,11 @@ DEFAULT_RANGE = Fraction(1, 10)
 class Rule:
     """A rule of a plan; ``largest`` is the plan's n, ``share`` its k, p, or p/q, in percent.
 
-    ``full`` finds groups all of whose contributors are in one of several cells, ``zero`` cells
-    without contributors next to others with some; both need a system whose zeros are not known.
+    ``full`` finds groups all of whose contributors are in one of several cells, with the empty ones
+    next to it; it needs a system whose zeros are not known.
     """
 
-    kind: Literal["threshold", "dominance", "p-percent", "pq", "full", "zero"]
+    kind: Literal["threshold", "dominance", "p-percent", "pq", "full"]
     largest: int = 0
     share: Fraction = Fraction(0)
     range: Fraction | None = None
@@ -57,12 +59,12 @@ def judge(
     system: System,
     rules: Sequence[Rule],
     range_by_hand: Fraction = DEFAULT_RANGE,
-    unit: int | None = None,
+    least: Exact | None = None,
 ) -> Judgement:
     """Apply rules and statuses to every variable of a system.
 
-    ``unit`` is one unit of the values on the grid where they are counts: a range is at least that
-    wide. A status set by hand goes before the rules; who waives protection is exempt from those on
+    A range is at least as wide as ``least`` says of each variable: 1 where things are counted. A
+    status set by hand goes before the rules; who waives protection is exempt from those on
     concentration.
 
     Raises
@@ -78,16 +80,20 @@ def judge(
     status = np.full(count, "") if cells.status is None else cells.status
     free = status == ""
     for rule in rules:
-        found, wide = _found(system, rule, size, free)
-        if not rule.contributions:
-            share = range_by_hand if rule.range is None else rule.range
-            wide = _ranged(cells.values, found, share, unit)
+        share = range_by_hand if rule.range is None else rule.range
+        if rule.kind == "full":
+            found, down, up = _groups(system, free, share, least)
+        else:
+            found, wide = _found(system, rule, size, free)
+            if not rule.contributions:
+                wide = _ranged(cells.values, found, share, least)
+            down = up = wide
         by_rule.append(found)
-        lower, upper = np.maximum(lower, wide), np.maximum(upper, wide)
+        lower, upper = np.maximum(lower, down), np.maximum(upper, up)
     by_hand = status == "U"
     if cells.requested is not None:
         by_hand |= free & cells.requested
-    wide = _ranged(cells.values, by_hand, range_by_hand, unit)
+    wide = _ranged(cells.values, by_hand, range_by_hand, least)
     lower, upper = np.maximum(lower, wide), np.maximum(upper, wide)
     unsafe = np.logical_or.reduce([by_hand, *by_rule])
     lower = np.where(cells.values >= 0, np.minimum(lower, cells.values), lower)
@@ -101,8 +107,6 @@ def _found(system: System, rule: Rule, size: Exact, free: Flags) -> tuple[Flags,
     wide = np.full(len(cells), 0, dtype=object)
     if rule.kind == "threshold":
         return free & (cells.frequency > 0) & (cells.frequency < rule.largest), wide
-    if rule.kind in ("full", "zero"):
-        return free & _group(system, rule.kind), wide
     largest = _largest(system, rule)
     if rule.kind == "dominance":
         # 100/k · (x1 + … + xn) − X, over the numerator of k.
@@ -144,24 +148,34 @@ def _largest(system: System, rule: Rule) -> Exact:
     return largest
 
 
-def _ranged(values: Exact, found: Flags, share: Fraction, unit: int | None) -> Exact:
+def _ranged(values: Exact, found: Flags, share: Fraction, least: Exact | None) -> Exact:
     wide = np.full(len(values), 0, dtype=object)
     wide[found] = abs(values[found]) * share
-    if unit is not None:
-        wide[found] = np.maximum(wide[found], unit)
+    if least is not None:
+        wide[found] = np.maximum(wide[found], least[found])
     return wide
 
 
-def _group(system: System, kind: str) -> Flags:
-    """Cells that hold all contributors of their total, or none of them, next to siblings."""
-    frequency = system.cells.frequency
+def _groups(
+    system: System, free: Flags, share: Fraction, least: Exact | None
+) -> tuple[Flags, Exact, Exact]:
+    """Cells that hold all contributors of their total and the empty ones next to them.
+
+    With them how far each must be able to go down, and up: that nobody is in an empty cell must not
+    be certain.
+    """
+    frequency, matrix = system.cells.frequency, csr_array(system.matrix)
     found = np.zeros(len(frequency), dtype=bool)
-    entries = system.matrix.tocoo()
-    total_of = np.full(system.matrix.shape[0], -1, dtype=np.int64)
-    totals = entries.data > 0
-    total_of[entries.coords[0][totals]] = entries.coords[1][totals]
-    row, part = entries.coords[0][~totals], entries.coords[1][~totals]
-    whole = frequency[total_of[row]]
-    held = frequency[part] == (whole if kind == "full" else 0)
-    found[part[held & (whole > 0)]] = True
-    return found
+    lower, upper = np.full((2, len(frequency)), 0, dtype=object)
+    for start, end in pairwise(matrix.indptr):
+        cells, total = matrix.indices[start:end], matrix.data[start:end] > 0
+        parts, whole = cells[~total], int(frequency[cells[total]].max(initial=0))
+        full = parts[(frequency[parts] == whole) & free[parts]]
+        if not whole or not len(full):
+            continue
+        empty = parts[(frequency[parts] == 0) & free[parts]]
+        wide = _ranged(system.cells.values, np.isin(np.arange(len(found)), full), share, least)
+        found[full] = found[empty] = True
+        lower[full] = np.maximum(lower[full], wide[full])
+        upper[empty] = np.maximum(upper[empty], wide[full].max())
+    return found, lower, upper

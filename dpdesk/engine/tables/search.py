@@ -77,10 +77,8 @@ class Attacker:
 
     def __init__(self, instance: Instance) -> None:
         self._instance, problem = instance, instance.problem
-        self._unit = problem.unit
         self._count = problem.matrix.shape[1]
         self._all = np.arange(self._count)
-        self._up, self._down = problem.high / self._unit, -problem.low / self._unit
         self._none = np.zeros(problem.matrix.shape[0])
 
     @cached_property
@@ -97,6 +95,11 @@ class Attacker:
         nothing = np.zeros(2 * self._count)
         return Program(both, (self._none, self._none), (nothing, nothing), kind="anew")
 
+    def _room(self, need: float) -> tuple[float, Floats, Floats]:
+        """The unit of an attack, and how far each variable can go up and down in it."""
+        problem = self._instance.problem.near(need)
+        return problem.unit, problem.high / problem.unit, -problem.low / problem.unit
+
     def _known(self, attack: Attack) -> Flags:
         owners = self._instance.problem.owners
         if attack.owner < 0 or owners is None:
@@ -110,12 +113,13 @@ class Attacker:
         alone; else by what the target needs, which can only make more cuts.
         """
         target, may = attack.target, self._instance.may
-        need = target.need / self._unit
+        unit, *far = self._room(target.need)
+        need = target.need / unit
         share = np.where(may, chosen + _TILT * (1.0 - chosen), 0.0)
-        up, down = np.minimum(self._up, need) * share, np.minimum(self._down, need) * share
+        up, down = np.minimum(far[0], need) * share, np.minimum(far[1], need) * share
         if whole:
             open_ = chosen > 0.5
-            up, down = np.where(open_, self._up, up), np.where(open_, self._down, down)
+            up, down = np.where(open_, far[0], up), np.where(open_, far[1], down)
         still = self._known(attack)
         up[still] = down[still] = 0.0
         way = 1.0 if target.upper else -1.0
@@ -127,19 +131,19 @@ class Attacker:
         self._flow.cost(where, np.zeros(1))
         if solved.answer is not Answer.OPTIMAL or solved.duals is None:
             return None
-        return self._dual_cut(solved.duals, still, target.variable, need, chosen)
+        return self._dual_cut(solved.duals, still, target, chosen)
 
-    def _dual_cut(
-        self, duals: Floats, still: Flags, variable: int, need: float, chosen: Floats
-    ) -> _Cut | None:
+    def _dual_cut(self, duals: Floats, still: Flags, target: Target, chosen: Floats) -> _Cut | None:
+        unit, *far = self._room(target.need)
+        need = target.need / unit
         raised, lowered = np.maximum(-duals, 0.0), np.maximum(duals, 0.0)
         raised[raised < _MOVED] = 0.0
         lowered[lowered < _MOVED] = 0.0
         with np.errstate(invalid="ignore"):
-            reach = np.where(raised > 0, raised * self._up, 0.0)
-            reach += np.where(lowered > 0, lowered * self._down, 0.0)
+            reach = np.where(raised > 0, raised * far[0], 0.0)
+            reach += np.where(lowered > 0, lowered * far[1], 0.0)
         reach[still] = 0.0
-        reach[variable] = 0.0
+        reach[target.variable] = 0.0
         must = self._instance.must
         left = need - float(reach[must].sum())
         if not left > _VIOLATED * need:
@@ -171,9 +175,10 @@ class Attacker:
         even: bool = False,
     ) -> Floats | None:
         """That move, in grid units; with ``even`` one that can be made in both directions."""
-        need = attack.target.need / self._unit
+        unit, *far = self._room(attack.target.need)
+        need = attack.target.need / unit
         still = self._known(attack) | ~allowed
-        up, down = np.where(still, 0.0, self._up), np.where(still, 0.0, self._down)
+        up, down = np.where(still, 0.0, far[0]), np.where(still, 0.0, far[1])
         if even:
             up = np.minimum(up, down)
             down = up.copy()
@@ -193,7 +198,7 @@ class Attacker:
         if solved.point is None or solved.answer is not Answer.OPTIMAL:
             return None
         moved = solved.point[: self._count] - solved.point[self._count :]
-        return np.where(abs(moved) > _MOVED * max(1.0, need), moved * self._unit, 0.0)
+        return np.where(abs(moved) > _MOVED * max(1.0, need), moved * unit, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,6 +243,7 @@ def greedy(
         found = exposed(instance.problem, pattern, instance.targets, token)
         if not found:
             break
+        before = pattern.copy()
         for each in sorted(found, key=lambda e: (-e.required, e.variable, e.upper, e.attacker)):
             attack = _attack(each, instance)
             price = np.where(pattern, _PRICELESS * (1 + instance.weight), worth + _PRICELESS)
@@ -246,6 +252,9 @@ def greedy(
                 raise NoPattern(each)
             pattern |= used
             attacks.append(attack)
+        if (pattern == before).all():
+            # Moves that the audit does not see: within the tolerance of the solver.
+            raise NoPattern(found[0])
     cleared = pattern
     if clear:
         cleared = _cleared(instance, attacker, pattern, attacks, token)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import inf, isclose
 
 import numpy as np
@@ -14,12 +15,22 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.tabulation import PRIMARY, CellTable
 from dpdesk.verifiers.reading import number
-from dpdesk.verifiers.tables.intervals import Floats, InfeasibleError, Row, Unknowns, ranges
+from dpdesk.verifiers.tables.intervals import (
+    Floats,
+    InfeasibleError,
+    Ints,
+    Room,
+    Row,
+    Unknowns,
+    ranges,
+    reached,
+)
 from dpdesk.verifiers.tables.published import equations, place_of
 
 _TOLERANCE = 1e-6
+_SEED, _TRIES = 7, 12
 MOST_PROGRAMS = 4_000
-"""So many linear programs are solved for a check; of larger tables, only unsafe cells are."""
+"""So many linear programs are solved to compare recorded intervals."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +58,15 @@ class Attacked:
                     where.append((t, cell))
         return cls(tuple(tables), tuple(numbers), unknown, tuple(where))
 
+    def of_tables(self, flags: Sequence[bool]) -> NDArray[np.bool_]:
+        """The flag of the table of each unknown."""
+        return np.array([flags[table] for table, _ in self.where], dtype=bool)
+
+    def number(self, unknown: int) -> int:
+        """The number of an unknown."""
+        table, cell = self.where[unknown]
+        return self.numbers[table][cell]
+
     def name(self, unknown: int) -> str:
         """How messages call an unknown."""
         table, cell = self.where[unknown]
@@ -73,40 +93,58 @@ class Attacked:
         return [(dict(key), total) for key, total in found.items()]
 
 
-def told_in_public(attacked: Attacked, token: CancelToken) -> str:
+def told_in_public(attacked: Attacked, signed: Sequence[bool], token: CancelToken) -> str:
     """A suppressed cell that the published ones give away exactly, in words; empty: none.
 
-    Known beforehand is that no value is negative, unless a published one is.
+    Known beforehand is that no value is negative, but for ``signed`` tables, or where the published
+    ones show that some must be.
     """
-    signed = any(text.startswith("-") for table in attacked.tables for text in table.values)
+    rows = attacked.rows(moves=False)
+    for below in (attacked.of_tables(signed), np.full(len(attacked.unknown), fill_value=True)):
+        low = np.where(below, -inf, 0.0)
+        room = Room(Unknowns(rows, low, np.full(len(low), inf)))
+        try:
+            return _told(attacked, room, token)
+        except InfeasibleError:
+            continue
+    return "no values of the suppressed cells fit the published ones"
+
+
+def _told(attacked: Attacked, room: Room, token: CancelToken) -> str:
+    """See :func:`told_in_public`; two points in which a cell differs show that it is not told."""
     count = len(attacked.unknown)
-    low = np.full(count, -inf if signed else 0.0)
-    unknowns = Unknowns(attacked.rows(moves=False), low, np.full(count, inf))
-    size = max([1.0, *(abs(total) for _, total in unknowns.rows)])
-    scaled = Unknowns([(row, total / size) for row, total in unknowns.rows], low, unknowns.high)
-    wanted = range(count) if 2 * count <= MOST_PROGRAMS else _most_told(scaled, count)
-    try:
-        least, most = ranges(scaled, list(wanted), token)
-    except InfeasibleError:
-        return "no values of the suppressed cells fit the published ones"
-    for place in wanted:
-        if most[place] - least[place] <= _TOLERANCE * max(1e-9, abs(most[place])):
-            if abs(most[place]) * size < _TOLERANCE:
+    low, high = np.full(count, inf), np.full(count, -inf)
+
+    def take(columns: Ints, point: Floats | None) -> bool:
+        if point is not None:
+            low[columns] = np.minimum(low[columns], point)
+            high[columns] = np.maximum(high[columns], point)
+        return point is not None
+
+    def open_(place: int) -> bool:
+        wide = high[place] - low[place]
+        return bool(wide > _TOLERANCE * abs(high[place]))
+
+    random = np.random.default_rng(_SEED)
+    for columns in room.parts:
+        for _ in range(_TRIES):
+            token.check()
+            mixed = dict(zip(columns.tolist(), random.uniform(-1, 0, len(columns)), strict=True))
+            take(*room.end(mixed))
+        for place in columns.tolist():
+            if open_(place):
+                continue
+            token.check()
+            if not all(take(*room.end({place: way})) for way in (-1.0, 1.0)) or open_(place):
+                continue
+            if abs(high[place]) < _TOLERANCE:
                 continue  # it is 0, of which nothing has to be hidden
-            value = f"{most[place] * size:.6g}"
             return msg(
                 "cell {cell}: it is suppressed, and the published cells give its value: {value}",
                 cell=attacked.name(place),
-                value=value,
+                value=f"{high[place]:.6g}",
             )
     return ""
-
-
-def _most_told(unknowns: Unknowns, count: int) -> list[int]:
-    """The unknowns in the shortest equations: where one is alone, or with one other."""
-    short = sorted(unknowns.rows, key=lambda row: len(row[0]))
-    found = dict.fromkeys(place for row, _ in short for place in row)
-    return list(found)[: MOST_PROGRAMS // 2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,102 +180,136 @@ class Kept:
 
 def unprotected(
     attacked: Attacked,
-    kept: Kept,
-    known: tuple[float, float | None],
+    internal: Mapping[str, CellTable],
+    known: Known,
     *,
-    signed: bool,
     singletons: bool,
-    linked: bool,
     token: CancelToken,
 ) -> tuple[str, str]:
     """What is wrong with the protection of unsafe cells, and with the recorded intervals.
 
-    ``known`` are the shares of its value that everyone knows a cell to lie between; ``signed``
-    says that some value is negative, so that nobody knows anything. In ``linked`` tables cells of
-    other dimensions can hold the same contributors, which the source alone shows: recorded
-    intervals may be narrower there, and are looked at themselves.
+    In linked tables cells of other dimensions can hold the same contributors, which the source
+    alone shows: recorded intervals may be narrower there, and are looked at themselves.
     """
-    count = len(attacked.unknown)
-    size = max(1.0, float(np.abs(kept.value).max(initial=0)))
-    low, high = np.full(count, -inf), np.full(count, inf)
-    if not signed:
-        low = known[0] * kept.value - kept.value
-        if known[1] is not None:
-            high = known[1] * kept.value - kept.value
-    rows = attacked.rows(moves=True)
-    unknowns = Unknowns(rows, low / size, high / size)
-    everything = 2 * count <= MOST_PROGRAMS
-    wanted = list(range(count)) if everything else np.flatnonzero(kept.unsafe).tolist()
-    least, most = (ends * size for ends in ranges(unknowns, wanted, token))
-    fault = _short(attacked, kept, least, most, "")
+    linked = len(attacked.tables) > 1
+    kept = Kept.of(attacked, internal)
+    room = Room(known.moves(attacked, kept))
+    goals = [
+        np.where(kept.unsafe, ends, 0.0) for ends in (kept.lower_required, kept.upper_required)
+    ]
+    fault = _short(attacked, kept, *reached(room, goals[0], goals[1], token))
     if not fault and linked:
-        fault = _short(attacked, kept, kept.lower - kept.value, kept.upper - kept.value, "")
+        fault = _short(attacked, kept, kept.value - kept.lower, kept.upper - kept.value)
     if not fault and singletons:
-        fault = _by_singletons(attacked, kept, unknowns, size, token)
+        fault = _by_singletons(attacked, kept, room, _Beforehand(attacked, internal, known), token)
+    wanted = np.argsort(~kept.unsafe, kind="stable")[: MOST_PROGRAMS // 2].tolist()
+    least, most = ranges(room, np.abs(kept.value), wanted, token)
     return fault, _recorded(attacked, kept, least, most, wanted, linked=linked)
 
 
-def _short(attacked: Attacked, kept: Kept, least: Floats, most: Floats, who: str) -> str:
+@dataclass(frozen=True)
+class Known:
+    """Between which shares of its value everyone knows a cell to lie.
+
+    ``signed`` tables are those of a measure with negative values, of which nobody knows anything.
+    """
+
+    lower: float
+    upper: float | None
+    signed: tuple[bool, ...]
+
+    def moves(self, attacked: Attacked, kept: Kept) -> Unknowns:
+        """How far each unknown can be from its true value."""
+        known = ~attacked.of_tables(self.signed)
+        low = np.where(known, self.lower * kept.value - kept.value, -inf)
+        high = np.full(len(low), inf)
+        if self.upper is not None:
+            high[known] = (self.upper * kept.value - kept.value)[known]
+        return Unknowns(attacked.rows(moves=True), low, high)
+
+
+class _Beforehand:
+    """What contributors can tell while no table is published: nothing can hide that."""
+
+    def __init__(self, attacked: Attacked, internal: Mapping[str, CellTable], known: Known) -> None:
+        self._attacked, self._internal, self._known = attacked, internal, known
+
+    @cached_property
+    def _whole(self) -> tuple[Attacked, Room]:
+        """The tables with all cells suppressed but those that everyone knows to be empty."""
+        tables = self._attacked.tables
+        held = [self._internal[table.file].internal["frequency"] for table in tables]
+        pairs = zip(tables, held, strict=True)
+        # Where an empty cell is suppressed, nobody knows which ones are empty.
+        known = all(
+            text for t, ns in pairs for text, n in zip(t.values, ns, strict=True) if n == "0"
+        )
+        tables = tuple(
+            replace(table, values=tuple("0" if known and n == "0" else "" for n in ns))
+            for table, ns in zip(tables, held, strict=True)
+        )
+        whole = Attacked.of(tables, self._attacked.numbers)
+        return whole, Room(self._known.moves(whole, Kept.of(whole, self._internal)))
+
+    def far(self, place: int, need: float, who: int, *, upward: bool) -> float:
+        """How far an unknown can move at all when the one alone in ``who`` knows that cell."""
+        whole, room = self._whole
+        there, other = (whole.unknown[self._attacked.number(each)] for each in (place, who))
+        return room.far(there, need, upward=upward, fixed=[other])
+
+
+def _short(attacked: Attacked, kept: Kept, down: Floats, up: Floats) -> str:
     """The first unsafe cell whose interval does not reach as far as required."""
     for place in np.flatnonzero(kept.unsafe).tolist():
-        down, up = -float(least[place]), float(most[place])
-        for reach, need in ((down, kept.lower_required[place]), (up, kept.upper_required[place])):
-            slack = _TOLERANCE * max(float(need), abs(float(kept.value[place])) * 1e-3, 1e-9)
-            if reach < need - slack:
-                return msg(
-                    "cell {cell}{who}: an attacker comes closer than required",
-                    cell=attacked.name(place),
-                    who=who,
-                )
+        for ends, required in ((down, kept.lower_required), (up, kept.upper_required)):
+            if not _reaches(kept, place, float(ends[place]), float(required[place])):
+                return _closer(attacked, place, "")
     return ""
 
 
 def _by_singletons(
-    attacked: Attacked, kept: Kept, unknowns: Unknowns, size: float, token: CancelToken
+    attacked: Attacked, kept: Kept, room: Room, beforehand: _Beforehand, token: CancelToken
 ) -> str:
-    """The first unsafe cell that a contributor who is alone in another one comes too close to."""
+    """The first unsafe cell that a contributor who is alone in another one comes too close to.
+
+    A cell that moves far enough while all such cells stay does so for each of them.
+    """
     alone = np.flatnonzero(kept.alone).tolist()
-    if 2 * len(alone) * int(kept.unsafe.sum()) > 4 * MOST_PROGRAMS:
-        return ""
-    for place in alone:
+    for place in np.flatnonzero(kept.unsafe).tolist():
         # Another cell with one contributor and the same value may be the same contributor's.
-        own = kept.alone & (kept.value == kept.value[place])
-        unsafe = kept.unsafe & ~own
-        low, high = unknowns.low.copy(), unknowns.high.copy()
-        low[place] = high[place] = 0.0
-        moved = Unknowns(unknowns.rows, low, high)
-        wanted = np.flatnonzero(unsafe).tolist()
-        least, most = (ends * size for ends in ranges(moved, wanted, token))
-        who = msg(", to who is alone in {cell}", cell=attacked.name(place))
-        # Who knows a part of a total knows that it is at least that much; nothing hides it.
-        inside = _around(attacked, place)
-        need = kept.lower_required.copy()
-        if np.isfinite(unknowns.low).all():
-            rest = (unknowns.low[place] - unknowns.low[inside]) * size
-            need[inside] = np.minimum(need[inside], np.maximum(0.0, rest))
-        judged = replace(kept, unsafe=unsafe, lower_required=need)
-        fault = _short(attacked, judged, least, most, who)
-        if fault:
-            return fault
+        own = bool(kept.alone[place])
+        others = [a for a in alone if not own or kept.value[a] != kept.value[place]]
+        for upward, required in ((False, kept.lower_required), (True, kept.upper_required)):
+            need = float(required[place])
+            groups = [others] if others and need > 0 else []
+            while groups:
+                token.check()
+                group = groups.pop()
+                reach = room.far(place, need, upward=upward, fixed=group)
+                if _reaches(kept, place, reach, need):
+                    continue
+                if len(group) > 1:
+                    groups += [group[: len(group) // 2], group[len(group) // 2 :]]
+                    continue
+                # Who knows a part of a total knows that it is at least that much.
+                most = beforehand.far(place, need, group[0], upward=upward)
+                if not _reaches(kept, place, reach, most):
+                    who = msg(", to who is alone in {cell}", cell=attacked.name(group[0]))
+                    return _closer(attacked, place, who)
     return ""
 
 
-def _around(attacked: Attacked, place: int) -> list[int]:
-    """The unknowns whose cells hold the cell of this one, in any of the tables."""
-    table, cell = attacked.where[place]
-    number = attacked.numbers[table][cell]
-    found: set[int] = set()
-    for each, own in zip(attacked.tables, attacked.numbers, strict=True):
-        for at in (i for i, other in enumerate(own) if other == number):
-            chains: list[list[int]] = []
-            for axis, node in zip(each.axes, np.unravel_index(at, each.shape), strict=True):
-                chain = [int(node)]
-                while axis.parents[chain[-1]] >= 0:
-                    chain.append(axis.parents[chain[-1]])
-                chains.append(chain)
-            cells = np.ravel_multi_index(np.ix_(*chains), each.shape).ravel()
-            found.update(attacked.unknown.get(own[c], place) for c in cells.tolist())
-    return sorted(found - {place})
+def _reaches(kept: Kept, place: int, reach: float, need: float) -> bool:
+    slack = _TOLERANCE * max(need, abs(float(kept.value[place])) * 1e-3, 1e-9)
+    return reach >= need - slack
+
+
+def _closer(attacked: Attacked, place: int, who: str) -> str:
+    return msg(
+        "cell {cell}{who}: an attacker comes closer than required",
+        cell=attacked.name(place),
+        who=who,
+    )
 
 
 def _recorded(
@@ -250,13 +322,14 @@ def _recorded(
     linked: bool,
 ) -> str:
     """The first recorded interval that is not the one found."""
+    largest = float(np.abs(kept.value).max(initial=0.0))
     for place in wanted:
         value = float(kept.value[place])
         for found, stated, inward in (
             (value + float(least[place]), float(kept.lower[place]), 1.0),
             (value + float(most[place]), float(kept.upper[place]), -1.0),
         ):
-            slack = _TOLERANCE * max(1.0, abs(value), float(np.abs(kept.value).max()) * 1e-3)
+            slack = max(_TOLERANCE * max(1.0, abs(value)), largest * 1e-13)
             narrower = linked and inward * (stated - found) > 0
             same = found == stated or isclose(found, stated, rel_tol=_TOLERANCE, abs_tol=slack)
             if not same and not narrower:
@@ -266,6 +339,16 @@ def _recorded(
                     cell=attacked.name(place),
                 )
     return ""
+
+
+def compared(cells: int) -> str:
+    """How many recorded intervals were compared."""
+    most = MOST_PROGRAMS // 2
+    if cells <= most:
+        return words(cells)
+    return msg(
+        "{n:,} of {all:,} intervals were compared, those of unsafe cells first", n=most, all=cells
+    )
 
 
 def words(cells: int) -> str:

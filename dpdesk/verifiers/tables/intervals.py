@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import connected_components
 from dpdesk.core.jobs import CancelToken
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Row = tuple[Mapping[int, int], float]
 """An equation over unknowns: their coefficients, and what their sum is."""
 
@@ -49,37 +50,139 @@ class InfeasibleError(Exception):
     """No values of the suppressed cells satisfy the published ones."""
 
 
-def ranges(unknowns: Unknowns, wanted: Sequence[int], token: CancelToken) -> tuple[Floats, Floats]:
-    """The least and the largest possible value of each wanted unknown (inf: no bound).
+def ranges(
+    room: Room, sizes: Floats, wanted: Sequence[int], token: CancelToken
+) -> tuple[Floats, Floats]:
+    """The least and the largest possible move of each wanted unknown (inf: no bound).
 
-    Of the others what was found on the way: values that are possible. Raises InfeasibleError and
-    Cancelled.
+    ``sizes`` say how large each is, in whose units its programs are tried first. Of the others what
+    was found on the way: moves that are possible. Raises InfeasibleError and Cancelled.
     """
-    count = len(unknowns.low)
-    low, high = np.full(count, np.inf), np.full(count, -np.inf)
-    matrix, sums = unknowns.matrix, unknowns.sums
-    part = _parts(matrix, count)
-    asked = set(wanted)
-    for number in range(int(part.max(initial=-1)) + 1):
-        columns = np.flatnonzero(part == number)
-        rows = np.unique(matrix[:, columns].tocoo().coords[0])
-        inner = matrix[rows][:, columns]
-        box = np.stack([unknowns.low[columns], unknowns.high[columns]], axis=1)
-        for place, column in enumerate(columns.tolist()):
-            if column not in asked:
-                continue
-            for sign in (1.0, -1.0):
-                token.check()
-                cost = np.zeros(len(columns))
-                cost[place] = sign
-                point = _end(inner, sums[rows], box, cost)
-                if point is None:
-                    end = -np.inf if sign > 0 else np.inf
-                    low[column], high[column] = min(low[column], end), max(high[column], end)
-                else:
-                    low[columns] = np.minimum(low[columns], point)
-                    high[columns] = np.maximum(high[columns], point)
+    low, high = np.full(room.count, np.inf), np.full(room.count, -np.inf)
+    for place in wanted:
+        for way in (-1.0, 1.0):
+            token.check()
+            columns, point = room.whole_end(place, way, float(sizes[place]))
+            if point is not None:
+                low[columns] = np.minimum(low[columns], point)
+                high[columns] = np.maximum(high[columns], point)
+            elif way > 0:
+                high[place] = np.inf
+            else:
+                low[place] = -np.inf
     return low, high
+
+
+def reached(room: Room, down: Floats, up: Floats, token: CancelToken) -> tuple[Floats, Floats]:
+    """How far each unknown can go from 0 down and up, at most to its goal (0: nothing is asked).
+
+    Points in which many reach their goals together come first, single programs for the rest.
+    Raises Cancelled.
+    """
+    found = np.zeros((2, room.count))
+    for goal, way in ((down, -1.0), (up, 1.0)):
+        reach = found[int(way > 0)]
+        for columns in room.parts:
+            before, todo = np.inf, columns[goal[columns] > 0]
+            while 2 < len(todo) < 0.9 * before:
+                token.check()
+                before = len(todo)
+                wanted = {int(c): way / goal[c] for c in todo}
+                _, point = room.end(wanted, unit=float(goal[todo].max()), most=(down, up))
+                if point is None:
+                    break
+                found[0][columns] = np.maximum(found[0][columns], -point)
+                found[1][columns] = np.maximum(found[1][columns], point)
+                todo = todo[reach[todo] < goal[todo] * (1 - _NEAR)]
+            for column in todo.tolist():
+                if reach[column] < goal[column] * (1 - _NEAR):
+                    token.check()
+                    far = room.far(column, float(goal[column]), upward=way > 0)
+                    reach[column] = max(reach[column], far)
+    return found[0], found[1]
+
+
+class Room:
+    """In what the unknowns can lie, each connected part by itself.
+
+    Programs are solved in units of what is looked for, so that small cells of tables with large
+    ones are not lost in the tolerances of the solver.
+    """
+
+    def __init__(self, unknowns: Unknowns) -> None:
+        self.count = len(unknowns.low)
+        self._box = np.stack([unknowns.low, unknowns.high], axis=1)
+        self._matrix, self._sums = unknowns.matrix, unknowns.sums
+        self._part = _parts(self._matrix, self.count)
+        order = np.argsort(self._part, kind="stable")
+        ends = np.flatnonzero(np.diff(self._part[order])) + 1
+        self.parts: list[Ints] = list(np.split(order, ends)) if len(order) else []
+        self._kept: dict[int, tuple[csr_array, Floats, float]] = {}
+
+    def _inner(self, number: int) -> tuple[csr_array, Floats, float]:
+        """The equations of a part, their sums, and the largest number in it."""
+        if number not in self._kept:
+            columns = self.parts[number]
+            rows = np.unique(self._matrix[:, columns].tocoo().coords[0])
+            sums = self._sums[rows]
+            known = np.abs(np.concatenate([self._box[columns].ravel(), sums]))
+            largest = float(known[np.isfinite(known)].max(initial=0.0)) or 1.0
+            self._kept[number] = csr_array(self._matrix[rows][:, columns]), sums, largest
+        return self._kept[number]
+
+    def end(
+        self,
+        wanted: Mapping[int, float],
+        unit: float | None = None,
+        fixed: Sequence[int] = (),
+        most: tuple[Floats, Floats] | None = None,
+    ) -> tuple[Ints, Floats | None]:
+        """The unknowns of one part, and a point where the weighted sum of the wanted is largest.
+
+        No point: there is no end. Moves of millions of ``unit`` are not looked at where one is
+        given. ``fixed`` unknowns are 0; ``most`` says how far down and up the wanted ones need to
+        go. Raises InfeasibleError.
+        """
+        number = int(self._part[next(iter(wanted))])
+        columns = self.parts[number]
+        inner, sums, largest = self._inner(number)
+        box = self._box[columns] / (unit or largest)
+        if unit is not None:
+            box = np.clip(box, -_FAR, _FAR)
+        cost = np.zeros(len(columns))
+        for column, weight in wanted.items():
+            at = int(np.searchsorted(columns, column))
+            cost[at] = -weight
+            if most is not None and unit is not None:
+                down, up = most[0][column] / unit, most[1][column] / unit
+                box[at] = max(box[at, 0], -down), min(box[at, 1], up)
+        box[np.isin(columns, np.asarray(fixed, dtype=np.int64))] = 0.0
+        cost /= np.abs(cost).max()
+        point = _end(inner, sums / (unit or largest), box, cost)
+        return columns, None if point is None else point * (unit or largest)
+
+    def whole_end(self, place: int, way: float, size: float) -> tuple[Ints, Floats | None]:
+        """The point of :meth:`end` for one unknown, in units as small as they can be."""
+        largest = self._inner(int(self._part[place]))[2]
+        unit = max(size, largest / _FAR**2)
+        while unit * _FAR < largest:
+            columns, point = self.end({place: way}, unit)
+            if point is not None and np.abs(point).max() < 0.9 * _FAR * unit:
+                return columns, point
+            unit *= _FAR / 100
+        return self.end({place: way})
+
+    def far(self, place: int, need: float, *, upward: bool, fixed: Sequence[int] = ()) -> float:
+        """How far an unknown can go from 0, at most ``need``, while the ``fixed`` ones stay."""
+        ends = np.zeros((2, self.count))
+        ends[int(upward), place] = need
+        way = 1.0 if upward else -1.0
+        columns, point = self.end({place: way}, need, fixed, (ends[0], ends[1]))
+        return 0.0 if point is None else way * float(point[np.searchsorted(columns, place)])
+
+
+_FAR = 1e6
+_NEAR = 1e-9
 
 
 def _parts(matrix: csr_array, count: int) -> NDArray[np.int64]:

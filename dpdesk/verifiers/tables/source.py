@@ -18,7 +18,7 @@ from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import PRIMARY, CellAxis, CellSource, CellTable, Tabulated, Tabulation
 from dpdesk.verifiers.reading import number
-from dpdesk.verifiers.tables.published import axis_parts, place_of
+from dpdesk.verifiers.tables.published import axis_parts, equations, place_of
 
 _RELATIVE = 1e-12
 
@@ -205,29 +205,70 @@ def other_counts(table: CellTable, inside: CellTable, found: Recounted) -> str:
     return ""
 
 
+def groups_of(table: CellTable, inside: CellTable) -> Iterator[tuple[int, list[int]]]:
+    """The cells that hold all contributors of a total of several, and the empty ones there."""
+    held = [int(n) if n else -1 for n in inside.internal["frequency"]]
+    for total, parts in equations(table.axes):
+        for part in parts:
+            if len(parts) > 1 and held[part] == held[total] > 0:
+                yield part, [other for other in parts if not held[other]]
+
+
+def full_needs(
+    tables: Sequence[tuple[CellTable, CellTable, Sequence[int], bool]], given: Given
+) -> Mapping[int, tuple[Fraction, Fraction]]:
+    """How far cells of whole groups must be able to go down, and empty ones next to them up.
+
+    By the numbers of the cells, which are the third of each table, for a cell can be of a group in
+    another table alone; the last says whether things are counted.
+    """
+    usual = given.parameters.get("range")
+    wide = usual if isinstance(usual, Fraction) else Fraction(1, 10)
+    rules = [as_table(rule) for rule in as_list(plain_of(given, "rule"))]
+    shares = [Fraction(str(rule.get("range", wide))) for rule in rules if rule.get("full") is True]
+    found: dict[int, tuple[Fraction, Fraction]] = {}
+    for table, inside, own, counts in tables if shares else ():
+        values = inside.internal["value"]
+        for full, empty in groups_of(table, inside):
+            need = max(abs(Fraction(values[full])) * max(shares), Fraction(int(counts)))
+            none = Fraction(0)
+            for cell, down, up in ((full, need, none), *((one, none, need) for one in empty)):
+                before = found.get(own[cell], (none, none))
+                found[own[cell]] = max(before[0], down), max(before[1], up)
+    return found
+
+
 def other_status(
-    table: CellTable, inside: CellTable, found: Recounted, given: Given, *, counts: bool
+    table: CellTable,
+    inside: CellTable,
+    found: Recounted,
+    given: Given,
+    full: Mapping[int, tuple[Fraction, Fraction]],
+    *,
+    counts: bool,
 ) -> str:
     """The first cell whose status or required protection the rules do not give; empty: none.
 
-    Cells that a source with ready cells does not have are left out.
+    ``full`` says how far cells of whole groups must go down and up. Cells that a source with ready
+    cells does not have are left out.
     """
     rules = [as_table(rule) for rule in as_list(plain_of(given, "rule"))]
-    if any(rule.get("full") is True for rule in rules):
-        return ""  # looks at several cells at once
     usual = given.parameters.get("range")
     wide = usual if isinstance(usual, Fraction) else Fraction(1, 10)
     for cell, value in enumerate(found.sums):
         if value is None:
             continue
         unsafe, need = _judged(found, cell, value, rules, wide, counts=counts)
+        down, up = need, need
+        if cell in full and not found.status[cell]:
+            unsafe, down, up = True, max(need, full[cell][0]), max(need, full[cell][1])
         marked = inside.internal["status"][cell] == PRIMARY
         if marked is not unsafe:
             return msg("cell {cell}: the rules say otherwise", cell=place_of(table, cell))
         shown = found.values[cell]
         factor = shown / value if shown is not None and value and shown != value else Fraction(1)
-        lower = min(need, value) if value >= 0 else need
-        for key, wanted in (("lower_required", lower), ("upper_required", need)):
+        lower = min(down, value) if value >= 0 else down
+        for key, wanted in (("lower_required", lower), ("upper_required", up)):
             stated = float(number(inside.internal[key][cell]))
             if not isclose(stated, float(wanted * factor), rel_tol=1e-9, abs_tol=1e-9):
                 return msg(

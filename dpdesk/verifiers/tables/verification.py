@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
@@ -13,8 +14,11 @@ from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY, SUPPRESSED, CellTable
 from dpdesk.verifiers.reading import guarantee_of, number
 from dpdesk.verifiers.tables.published import ReadTable, numbered, place_of, unsummed
-from dpdesk.verifiers.tables.source import Given, other_counts, other_status, recount
+from dpdesk.verifiers.tables.source import Given, full_needs, other_counts, other_status, recount
 from dpdesk.verifiers.worded import Sentences, first_difference
+
+if TYPE_CHECKING:
+    from dpdesk.verifiers.tables.attacks import Known
 
 MANIFEST = "manifest.json"
 MODELS = {
@@ -269,7 +273,7 @@ class _Case:
         """What an attacker can tell of suppressed cells."""
         from dpdesk.verifiers.tables.attacks import (
             Attacked,
-            Kept,
+            compared,
             told_in_public,
             unprotected,
             words,
@@ -284,14 +288,13 @@ class _Case:
         numbers = [each.tolist() for each in numbered(pairs)]
         attacked = Attacked.of(tables, numbers)
         path, means = tables[0].file, "mean" in {str(line["measure"]) for line in self.lines}
-        lower = Fraction(str(promised.get("lower", 0)))
-        upper = promised.get("upper")
         if means:
             found = "cells hold means, whose sums are not published"
             return [ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, path)]
+        known = self._known(promised, tables)
         checks = []
-        if not lower and upper is None:
-            fault = told_in_public(attacked, token)
+        if not known.lower and known.upper is None:
+            fault = told_in_public(attacked, known.signed, token)
             said = msg(
                 "{n}, and none can be computed from the published ones",
                 n=words(len(attacked.unknown)),
@@ -300,25 +303,44 @@ class _Case:
         if self.internal is None:
             found = "how far unsafe cells must be protected is known to the agency alone"
             return [*checks, ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, path)]
-        kept = Kept.of(attacked, self.internal)
-        signed = any(
-            text.startswith("-") for one in self.internal.values() for text in one.internal["value"]
-        )
-        known = float(lower), None if upper is None else float(Fraction(str(upper)))
-        fault, recorded = unprotected(
-            attacked,
-            kept,
-            known,
-            signed=signed,
-            singletons=promised.get("singletons") is True,
-            linked=len(tables) > 1,
-            token=token,
-        )
+        alone = promised.get("singletons") is True
+        fault, recorded = unprotected(attacked, self.internal, known, singletons=alone, token=token)
         inside = _inside(self.lines)
         held = "every unsafe cell's interval reaches as far as required on both sides"
         checks.append(_check(ATTACK, fault, held, path))
-        checks.append(_check(RANGES, recorded, words(len(attacked.unknown)), inside))
+        checks.append(_check(RANGES, recorded, compared(len(attacked.unknown)), inside))
         return checks
+
+    def _known(self, promised: Mapping[str, object], tables: Sequence[CellTable]) -> Known:
+        """What everyone knows of each cell; which tables have negative ones, as far as is told."""
+        from dpdesk.verifiers.tables.attacks import Known
+
+        below = set()
+        for table, measure in zip(tables, map(str, self.measures), strict=True):
+            inside = None if self.internal is None else self.internal[table.file].internal["value"]
+            if any(text.startswith("-") for text in inside or table.values):
+                below.add(measure)
+        signed = [str(measure) in below for measure in self.measures]
+        upper = promised.get("upper")
+        return Known(
+            float(Fraction(str(promised.get("lower", 0)))),
+            None if upper is None else float(Fraction(str(upper))),
+            tuple(signed),
+        )
+
+    def _full(self, given: Given) -> Mapping[str, Mapping[int, tuple[Fraction, Fraction]]]:
+        """What cells of whole groups need, by table and cell."""
+        assert self.internal is not None
+        tables = [self.published[str(line["file"])] for line in self.lines]
+        pairs = [(table, str(one)) for table, one in zip(tables, self.measures, strict=True)]
+        numbers = [each.tolist() for each in numbered(pairs)]
+        inside = [self.internal[table.file] for table in tables]
+        counts = [measure == "count" for measure in self.measures]
+        needs = full_needs(list(zip(tables, inside, numbers, counts, strict=True)), given)
+        return {
+            table.file: {cell: needs[each] for cell, each in enumerate(own) if each in needs}
+            for table, own in zip(tables, numbers, strict=True)
+        }
 
     def recounted(self, given: Given | None, token: CancelToken) -> list[ClaimCheck]:
         """The agency's tables against the source."""
@@ -327,13 +349,15 @@ class _Case:
             status = CheckStatus.NEEDS_SOURCE
             return [ClaimCheck(each, status, found, MANIFEST) for each in (CELLS_COUNTED, BY_RULES)]
         total = str(self.parameters.get("total", "Total"))
-        counts, ruled = "", ""
+        counts, ruled, full = "", "", self._full(given)
         for line, measure in zip(self.lines, self.measures, strict=True):
             table = self.published[str(line["file"])]
             inside = self.internal[table.file]
             again = recount(table, measure, given, total, token)
             counts = counts or other_counts(table, inside, again)
-            ruled = ruled or other_status(table, inside, again, given, counts=measure == "count")
+            ruled = ruled or other_status(
+                table, inside, again, given, full[table.file], counts=measure == "count"
+            )
         path = _inside(self.lines)
         return [
             _check(CELLS_COUNTED, counts, "counted again, the same", path),

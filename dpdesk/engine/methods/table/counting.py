@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,8 @@ from dpdesk.core.tabulation import CellSource, Tabulated, Tabulation
 from dpdesk.engine.hierarchies.alignment import align, default_hierarchy
 from dpdesk.engine.method import CellsInput, own_hierarchy
 from dpdesk.engine.methods.table.settings import Settings, TableSpec
-from dpdesk.engine.tables.model import Cells, Dimension, Exact, System, Table
-from dpdesk.engine.tables.rules import Rule
+from dpdesk.engine.tables.model import Cells, Dimension, Exact, System, Table, exact
+from dpdesk.engine.tables.rules import Judgement, Rule, judge
 
 _STATUS = {"S": 0, "s": 0, "U": 1, "u": 1, "P": 2, "p": 2, "": 3}
 
@@ -39,11 +40,25 @@ class Counted:
     scales: tuple[int, ...]
     weights: tuple[tuple[Exact, int] | None, ...] = field(repr=False)
     left_out: int = 0
+    prints: tuple[NDArray[np.object_], ...] = field(default=(), repr=False)
+    """Equal where cells hold the same rows, in every table of the source."""
 
-    @property
-    def counts(self) -> bool:
-        """Whether a table holds counts."""
-        return any(spec.measure.kind == COUNT for spec in self.settings.tables)
+    @cached_property
+    def units(self) -> Exact:
+        """What 1 is on the grid of each variable: tables of other measures have other grids."""
+        return self._spread([10**scale for scale in self.scales])
+
+    def judged(self) -> Judgement:
+        """What the rules say of each variable; a range is at least 1 where things are counted."""
+        counts = [int(spec.measure.kind == COUNT) for spec in self.settings.tables]
+        least = self.units * self._spread(counts)
+        return judge(self.system, rules_of(self.settings), self.settings.range, least)
+
+    def _spread(self, of_tables: Sequence[int]) -> Exact:
+        found = exact([0] * len(self.system))
+        for own, each in zip(self.system.variables, of_tables, strict=True):
+            found[own] = each
+        return found
 
 
 def rules_of(settings: Settings) -> tuple[Rule, ...]:
@@ -94,9 +109,13 @@ def count_tables(given: CellsInput, token: CancelToken) -> Counted:
         name = spec.name or " × ".join(spec.dimensions)
         tables.append(Table(name, dimensions, cells, measure=spec.measure.words))
         scales.append(scale)
-    if prints:
+    # That a group is in one of its cells as a whole is no secret while empty cells are known, nor
+    # while a cell is known to hold all of another.
+    grouped = any(rule.kind == "full" for rule in rules_of(settings))
+    if prints and not grouped:
         tables = _identified(tables, prints)
-    return Counted(settings, System.of(tables), tuple(scales), tuple(weights), left_out)
+    system = System.of(tables, zeros_known=not grouped)
+    return Counted(settings, system, tuple(scales), tuple(weights), left_out, tuple(prints))
 
 
 def _dimension(
@@ -243,14 +262,21 @@ def ready_cells(
     values, there, scale = reader.numbers(str(columns["value"]))
     counts = spec.measure.kind == COUNT
     held = columns.get("frequency")
+    parts = reader.leaf & (reader.rows > 0) & ~there
+    reader.refuse(parts, str(columns["value"]), "nothing")
     filled = reader.added_up(values, there)
     if held is not None:
         frequency, known, decimals = reader.numbers(str(held))
         if decimals:
             raise reader.wrong("`frequency` of `cells` holds a number that is not whole")
+        reader.refuse(known & (frequency < 0), str(held), "a number below 0")
+        reader.refuse(known & (frequency == 0) & (filled != 0), str(held), "0 next to a value")
+        blank = reader.leaf & there & ~known & (filled != 0)
+        reader.refuse(blank, str(held), "nothing next to a value")
         frequency = reader.added_up(frequency, known)
     elif counts and not scale:
         frequency = filled
+        reader.refuse(filled < 0, str(columns["value"]), "a number below 0")
     else:
         # Not known: nothing but that who contributes nothing adds nothing.
         frequency = np.where(filled == 0, 0, -1)
@@ -267,9 +293,14 @@ def ready_cells(
         )
     top, scale, filled = reader.largest(list(map(str, names)), scale, filled)
     status = reader.statuses(columns.get("status"))
+    if top is not None:
+        reader.refuse_largest(top, filled, status, list(map(str, names[:needed])))
+        # Who gave the whole value is alone with it, however many others gave nothing.
+        frequency = np.where((frequency < 0) & (top[:, 0] == filled), 1, frequency)
     cost = None
     if "cost" in columns:
         amounts, priced, decimals = reader.numbers(str(columns["cost"]))
+        reader.refuse(priced & (amounts < 0), str(columns["cost"]), "a number below 0")
         cost = np.where(priced, amounts.astype(np.float64) / 10.0**decimals, np.nan)
     whole = np.array(frequency.tolist(), dtype=np.int64)
     return Cells(filled, whole, top, None, None, status, cost), scale
@@ -302,6 +333,11 @@ class _ReadyCells:
         )
         self.shape = tuple(len(each.labels) for each in dimensions)
         self._shape = (*self.shape, *(1 for _ in others))
+        leaf = np.ones(self.shape, dtype=bool)
+        for axis, each in enumerate(dimensions):
+            leaf &= _along(np.isin(np.arange(len(each.labels)), each.leaves), axis, self.shape)
+        self.leaf = leaf.ravel()
+        """Cells without parts."""
 
     def wrong(self, what: str) -> InputError:
         """The error that ready cells do not give what is needed."""
@@ -314,19 +350,39 @@ class _ReadyCells:
 
     def refuse_doubles(self) -> None:
         """Raise InputError where two rows are the same cell."""
-        twice = np.flatnonzero(self._asked(None).frequency > 1)
+        self.rows = self._asked(None).frequency
+        twice = np.flatnonzero(self.rows > 1)
         if twice.size:
-            places = np.unravel_index(int(twice[0]), self.shape)
-            names = (d.labels[int(i)] for d, i in zip(self._dimensions, places, strict=True))
-            cell = " × ".join(names)
             raise InputError(
                 "table.double-cell",
                 msg(
                     "{source}: two rows are the cell {cell}, expected a row for each.",
                     source=self._source.name,
-                    cell=cell,
+                    cell=self._cell(int(twice[0])),
                 ),
                 hint="Without `cells`, the rows are counted as microdata.",
+            )
+
+    def _cell(self, place: int) -> str:
+        """The labels of a cell."""
+        at = np.unravel_index(place, self.shape)
+        return " × ".join(d.labels[int(i)] for d, i in zip(self._dimensions, at, strict=True))
+
+    def refuse(self, wrong: Exact | NDArray[np.bool_], column: str, found: str) -> None:
+        """Raise InputError where what was ``found`` in a column does not fit a cell."""
+        places = np.flatnonzero(wrong)
+        if places.size:
+            raise InputError(
+                "table.cells",
+                msg(
+                    "{source}, column `{column}`, cell {cell}: found {found}, expected a number "
+                    "that fits the cell.",
+                    source=self._source.name,
+                    column=column,
+                    cell=self._cell(int(places[0])),
+                    found=found,
+                ),
+                details={"key": "cells", "column": column},
             )
 
     def numbers(self, column: str) -> tuple[Exact, NDArray[np.bool_], int]:
@@ -349,10 +405,7 @@ class _ReadyCells:
         width = lines.shape[1]
         array, known = lines.reshape(*self.shape, width).copy(), there.reshape(self.shape).copy()
         inner = [np.isin(np.arange(len(d.labels)), d.parents) for d in self._dimensions]
-        leaf = np.ones(self.shape, dtype=bool)
-        for axis, is_inner in enumerate(inner):
-            leaf &= ~_along(is_inner, axis, self.shape)
-        known |= leaf
+        known |= self.leaf.reshape(self.shape)
         while not known.all():
             for axis, dimension in enumerate(self._dimensions):
                 for total in np.flatnonzero(inner[axis]).tolist():
@@ -381,6 +434,21 @@ class _ReadyCells:
         there = np.logical_or.reduce([each[1] for each in found])
         top = self._filled(_sorted(np.stack(columns, axis=1)), there, _sorted)
         return top, finest, values * 10 ** (finest - scale)
+
+    def refuse_largest(
+        self, top: Exact, values: Exact, status: NDArray[np.str_] | None, needed: Sequence[str]
+    ) -> None:
+        """Raise InputError where the largest contributions do not fit the values.
+
+        Those that rules need must be there, as far as they can be, where no status goes before.
+        """
+        positive, sums = (values >= 0) & (top >= 0).all(axis=1), top.sum(axis=1)
+        first = str((self._settings.cells or {})["value"])
+        self.refuse(positive & (sums > values), first, "less than the largest contributions")
+        judged = positive if status is None else positive & (status == "")
+        if needed:
+            rest = judged & (sums < values) & (top[:, len(needed) - 1] == 0)
+            self.refuse(rest, needed[-1], "nothing, and less than the value in all")
 
     def statuses(self, column: object) -> NDArray[np.str_] | None:
         """The statuses set by hand: S, U, P or none."""

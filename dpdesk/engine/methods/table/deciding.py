@@ -22,7 +22,7 @@ from dpdesk.core.tabulation import (
     CellTable,
 )
 from dpdesk.engine.method import CellsInput, CellsOutcome
-from dpdesk.engine.methods.table.counting import Counted, count_tables, rules_of
+from dpdesk.engine.methods.table.counting import Counted, count_tables
 from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
 from dpdesk.engine.methods.table.settings import (
     FREQUENCY,
@@ -33,7 +33,7 @@ from dpdesk.engine.methods.table.settings import (
     Settings,
 )
 from dpdesk.engine.tables.model import Bounds, Exact, Flags, Floats, Table, exact
-from dpdesk.engine.tables.rules import Judgement, judge
+from dpdesk.engine.tables.rules import Judgement
 
 COUNT_CELLS, PROTECT = "Count the cells", "Protect the table"
 
@@ -67,9 +67,7 @@ def decide(given: CellsInput, token: CancelToken, report: Report) -> CellsOutcom
     """See :meth:`CellsMethod.decide`."""
     report(StepStarted(COUNT_CELLS, 1, 2))
     counted = count_tables(given, token)
-    settings = counted.settings
-    unit = 1 if counted.counts else None
-    judged = judge(counted.system, rules_of(settings), settings.range, unit)
+    judged = counted.judged()
     report(StepStarted(PROTECT, 2, 2))
     return outcome_of(Decision(counted, judged, protect(counted, judged, token, report)))
 
@@ -84,7 +82,7 @@ def made_again(
     """See :meth:`CellsMethod.made_again`."""
     counted = count_tables(given, token)
     settings, system = counted.settings, counted.system
-    judged = judge(system, rules_of(settings), settings.range, 1 if counted.counts else None)
+    judged = counted.judged()
     hidden = np.zeros(len(system), dtype=bool)
     released = system.cells.values.copy()
     ends = np.full((2, len(system)), np.inf)
@@ -117,11 +115,7 @@ def cell_costs(counted: Counted) -> Exact:
     """The cost of each cell: set by hand, or as the plan says; values in units of the table."""
     cells, settings = counted.system.cells, counted.settings
     if settings.cost == VALUE:
-        # Tables that are protected together may have different grids.
-        scale = np.zeros(len(cells), dtype=np.int64)
-        for own, each in zip(counted.system.variables, counted.scales, strict=True):
-            scale[own] = each
-        plain = [Fraction(abs(v), 10 ** int(s)) for v, s in zip(cells.values, scale, strict=True)]
+        plain = list(map(Fraction, np.abs(cells.values), counted.units))
     elif settings.cost == FREQUENCY:
         plain = [Fraction(max(0, n)) for n in cells.frequency.tolist()]
     else:
@@ -163,7 +157,8 @@ def outcome_of(decision: Decision) -> CellsOutcome:
         internal["proven_optimal"] = bound >= Fraction(str(internal["cost"]))
     if settings.rounds:
         change = np.abs(protected.released - counted.system.cells.values)
-        internal["distance"] = plain_amount(Fraction(sum(change.tolist()), 10 ** counted.scales[0]))
+        moved = sum(map(Fraction, change.tolist(), counted.units.tolist()), Fraction(0))
+        internal["distance"] = plain_amount(moved)
     result: dict[str, object] = {
         "cells": sum(len(table.values) for table in tables),
         "suppressed": sum(table.suppressed for table in tables),
@@ -332,17 +327,32 @@ def plain_amount(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def near(counted: Counted, hidden: Flags, released: Exact, base: int) -> Protected:
-    """Values that were rounded to multiples of ``base`` on the grid, and what they leave open."""
+def near(counted: Counted, released: Exact) -> Protected:
+    """Values that were rounded to multiples of the base, and what they leave open."""
+    hidden = np.zeros(len(released), dtype=bool)
     amounts, values = released.astype(np.float64), counted.system.cells.values
     moved = (released != values).astype(bool)
-    wide = np.where(counted.system.known & ~moved, 0.0, float(base))
-    least = bounds_of(counted).lower.min(initial=0.0)  # 0: nothing is negative
+    base = (counted.settings.base * counted.units).astype(np.float64)
+    wide = np.where(counted.system.known & ~moved, 0.0, base)
+    least = np.minimum(bounds_of(counted).lower, 0.0)  # 0: nothing of the measure is negative
     return Protected(hidden, released, np.maximum(amounts - wide, least), amounts + wide)
 
 
 def bounds_of(counted: Counted) -> Bounds:
-    """What everyone knows of each cell."""
-    settings = counted.settings
+    """What everyone knows of each cell: that some value is negative tells of its measure alone."""
+    settings, values = counted.settings, counted.system.cells.values
     upper = None if settings.upper is None else float(settings.upper)
-    return Bounds.of(counted.system.cells.values, float(settings.lower), upper)
+    found = Bounds(*np.zeros((2, len(values))))
+    for measure in {spec.measure.words for spec in settings.tables}:
+        own = np.unique(
+            np.concatenate(
+                [
+                    each
+                    for each, spec in zip(counted.system.variables, settings.tables, strict=True)
+                    if spec.measure.words == measure
+                ]
+            )
+        )
+        part = Bounds.of(values[own], float(settings.lower), upper)
+        found.lower[own], found.upper[own] = part.lower, part.upper
+    return found

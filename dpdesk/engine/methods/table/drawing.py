@@ -9,11 +9,10 @@ import numpy as np
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.method import CellsInput, CellsOutcome, KeptDraws
-from dpdesk.engine.methods.table.counting import Counted, count_tables, rules_of
+from dpdesk.engine.methods.table.counting import Counted, count_tables
 from dpdesk.engine.methods.table.deciding import Decision, near, outcome_of
 from dpdesk.engine.noise.randomness import RandomSource
-from dpdesk.engine.tables.model import Table
-from dpdesk.engine.tables.rules import judge
+from dpdesk.engine.tables.model import Exact, Table
 
 _WORD = 64
 
@@ -26,24 +25,20 @@ def drawn(
     Margins are rounded by themselves. What was drawn for a cell before is taken again.
     """
     counted = count_tables(given, token)
-    settings, values = counted.settings, counted.system.cells.values
-    judged = judge(
-        counted.system, rules_of(settings), settings.range, 1 if counted.counts else None
-    )
-    base = settings.base * 10 ** counted.scales[0]
+    values, base = counted.system.cells.values, counted.settings.base * counted.units
     rest = values % base
     moving = np.flatnonzero((rest != 0).astype(bool)).tolist()
-    names = definitions(counted)
+    names = definitions(counted, rest)
 
     def draw(places: Sequence[int]) -> list[bool]:
         token.check()
-        return [below(base, randomness) < rest[moving[place]] for place in places]
+        cells = [moving[place] for place in places]
+        return [below(base[cell], randomness) < rest[cell] for cell in cells]
 
     up = kept.directions([names[cell] for cell in moving], draw)
     released = values - rest
-    released[moving] += np.where(np.array(up, dtype=bool), base, 0).astype(object)
-    nothing = np.zeros(len(values), dtype=bool)
-    return outcome_of(Decision(counted, judged, near(counted, nothing, released, base)))
+    released[moving] += base[moving] * np.array(up, dtype=bool)
+    return outcome_of(Decision(counted, counted.judged(), near(counted, released)))
 
 
 def below(limit: int, randomness: RandomSource) -> int:
@@ -58,20 +53,22 @@ def below(limit: int, randomness: RandomSource) -> int:
             return found % limit
 
 
-def definitions(counted: Counted) -> list[str]:
-    """What each cell counts, as a text that is the same in every table that has it."""
-    found = [""] * len(counted.system)
-    for spec, table, own, scale in zip(
-        counted.settings.tables,
-        counted.system.tables,
-        counted.system.variables,
-        counted.scales,
-        strict=True,
-    ):
-        measure = f"{spec.measure.words}|{counted.settings.base}|{scale}"
-        for cell, text in enumerate(_covered(table)):
-            variable = int(own[cell])
-            found[variable] = found[variable] or f"{measure}|{text}"
+def definitions(counted: Counted, rest: Exact) -> list[list[str]]:
+    """What each cell counts, as texts that are the same in every table that has it.
+
+    A cell has several of them, for another table may have the same rows under other values. What
+    is left of a value by the base is in each, for it is the chance of the draw.
+    """
+    found: list[list[str]] = [[] for _ in range(len(counted.system))]
+    for place, spec in enumerate(counted.settings.tables):
+        own, table = counted.system.variables[place], counted.system.tables[place]
+        measure = f"{spec.measure.words}|{counted.settings.base}|{counted.scales[place]}"
+        texts = [_covered(table)]
+        if counted.prints:
+            texts.append([f"rows {each}" for each in counted.prints[place].tolist()])
+        for kind in texts:
+            for variable, text in zip(own.tolist(), kind, strict=True):
+                found[variable].append(f"{measure}|{text}|{rest[variable]}")
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import cast
 
 import numpy as np
@@ -24,7 +25,7 @@ from dpdesk.engine.tables.rounding import controlled
 from dpdesk.engine.tables.rules import Judgement
 from dpdesk.engine.tables.suppression import How, suppress
 
-_DIGITS = 12
+_DIGITS = 14
 
 
 def suppressed(
@@ -60,10 +61,13 @@ def suppressed(
 
 
 def _tidy(ends: Floats, values: Exact) -> Floats:
-    """Ends of intervals without the noise of a solver: twelve digits of the largest value."""
+    """Ends of intervals without the noise of a solver, which is in the last of fourteen digits of
+    the largest value: most ends are sums of values, whole numbers of the grid.
+    """
     largest = max([1.0, *np.abs(values.astype(np.float64)).tolist()])
-    step = 10.0 ** (np.ceil(np.log10(largest)) - _DIGITS)
-    return np.where(np.isfinite(ends), np.round(ends / step) * step, ends)
+    whole, digits = np.rint(ends), max(0, _DIGITS - math.ceil(math.log10(largest)))
+    near = np.isclose(ends, whole, rtol=0.0, atol=max(10.0**-_DIGITS * largest, 1e-9))
+    return np.where(near, whole, np.round(ends, digits))
 
 
 def rounded(counted: Counted, judged: Judgement, token: CancelToken, report: Report) -> Protected:
@@ -71,7 +75,5 @@ def rounded(counted: Counted, judged: Judgement, token: CancelToken, report: Rep
 
     Raises RefusedError ``table.no-rounding``, Cancelled.
     """
-    base = counted.settings.base * 10 ** counted.scales[0]
-    found = controlled(counted.system, base, token)
-    nothing = np.zeros(len(counted.system), dtype=bool)
-    return near(counted, nothing, found.values, base)
+    found = controlled(counted.system, counted.settings.base, token, units=counted.units)
+    return near(counted, found.values)

@@ -266,6 +266,12 @@ class Settings:
                     where=where,
                 ),
             )
+        if values["cells"] is not None and any(t.measure.kind == MEAN for t in tables):
+            raise _wrong(
+                "table.mean",
+                "measure",
+                msg("{where}: ready cells hold counts or sums, found a mean.", where=where),
+            )
         cells, attacker = _plain(values["cells"]), _plain(values["attacker"])
         assert cells is None or isinstance(cells, Mapping)
         assert isinstance(attacker, Mapping)

@@ -41,7 +41,7 @@ def test_rules_agree_with_their_definitions(held: list[list[int]], n: int, share
         Rule("dominance", n, share),
         Rule("p-percent", share=share),
     ]
-    judged = judge(system, rules, unit=1)
+    judged = judge(system, rules, least=exact([1] * len(system)))
 
     for i, cell in enumerate([*held, [x for each in held for x in each]]):
         expected = [
@@ -93,10 +93,18 @@ def test_too_few_contributions_are_refused_with_the_cell() -> None:
         judge(system, [Rule("p-percent", share=Fraction(5))])
 
 
-def test_full_and_empty_cells_of_a_group_are_found_where_zeros_are_not_known() -> None:
+def test_whole_groups_and_the_empty_cells_next_to_them_are_found_where_zeros_are_not_known() -> (
+    None
+):
     dimensions = [Dimension.flat("town", ["a", "b"]), Dimension.flat("ill", ["no", "yes"])]
     table = filled(dimensions, np.array([0, 4, 3, 2]))
-    full, zero = judge(System.of([table], zeros_known=False), [Rule("full"), Rule("zero")]).by_rule
+    judged = judge(System.of([table], zeros_known=False), [Rule("full", range=Fraction(1, 2))])
 
-    assert full.reshape(3, 3).tolist() == [[False, True, False], [True, False, False], [False] * 3]
-    assert zero.reshape(3, 3).tolist() == [[True, False, False], [False] * 3, [False] * 3]
+    found = judged.by_rule[0].reshape(3, 3).tolist()
+    # All of a are ill; all who are not ill are in b.
+    assert found == [[True, True, False], [True, False, False], [False] * 3]
+    lower, upper = (
+        ends.reshape(3, 3).tolist() for ends in (judged.required.lower, judged.required.upper)
+    )
+    assert lower == [[0, 2, 0], [Fraction(3, 2), 0, 0], [0, 0, 0]]
+    assert upper == [[2, 0, 0], [0, 0, 0], [0, 0, 0]]

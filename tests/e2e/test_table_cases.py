@@ -1,0 +1,195 @@
+"""Protected tables of small, odd sources: good ones are released and verify, bad ones are named."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.running import run_plan
+from dpdesk.app.verifying import verify_release
+from dpdesk.core.errors import DpdeskError
+from dpdesk.core.jobs import CancelToken, silent
+
+Cells = dict[tuple[str, ...], dict[str, str]]
+FEW = 'rule = [{ rule = "threshold", n = 3 }]\n'
+TWO = 'rows = ["r"]\ncolumns = ["q"]\n'
+SUM = 'measure = { sum = "x" }\n'
+COUNTS_AND_SUMS = (
+    '[[protection.tables]]\nname = "n"\nrows = ["r"]\ncolumns = ["q"]\n'
+    '[[protection.tables]]\nname = "x"\nrows = ["r"]\ncolumns = ["q"]\nmeasure = { sum = "x" }\n'
+)
+READY = 'cells = { value = "x", frequency = "n", top = ["t1", "t2"], cost = "c" }\n'
+
+
+@pytest.fixture(scope="module")
+def context(module_home: Path) -> Iterator[AppContext]:
+    with AppContext.open(module_home) as opened:
+        yield opened
+
+
+def released(
+    context: AppContext, folder: Path, lines: Sequence[str], keys: str, name: str = "out"
+) -> Path:
+    (folder / "in.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    plan = folder / "plan.toml"
+    head = 'version = 1\n[source]\npath = "in.csv"\n[protection]\nmethod = "table"\n'
+    plan.write_text(head + keys, "utf-8")
+    shutil.rmtree(folder / name, ignore_errors=True)
+    return run_plan(context, plan, folder / name, CancelToken(), silent).out
+
+
+def read(path: Path) -> Cells:
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    names = list(rows[0])[: list(rows[0]).index("value")]
+    return {tuple(row[name] for name in names): row for row in rows}
+
+
+def sound(context: AppContext, made: Path) -> bool:
+    source = made.parent / "in.csv"
+    report = verify_release(made, context.registry, CancelToken(), silent, source)
+    return report.failures == ()
+
+
+@pytest.mark.parametrize(
+    ("lines", "keys"),
+    [
+        # The first row alone tells two cells apart.
+        (["r,x", "B,-2.18", "A,0", "A,0.05"], f'rows = ["r"]\n{SUM}'),
+        # Everything is suppressed, so that nothing is bounded from above.
+        (["r,x", "A,1", "B,1"], f'rows = ["r"]\n{FEW}'),
+        # The published ones do not show that others are negative.
+        (["r,x", "A,-5", "A,3", "B,2", "B,2", "B,7", "C,-4", "C,1"], f'rows = ["r"]\n{SUM}{FEW}'),
+        # Who is alone in a total is alone in its part; everyone knows an upper bound.
+        (
+            ["r,q,x", "A,f,5", "A,m,8", "A,m,9", "B,f,327", "B,m,4", "B,m,1", "C,m,626"],
+            f'{TWO}{SUM}attacker = {{ lower = 0.5, upper = 1.5 }}\n'
+            'rule = [{ rule = "threshold", n = 5, range = 0 }, { rule = "p-percent", p = 10 }]\n',
+        ),
+        # Counts have another grid than the sums that are protected with them.
+        (["r,q,x", "A,f,0.5", "A,f,1.25", "A,m,3", "A,m,2", "B,f,4.5", "B,m,8"],
+         f"{FEW}{COUNTS_AND_SUMS}"),
+        # Small cells next to very large ones.
+        (
+            ["r,x", "A,1000000000000000", "A,999999999999999", "A,1", "B,11", "B,0", "B,0", "C,5"],
+            f'rows = ["r"]\n{SUM}{FEW}',
+        ),
+    ],
+)  # fmt: skip
+def test_a_good_source_is_released_and_verifies(
+    context: AppContext, tmp_path: Path, lines: list[str], keys: str
+) -> None:
+    assert sound(context, released(context, tmp_path, lines, keys))
+
+
+def test_intervals_of_small_cells_next_to_large_ones_are_exact(
+    context: AppContext, tmp_path: Path
+) -> None:
+    lines = ["r,x", "A,2000000000000000", "A,1", "A,1", "B,4", "B,4", "B,3", "C,4", "C,1"]
+    made = released(context, tmp_path, lines, f'rows = ["r"]\n{SUM}{FEW}')
+    cells = read(made / "internal/table.csv")
+    ends = {place[0]: (row["lower"], row["upper"]) for place, row in cells.items()}
+    assert ends["B"] == ends["C"] == ("0", "16")
+
+
+@pytest.mark.parametrize("protect", ["controlled-round", "random-round"])
+def test_counts_and_sums_are_rounded_to_the_same_base(
+    context: AppContext, tmp_path: Path, protect: str
+) -> None:
+    lines = ["r,q,x", "A,f,0.55", "A,f,1.25", "A,m,3", "A,m,9", "B,f,4.5", "B,m,8", "B,m,2.25"]
+    keys = f'protect = "{protect}"\nbase = 5\n{COUNTS_AND_SUMS}'
+    made = released(context, tmp_path, lines, keys)
+    for name in ("n", "x"):
+        inside = read(made / f"internal/tables/{name}.csv")
+        for place, row in read(made / f"public/tables/{name}.csv").items():
+            assert int(row["value"]) % 5 == 0
+            assert abs(int(row["value"]) - float(inside[place]["value"])) < 5
+    assert sound(context, made)
+
+
+def test_the_same_rows_are_rounded_alike_whatever_dimensions_show_them(
+    context: AppContext, tmp_path: Path
+) -> None:
+    """All m are in B, so three tables of three plans show one number under three names."""
+    for turn in range(6):
+        folder = tmp_path / str(turn)
+        folder.mkdir()
+        lines = ["r,q", *["A,f"] * (turn + 3), *["B,m"] * 13, *["B,f"] * 4]
+        keys = 'protect = "random-round"\nbase = 5\n'
+        shown = {
+            read(released(context, folder, lines, keys + dims, name) / "public/table.csv")[place][
+                "value"
+            ]
+            for name, dims, place in (
+                ("first", 'rows = ["q"]\n', ("m",)),
+                ("second", TWO, ("B", "m")),
+                ("third", TWO, ("Total", "m")),
+            )
+        }
+        assert len(shown) == 1
+
+
+def test_that_a_whole_group_is_in_one_cell_stays_open_where_the_plan_asks(
+    context: AppContext, tmp_path: Path
+) -> None:
+    lines = ["r,q", *["A,f"] * 5, *["B,f"] * 4, *["B,m"] * 6, *["C,f"] * 7, *["C,m"] * 8]
+    rule = 'rule = [{ rule = "threshold", n = 3, full = true }]\n'
+    made = released(context, tmp_path, lines, TWO + rule)
+    cells = read(made / "internal/table.csv")
+    assert {place for place, row in cells.items() if row["status"] == "C"} == {
+        ("A", "f"),
+        ("A", "m"),
+    }
+    assert float(cells[("A", "m")]["upper"]) >= 1
+    assert float(cells[("A", "f")]["lower"]) <= 4
+    assert read(made / "public/table.csv")[("A", "m")]["value"] == ""
+    assert sound(context, made)
+
+
+READY_LINES = ("r,q,x,n,t1,t2,c", "A,f,100,5,50,20,", "A,m,60,4,30,10,", "B,f,70,3,60,5,")
+
+
+@pytest.mark.parametrize(
+    ("last", "found"),
+    [
+        ("B,m,80,0,20,20,", "found 0 next to a value"),
+        ("B,m,80,,20,20,", "found nothing next to a value"),
+        ("B,m,80,-3,20,20,", "found a number below 0"),
+        ("B,m,,6,20,20,", "found nothing"),
+        ("B,m,80,6,70,20,", "less than the largest contributions"),
+        ("B,m,80,6,20,,", "less than the value"),
+        ("B,m,80,6,20,20,-1", "found a number below 0"),
+    ],
+)
+def test_ready_cells_that_contradict_themselves_are_refused(
+    context: AppContext, tmp_path: Path, last: str, found: str
+) -> None:
+    keys = f'{TWO}{SUM}{READY}rule = [{{ rule = "p-percent", p = 10 }}]\n'
+    with pytest.raises(DpdeskError) as caught:
+        released(context, tmp_path, [*READY_LINES, last], keys)
+    assert caught.value.code == "table.cells"
+    assert "cell B × m" in caught.value.line
+    assert found in caught.value.line
+
+
+def test_ready_means_are_refused(context: AppContext, tmp_path: Path) -> None:
+    with pytest.raises(DpdeskError) as caught:
+        released(context, tmp_path, READY_LINES, f'{TWO}measure = {{ mean = "x" }}\n{READY}')
+    assert caught.value.code == "table.mean"
+
+
+def test_who_gave_a_whole_ready_cell_is_alone_in_it(context: AppContext, tmp_path: Path) -> None:
+    """B and D hold one contributor each: with only these two suppressed, each knew the other."""
+    lines = ["r,x,t1,t2", "A,90,40,30", "B,10,10,0", "C,95,40,30", "D,12,12,0"]
+    keys = (
+        f'rows = ["r"]\n{SUM}cells = {{ value = "x", top = ["t1", "t2"] }}\n'
+        'rule = [{ rule = "p-percent", p = 10 }]\n'
+    )
+    cells = read(released(context, tmp_path, lines, keys) / "internal/table.csv")
+    hidden = {place[0] for place, row in cells.items() if row["status"] != "F"}
+    assert {"B", "D"} < hidden
