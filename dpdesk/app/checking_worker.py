@@ -15,7 +15,6 @@ import dpdesk.verifiers.anonymity.source_verification
 import dpdesk.verifiers.cubes.verification
 import dpdesk.verifiers.diverted.source_verification
 import dpdesk.verifiers.graphs.verification  # noqa: F401 - made ready
-from dpdesk.app.cells import both_tables
 from dpdesk.app.private.pages import read_tables
 from dpdesk.app.self_check import (
     CellsQuestion,
@@ -79,6 +78,8 @@ def _tables(question: TablesQuestion) -> tuple[ClaimCheck, ...]:
 
 
 def _cells(question: CellsQuestion) -> tuple[ClaimCheck, ...]:
+    from dpdesk.app.cells import both_tables  # brings what releases of other kinds need not load
+
     token, method = CancelToken(), cells_of(question.method)
     if method is None:
         raise TypeError("the method releases no protected tables")

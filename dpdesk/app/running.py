@@ -15,7 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from dpdesk.app import cells
 from dpdesk.app.evidence import (
     environment,
     found_values,
@@ -663,6 +662,8 @@ class _Cells(_Release):
         from dpdesk.io.table_files import write_table
 
         self.step(1)
+        from dpdesk.app import cells  # loaded for this kind alone
+
         self._outcome = cells.drawn(self.prepared, self._outcome, self.token)
         for table in self._outcome.tables:
             for part, internal in ((self.build.public, False), (self.build.internal, True)):
@@ -678,6 +679,8 @@ class _Cells(_Release):
 
     def page(self, manifest: Manifest) -> bytes:
         """See :meth:`_Release.page`."""
+        from dpdesk.app import cells
+
         return cells.public_page(manifest, self.prepared.method, self.prepared.plan.language)
 
     def checked(self, manifest: Manifest) -> tuple[ClaimCheck, ...]:
@@ -686,6 +689,8 @@ class _Cells(_Release):
         checks = checked_cells(method, self.build.public, self.build.internal, self.token)
         if any(check.status is CheckStatus.FAILED for check in checks):
             return checks
+        from dpdesk.app import cells
+
         published, kept = cells.both_tables(
             manifest, self.build.public, self.build.internal, self.token
         )

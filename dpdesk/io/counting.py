@@ -77,12 +77,22 @@ def count_tuples(
 
 
 def few_tuples(
-    con: DuckDBPyConnection, columns: Sequence[Column], rows: int, place: Path, token: CancelToken
+    con: DuckDBPyConnection,
+    columns: Sequence[Column],
+    rows: int,
+    place: Path,
+    token: CancelToken,
+    known: FrequencyTable | None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
     """The distinct tuples of some columns and their counts, where they are coded and few.
 
-    They are few by an estimate; see ``ROWS_EACH``.
+    They are few by an estimate (see ``ROWS_EACH``), or because a table of them is ``known``.
     """
+    names = [column.name for column in columns]
+    if known is not None and {*names} <= {*known.attributes} and names:
+        table = projected(known, names)
+        if table is not None:
+            return table.codes, table.counts
     if not columns or not packs(columns):
         return None
     with query(con, token, place) as cursor:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow
     from duckdb import DuckDBPyConnection
 
+    from dpdesk.core.frequency import FrequencyTable
     from dpdesk.core.published import Separated
     from dpdesk.io.published import PublishedCsv
 
@@ -197,15 +198,17 @@ def source_counts(
     key: Prints,
     place: Path,
     token: CancelToken,
+    known: FrequencyTable | None = None,
 ) -> CountedPrints:
     """The prints of a source's rows on these columns; raises as :func:`source_prints`.
 
-    Where columns are coded and few different rows are there, each of these is looked at once.
+    Where columns are coded and few different rows are there, each of these is looked at once;
+    ``known`` is a small table of counts that may hold them.
     """
     from dpdesk.io.counting import few_tuples
     from dpdesk.io.print_kernels import fold_prints
 
-    tuples = few_tuples(con, columns, rows, place, token)
+    tuples = few_tuples(con, columns, rows, place, token, known)
     if tuples is None:
         return CountedPrints(source_prints(con, columns, rows, mapping, key, place, token))
     codes, counts = tuples

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
+    from dpdesk.core.frequency import FrequencyTable
     from dpdesk.io.pseudonyms import Replacement
 
 WRITE = "Write the microdata"
@@ -103,8 +104,9 @@ def write_recoded(
     token: CancelToken,
     report: Report,
     replaced: Mapping[str, Replacement] = MappingProxyType({}),
+    known: FrequencyTable | None = None,
 ) -> int:
-    """See :meth:`dpdesk.io.store.DataStore.write_recoded`."""
+    """See :meth:`dpdesk.io.store.DataStore.write_recoded`; ``known`` as in ``few_tuples``."""
     if recoding.rows_out + recoding.rows_suppressed != rows:
         raise _misfit(
             f"{recoding.rows_out:,} released and {recoding.rows_suppressed:,} suppressed rows do "
@@ -126,7 +128,7 @@ def write_recoded(
     report(StepStarted(WRITE, 1, 1))
     header = header_line([column.name for column in released])
     if isinstance(recoding, Recoding) and released and not replaced:
-        lines = _counted_lines(con, columns, released, rows, recoding, path, token)
+        lines = _counted_lines(con, columns, released, rows, recoding, known, path, token)
         if lines is not None:
             return _write_whole(lines.pieces(), header, path, recoding, token, report)
     sql = _sql(statement, recoding)
@@ -371,6 +373,7 @@ def _counted_lines(
     released: Sequence[Column],
     rows: int,
     recoding: Recoding,
+    known: FrequencyTable | None,
     place: Path,
     token: CancelToken,
 ) -> _Lines | None:
@@ -380,7 +383,7 @@ def _counted_lines(
     needed = [column for column in columns if column in released]
     needed += [column for column in columns if column.name in recoding.attributes]
     needed = list(dict.fromkeys(needed))
-    tuples = few_tuples(con, needed, rows, place, token)
+    tuples = few_tuples(con, needed, rows, place, token, known)
     if tuples is None:
         return None
     codes, counts = tuples

@@ -73,6 +73,7 @@ class DataStore:
         self._columns = {column.name: _with_missing(column, loaded) for column in columns}
         self._spill = spill
         self._prints: dict[tuple[str, ...], str] = {}
+        self._single: dict[tuple[str, ...], FrequencyTable] = {}
         self._counted: FrequencyTable | None = None  # the widest small one, which gives others
         self.path = path
         self.name = path.name
@@ -211,6 +212,8 @@ class DataStore:
         from dpdesk.io.counting import ROWS_EACH, count_tuples, packs, projected
 
         columns = tuple(self._column(name) for name in attributes)
+        if tuple(attributes) in self._single:
+            return self._single[tuple(attributes)]
         known, asked = self._counted, {*attributes}
         if known is not None and attributes and asked <= {*known.attributes}:
             table = projected(known, attributes)
@@ -220,6 +223,8 @@ class DataStore:
         table = count_tuples(self._con, columns, self.rows, missing, self.path, token)
         if len(table.counts) * ROWS_EACH <= self.rows and packs(columns):
             self._counted = _wider(known, table)
+        if len(attributes) == 1 and packs(columns):
+            self._single[tuple(attributes)] = table
         return table
 
     def tabulate(self, asked: Tabulation, token: CancelToken) -> Tabulated:
@@ -266,7 +271,8 @@ class DataStore:
         for name in (*recoding.attributes, *recoding.dropped_columns):
             self._column(name)
         columns = tuple(self._columns.values())
-        return write_recoded(self._con, columns, self.rows, recoding, path, token, report, replaced)
+        given = self._con, columns, self.rows, recoding, path, token, report, replaced
+        return write_recoded(*given, self._counted)
 
     def pseudonyms(
         self,
@@ -351,7 +357,8 @@ class DataStore:
         from dpdesk.io.prints import source_counts
 
         columns = [self._column(name) for name in names]
-        return source_counts(self._con, columns, self.rows, mapping, key, self.path, token)
+        given = self._con, columns, self.rows, mapping, key, self.path, token
+        return source_counts(*given, self._counted)
 
     def content(self, names: Sequence[str], token: CancelToken) -> tuple[str, ...]:
         """The print by which the rows of these columns are known again in another format, if any;
