@@ -120,6 +120,22 @@ def _private_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
             yield f"{name} {raw}", design.guarantee, replace(truth, cluster=clustered)
 
 
+_L, _T, _BETA = ({"model": f"{name}", "attribute": "pay"} for name in (
+    "l-diversity", "t-closeness", "beta-likeness",
+))  # fmt: skip
+REQUIRED: tuple[tuple[dict[str, object], ...], ...] = (
+    (_L | {"variant": "distinct", "l": 3}, _T | {"variant": "equal", "t": 0.2}),
+    (_L | {"variant": "entropy", "l": 2.5},),
+    (_L | {"variant": "recursive", "l": 2, "c": 1.5},),
+    (_T | {"variant": "ordered", "t": 0.25, "order": "values"},),
+    (_T | {"variant": "ordered", "t": 0.25, "order": "hierarchy"},),
+    (_T | {"variant": "hierarchical", "t": 0},),
+    ({"model": "alpha-k", "attribute": "pay", "alpha": 0.5},),
+    (_BETA | {"variant": "basic", "beta": 1},),
+    (_BETA | {"variant": "enhanced", "beta": 0.5},),
+)
+
+
 def _row_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
     """Guarantees of k-anonymous and of drawn rows, with what is true of them."""
     sensitive, plain, weight = Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT
@@ -141,6 +157,9 @@ def _row_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
         for said, matched in () if linkages else (("any", "any"), ("none", "nothing")):
             made = k_guarantee(3, 4, gone, roles, {}, (), {"missing_as": said})
             yield f"k {roles} {said}", made, replace(truth, missing=matched)
+        for asked in () if linkages or "pay" not in rest else REQUIRED:
+            made = k_guarantee(3, 4, gone, roles, {}, asked)
+            yield f"k {roles} {asked}", made, replace(truth, required=asked)
     for drawn, quasi, rest, size, k, gone in product(
         (("pay",), ("pay", "job")), (0, 1, 2), others[2:], (2, 5), (0, 4), (0, 1, 7)
     ):
@@ -236,6 +255,18 @@ def test_every_sentence_is_known_and_true_where_it_stands() -> None:
 def test_every_method_is_asked() -> None:
     asked = {*MORE, "k-anonymity", "anatomy", "l-diverted", "table"}
     assert {method.id for method in default_registry()} == asked
+
+
+def test_other_requirements_than_the_stated_ones_are_noticed() -> None:
+    for name, guarantee, truth in row_cases():
+        for at, each in enumerate(truth.required):
+            keys = {key for key, value in each.items() if isinstance(value, int | float)}
+            for changed in ({"attribute": "job"}, *({key: 7} for key in keys)):
+                asked = [*truth.required]
+                asked[at] = each | changed
+                other = replace(truth, required=tuple(asked))
+                found = [entry_of(*said, ROWS, other) for said in sentences(guarantee)]
+                assert None in found, name
 
 
 def test_a_larger_loss_than_stated_is_noticed() -> None:

@@ -56,6 +56,7 @@ class Truth:
     lower: float = 0.0
     upper: float | None = None
     missing: str = ""
+    required: tuple[Mapping[str, object], ...] = ()
 
     @property
     def private(self) -> bool:
@@ -471,6 +472,64 @@ _levels = _when(lambda t: t.k > 0)
 _apart = _when(lambda t: t.kind == "apart")
 _hidden = _when(lambda t: t.kind in ("drawn", "apart"))
 
+
+def _requirement(model: str, keys: Mapping[str, object], name: int, **gaps: int) -> Condition:
+    """One requirement has these keys, its column in a gap and its numbers in others."""
+
+    def holds(truth: Truth, found: tuple[str, ...]) -> bool:
+        return truth.kind == "k" and any(
+            each["model"] == model
+            and all(each.get(key) == value for key, value in keys.items())
+            and each["attribute"] == found[name]
+            and all(number(found[at]) == each[key] for key, at in gaps.items())
+            for each in truth.required
+        )
+
+    return holds
+
+
+def _requirement_entries() -> list[Entry]:
+    """What is required of every class, each by its definition."""
+    distances = (
+        ("equal", None, "every two values being equally far apart"),
+        ("hierarchical", None, "values being as far apart as their hierarchy has it"),
+        ("ordered", "hierarchy", "values being as far apart as their places in the order of their "
+         "hierarchy"),
+        ("ordered", "values", "values being as far apart as their places in the order of the "
+         "released values"),
+    )  # fmt: skip
+    likeness = (
+        "In every such combination the share of each value of {names} exceeds its share among all "
+        "released rows by at most {x} times that share"
+    )
+    return [
+        Entry(CLAIM, "Every such combination holds at least {n} different values of {names}.",
+              _requirement("l-diversity", {"variant": "distinct"}, 1, l=0)),
+        Entry(CLAIM, "In every such combination the entropy of {names} is at least that of {x} "
+              "equally frequent values.",
+              _requirement("l-diversity", {"variant": "entropy"}, 0, l=1)),
+        Entry(CLAIM, "In every such combination the most frequent value of {names} has fewer than "
+              "{x} times as many rows as all its values from the one in place {n} by frequency on.",
+              _requirement("l-diversity", {"variant": "recursive"}, 0, c=1, l=2)),
+        *(
+            Entry(CLAIM, "In every such combination the distribution of {names} is at most {x} "
+                  f"from that of all released rows (earth mover's distance, {far}).",
+                  _requirement("t-closeness", {"variant": variant, "order": order}, 0, t=1))
+            for variant, order, far in distances
+        ),
+        Entry(CLAIM, "No value of {names} is held by more than the share {x} of the rows of such a "
+              "combination.", _requirement("alpha-k", {}, 0, alpha=1)),
+        Entry(CLAIM, f"{likeness}.",
+              _requirement("beta-likeness", {"variant": "basic"}, 0, beta=1)),
+        Entry(CLAIM, f"{likeness}, and by at most as many times as the natural logarithm of 1 over "
+              "that share.", _requirement("beta-likeness", {"variant": "enhanced"}, 0, beta=1)),
+        Entry(LIMITS, "More knowledge of {names}: what is required of classes bounds what someone "
+              "learns who knows no more than the released distribution; whoever can rule out "
+              "values for a person, or counts similar values as one, may learn more.",
+              lambda truth, gaps: set(listed(gaps[0])) == {e["attribute"] for e in truth.required}),
+    ]  # fmt: skip
+
+
 ROWS: tuple[Entry, ...] = (
     Entry(CLAIM, "The values of {names} stand apart from the rows, by groups of at least {n} rows "
           "in which all values are different.", _both(_of("apart"), _counts(1, "size"))),
@@ -522,6 +581,7 @@ ROWS: tuple[Entry, ...] = (
           "missing in the data can tell rows apart that match only because missing values match "
           "anything; fewer than {n} rows may then be left.",
           lambda t, gaps: t.kind == "k" and t.missing == "any" and number(gaps[0]) == t.k),
+    *_requirement_entries(),
     Entry(CLAIM, "Rows that are alike have at least {n} different pseudonyms of {names}, so they "
           "are "
           "not those of fewer persons.", _both(_counts(0, "k"), _of("pseudonym", gap=1))),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dpdesk.core.errors import RefusedError
-from dpdesk.core.messages import joined, msg
+from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import ValueCount
 
@@ -85,11 +85,11 @@ class Eligibility:
     def sentence(self) -> str:
         """What is wrong, in one sentence."""
         if self.allowed == 0:
-            return msg(
-                "`{attribute}` has {rows:,} rows in all, fewer than the {l:,} that one "
-                "group needs.",
+            return counted(
+                "`{attribute}` has {n:,} row in all, fewer than the {l:,} that one group needs.",
+                "`{attribute}` has {n:,} rows in all, fewer than the {l:,} that one group needs.",
+                n=self.rows,
                 attribute=self.attribute,
-                rows=self.rows,
                 l=self.l,
             )
         named = [f"{quoted(item.value)} has {item.rows:,}" for item in self.too_frequent]
@@ -116,9 +116,10 @@ class Eligibility:
         if removed := self.rows_to_remove:
             total = sum(removed.values())
             which = ", ".join(quoted(value) for value in list(removed)[:_MOST_NAMED])
-            way = msg(
-                "leave out {total:,} rows with {which} yourself, which the guarantee does not",
-                total=total,
+            way = counted(
+                "leave out {n:,} row with {which} yourself, which the guarantee does not",
+                "leave out {n:,} rows with {which} yourself, which the guarantee does not",
+                n=total,
                 which=which,
             )
             ways.append(

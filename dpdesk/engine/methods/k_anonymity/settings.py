@@ -216,10 +216,7 @@ _LEVELS = LevelsParameter(
     key="levels",
     label="Levels chosen by hand",
     help="Release exactly these levels, one for each quasi-identifier, instead of searching.",
-    replaces=(
-        *("algorithm", "objective", "prefer", "strict", "values"),
-        *("importance", "min_level", "max_level"),
-    ),
+    replaces=(*("algorithm", "objective", "prefer", "strict", "values", "importance"),),
 )
 
 _STRICT = FlagParameter(
@@ -474,6 +471,14 @@ def check_settings(
                 ),
                 details={"key": "levels", "attribute": name},
             )
+        level, least, most = levels[name], settings.least.get(name, 0), settings.most.get(name)
+        found = msg("at level {level}", level=level)
+        if level < least:
+            expected = msg("at least {least}, its `min_level`", least=least)
+            raise _bad_table(where, "levels", name, found, expected)
+        if most is not None and level > most:
+            expected = msg("at most {most}, its `max_level`", most=most)
+            raise _bad_table(where, "levels", name, found, expected)
 
 
 def _check_tables(settings: Settings, quasi: Sequence[str], where: str) -> None:

@@ -168,6 +168,21 @@ def test_levels_must_name_each_quasi_identifier(levels: dict[str, int], said: st
     assert caught.value.sentence.startswith("plan.toml, levels: ")
 
 
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"min_level": {"age": 1}}, "`age` is at level 0, expected at least 1, its `min_level`"),
+        ({"max_level": {"sex": 0}}, "`sex` is at level 1, expected at most 0, its `max_level`"),
+    ],
+)
+def test_levels_by_hand_stay_within_the_least_and_greatest_levels(
+    limits: dict[str, object], said: str
+) -> None:
+    given = given_of(PEOPLE, k=2, levels={"age": 0, "sex": 1}, **limits)
+    with pytest.raises(InputError, match=said):
+        KAnonymity().check(PEOPLE.columns, given.roles, given.parameters, "plan.toml")
+
+
 def test_a_value_without_a_leaf_is_bad_input_that_names_it() -> None:
     table = SmallTable(("age", "sex"), (*PEOPLE.rows, ("99", "f")), PEOPLE.hierarchies)
     with pytest.raises(InputError, match="`99`"):
