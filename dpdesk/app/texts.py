@@ -23,7 +23,6 @@ from dpdesk import __version__
 from dpdesk.core.language import voice_of
 from dpdesk.core.language.catalogue import PAGES, TEXTS, part_of
 from dpdesk.core.manifest import Manifest, StatedTexts
-from dpdesk.core.messages import msg
 from dpdesk.core.published import OTHER_WORDS, CheckStatus, ClaimCheck
 from dpdesk.core.resources import resource, resource_files
 
@@ -82,9 +81,7 @@ def texts_fingerprint(language: str) -> str:
     of files on the disk do not matter.
     """
     catalogues = resource_files(f"translations/{language}", ".po")
-    parts = [
-        (msg("library {name}", name=name), metadata.version(name).encode()) for name in _LIBRARIES
-    ]
+    parts = [(f"library {name}", metadata.version(name).encode()) for name in _LIBRARIES]
     parts += [("program", program_fingerprint().encode()), ("version", __version__.encode())]
     parts += _contents(files("dpdesk").joinpath("report"), "report", ".html")
     parts += [

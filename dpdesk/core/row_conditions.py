@@ -139,7 +139,7 @@ def _number(name: str, decimal: str) -> str:
     text = f"regexp_extract(trim({name}), '{pattern}')"
     if decimal == ",":
         text = f"replace({text}, ',', '.')"
-    return msg("TRY_CAST({text} AS DOUBLE)", text=text)
+    return f"TRY_CAST({text} AS DOUBLE)"
 
 
 def _literal(text: str) -> str:

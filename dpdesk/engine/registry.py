@@ -37,9 +37,7 @@ class Registry:
             raise ValueError(f"method id {method.id!r} is registered already")
         contradiction = _contradiction(method)
         if contradiction:
-            raise ValueError(
-                msg("method {id!r} {contradiction}", id=method.id, contradiction=contradiction)
-            )
+            raise ValueError(f"method {method.id!r} {contradiction}")
         self._methods[method.id] = method
 
     def __iter__(self) -> Iterator[Method]:

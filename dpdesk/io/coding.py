@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.labels import NOTHING_MISSING, UserMissing
-from dpdesk.core.messages import msg
 from dpdesk.io.csvload import CODE, RAW, STEPS
 from dpdesk.io.database import query
 
@@ -110,12 +109,7 @@ def _distinct(
         return {}
     counts = ", ".join(f"approx_count_distinct(c{j})" for j in columns)
     with query(con, token, place) as cursor:
-        found = (
-            cursor.execute(
-                msg("SELECT {counts} FROM {table}", counts=counts, table=table)
-            ).fetchone()
-            or ()
-        )
+        found = cursor.execute(f"SELECT {counts} FROM {table}").fetchone() or ()
     return dict(zip(columns, found, strict=True))
 
 

@@ -409,10 +409,7 @@ def _agree(
             f"sum(strlen(c{j})), sum(strlen(c{j}) * (rowid % {WEIGHTS} + 1))" for j in columns
         )
         with query(con, token, path) as cursor:
-            found = (
-                cursor.execute(msg("SELECT {listed} FROM {raw}", listed=listed, raw=RAW)).fetchone()
-                or ()
-            )
+            found = cursor.execute(f"SELECT {listed} FROM {RAW}").fetchone() or ()
         for place, j in enumerate(columns):
             sums[j] = found[2 * place], found[2 * place + 1]
     for j in range(width):

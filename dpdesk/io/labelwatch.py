@@ -93,12 +93,7 @@ def _found(
         several = "0" if look.most is None else f"count(DISTINCT c{look.place}) {where}"
         parts.append(f"min(rowid) {where}, count(*) {where}, {several}")
     with query(con, token, path) as cursor:
-        row = (
-            cursor.execute(
-                msg("SELECT {join} FROM {source}", join=", ".join(parts), source=source)
-            ).fetchone()
-            or ()
-        )
+        row = cursor.execute(f"SELECT {', '.join(parts)} FROM {source}").fetchone() or ()
     found = []
     for j, look in enumerate(looks):
         first, count, several = row[3 * j : 3 * j + 3]

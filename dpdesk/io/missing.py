@@ -56,12 +56,7 @@ def note_empty(
     for start in range(0, len(some), _AT_ONCE):
         parts = (f"count(*) FILTER (WHERE {one.sql} = '')" for one in some[start:][:_AT_ONCE])
         with query(con, token, place) as cursor:
-            counts += (
-                cursor.execute(
-                    msg("SELECT {join} FROM {data}", join=", ".join(parts), data=DATA)
-                ).fetchone()
-                or ()
-            )
+            counts += cursor.execute(f"SELECT {', '.join(parts)} FROM {DATA}").fetchone() or ()
     found = [(one.name, count) for one, count in zip(some, counts, strict=True) if count]
     if not found:
         return ()

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.messages import msg
 from dpdesk.io.csvload import RAW
 from dpdesk.io.database import query
 from dpdesk.io.formats.stat_faults import nul_in_text
@@ -32,10 +31,7 @@ def refuse_nul(
         some = texts[first : first + _AT_ONCE]
         listed = ", ".join(f"bool_or(contains(c{j}, chr(0)))" for j, _ in some)
         with query(con, token, path) as cursor:
-            found = (
-                cursor.execute(msg("SELECT {listed} FROM {raw}", listed=listed, raw=RAW)).fetchone()
-                or ()
-            )
+            found = cursor.execute(f"SELECT {listed} FROM {RAW}").fetchone() or ()
             for (j, name), hit in zip(some, found, strict=True):
                 if hit:
                     where = f"FROM {RAW} WHERE contains(c{j}, chr(0))"

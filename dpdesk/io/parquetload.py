@@ -177,10 +177,7 @@ def _compare_empty(
         return
     listed = ", ".join(f"count(*) FILTER (c{j} = '')" for j in range(len(names)))
     with query(con, token, path) as cursor:
-        found = (
-            cursor.execute(msg("SELECT {listed} FROM {raw}", listed=listed, raw=RAW)).fetchone()
-            or ()
-        )
+        found = cursor.execute(f"SELECT {listed} FROM {RAW}").fetchone() or ()
     for name, one, other in zip(names, wanted, found, strict=True):
         if one != other:
             raise disagreement(
@@ -247,12 +244,12 @@ def _outside_notes(
         for j, kind in enumerate(kinds):
             if not kind.startswith(("DATE", "TIMESTAMP")):
                 continue
-            where = msg("FROM {raw} WHERE {format}", raw=RAW, format=_OUTSIDE.format(j))
+            where = f"FROM {RAW} WHERE {_OUTSIDE.format(j)}"
             found = cursor.execute(f"SELECT count(*), min(rowid) {where}").fetchone() or (0, 0)
             if found[0]:
                 text = cursor.execute(f"SELECT c{j} FROM {RAW} WHERE rowid = {found[1]}").fetchone()
                 sentence = outside_sentence(found[1] + 1, names[j], text[0] if text else "")
-                notes.add(msg("outside {j}", j=j), sentence, found[0])
+                notes.add(f"outside {j}", sentence, found[0])
     return notes.told()
 
 
@@ -272,16 +269,7 @@ def _null_notes(
         for _, name in texts
     )
     with query(con, token, path) as cursor:
-        both = (
-            cursor.execute(
-                msg(
-                    "SELECT {listed} FROM {parquet_source}",
-                    listed=listed,
-                    parquet_source=parquet_source(path),
-                )
-            ).fetchone()
-            or ()
-        )
+        both = cursor.execute(f"SELECT {listed} FROM {parquet_source(path)}").fetchone() or ()
     mixed = [names[j] for (j, _), found in zip(texts, both, strict=True) if found]
     return tuple(
         msg(

@@ -56,7 +56,7 @@ def _queried(found: SourcePreview, spec: SourceSpec) -> SourcePreview:
         con.unregister("head")
         loaded = Loaded(found.columns, len(found.rows), found.reading, "")
         made = queried_rows(con, loaded, spec, Path(spec.name), None, CancelToken())
-        rows = con.execute(msg("SELECT * FROM {raw}", raw=RAW)).fetchall()
+        rows = con.execute(f"SELECT * FROM {RAW}").fetchall()
     finally:
         con.close()
     told = msg(

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.messages import msg
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import query
 
@@ -252,9 +251,7 @@ def _fold_texts(
 
     done = 0
     with query(con, token, place) as cursor:
-        for batch in cursor.sql(
-            msg("SELECT {sql} FROM {data}", sql=column.sql, data=DATA)
-        ).to_arrow_reader(_BATCH):
+        for batch in cursor.sql(f"SELECT {column.sql} FROM {DATA}").to_arrow_reader(_BATCH):
             token.check()
             texts = batch.column(0)
             if recode is not None:

@@ -274,7 +274,7 @@ def _parsing() -> DuckDBPyConnection:
 
 def _parser(call: str, text: str) -> object:
     with _parsing().cursor() as cursor:  # threads may not share a connection
-        found = cursor.execute(msg("SELECT {call}", call=call), [text]).fetchone()
+        found = cursor.execute(f"SELECT {call}", [text]).fetchone()
     return found[0] if found else None
 
 

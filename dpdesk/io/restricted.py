@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.frequency import FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.messages import msg
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.counting import Origin, count_tuples
 from dpdesk.io.database import query
@@ -72,7 +71,7 @@ class RestrictedRows:
             place = f"row_number() OVER (PARTITION BY {person.sql} ORDER BY {keys})"
             wanted.append(f"QUALIFY {place} <= {int(rule.most)}")
         shown = ", ".join(dict.fromkeys(column.sql for column in columns)) or "1 AS one"
-        sql = " ".join([msg("SELECT {shown} FROM {data}", shown=shown, data=DATA), *joins, *wanted])
+        sql = " ".join([f"SELECT {shown} FROM {DATA}", *joins, *wanted])
         return Origin(f"({sql}) AS counted", self._lost)
 
 

@@ -146,9 +146,7 @@ def _made(
         listed = ", ".join(
             f"coalesce({text}, {literal(empty)}) AS c{j}" for j, text in enumerate(texts)
         )
-        made = inner.sql(
-            msg("SELECT {listed} FROM {result}", listed=listed, result=_RESULT)
-        ).to_arrow_table()
+        made = inner.sql(f"SELECT {listed} FROM {_RESULT}").to_arrow_table()
     with query(con, token, path) as cursor:
         cursor.register(_PICKED, made)
         cursor.execute(f"CREATE TABLE {_RESULT} AS SELECT * FROM {_PICKED}")
@@ -182,9 +180,7 @@ def locked(
     outer = _closed_off(spill)
     try:
         with query(con, token, path) as source, query(outer, token, path) as inner:
-            rows = source.sql(
-                msg("SELECT {join} FROM {raw}", join=", ".join(listed), raw=RAW)
-            ).to_arrow_reader(_BATCH)
+            rows = source.sql(f"SELECT {', '.join(listed)} FROM {RAW}").to_arrow_reader(_BATCH)
             inner.register(_PICKED, rows)
             inner.execute(f"CREATE TABLE {DATA} AS SELECT * FROM {_PICKED}")
             inner.unregister(_PICKED)

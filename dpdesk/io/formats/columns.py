@@ -37,7 +37,7 @@ class NullWatch:
         if self._null[j] and self._empty[j] and j not in self._told:
             self._told.add(j)
             self._notes.add(
-                msg("null {j}", j=j),
+                f"null {j}",
                 msg(
                     "Column `{column}` holds null and the empty text; both are read as the "
                     "empty text.",

@@ -85,7 +85,7 @@ class FixedWidthReader:
                 gaps.append(slice(end, first))
             elif first < end:
                 self.notes.add(
-                    msg("overlap {name}", name=name),
+                    f"overlap {name}",
                     msg(
                         "The columns `{one}` and `{other}` overlap from position {place:,} on; "
                         "what stands there is read into both.",
@@ -189,7 +189,7 @@ class FixedWidthReader:
 
     def _note_short(self, number: int, variable: Variable, length: int) -> None:
         self.notes.add(
-            msg("short {name}", name=variable.name),
+            f"short {variable.name}",
             msg(
                 "Line {line:,} ends after {length} characters, before column `{name}`; its "
                 "value is empty.",

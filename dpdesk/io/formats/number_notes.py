@@ -80,7 +80,7 @@ def without_ranges(notes: Notes, variables: Sequence[Variable]) -> tuple[Variabl
         if missing.low is not None and variable.kind is not Kind.NUMBER:
             variable = replace(variable, missing=replace(missing, low=None, high=None))
             notes.add(
-                msg("range {name}", name=variable.name),
+                f"range {variable.name}",
                 msg(
                     "Column `{name}`: the range of missing dates or times is not taken over; "
                     "its values stay ordinary values.",
@@ -146,7 +146,7 @@ def note_outside(notes: Notes, name: str, texts: Any, start: int) -> None:
     if len(places):
         first = int(places[0])
         sentence = outside_sentence(start + first + 1, name, texts[first].as_py())
-        notes.add(msg("outside {name}", name=name), sentence, len(places))
+        notes.add(f"outside {name}", sentence, len(places))
 
 
 def note_rounded(notes: Notes, variable: Variable, numbers: Any, finer: Any, start: int) -> None:
@@ -155,7 +155,7 @@ def note_rounded(notes: Notes, variable: Variable, numbers: Any, finer: Any, sta
     if len(places):
         first = int(places[0])
         notes.add(
-            msg("finer {name}", name=variable.name),
+            f"finer {variable.name}",
             msg(
                 "Row {row:,}, column `{name}`: the number {value} is a moment finer than a "
                 "microsecond; it is read to the microsecond.",

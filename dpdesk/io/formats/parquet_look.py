@@ -213,7 +213,7 @@ def _note_finer(notes: Notes, path: Path, columns: Sequence[str]) -> None:
             places = rest.nonzero()[0]
             if len(places):
                 row = done + int(places[0]) + 1
-                notes.add(msg("finer {name}", name=name), finer_sentence(row, name), len(places))
+                notes.add(f"finer {name}", finer_sentence(row, name), len(places))
         done += len(fine[0])
 
 
@@ -382,7 +382,7 @@ def _note_nanoseconds(notes: Notes, name: str, column: pyarrow.Array, done: int)
     places = (column.cast(pa.int64()).fill_null(0).to_numpy() % 1_000).nonzero()[0]
     if len(places):
         notes.add(
-            msg("finer {name}", name=name),
+            f"finer {name}",
             finer_sentence(done + int(places[0]) + 1, name),
             len(places),
         )

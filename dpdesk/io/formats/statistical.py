@@ -332,7 +332,7 @@ class StatisticalReader:
         if not found:
             return odd, strange
         self.notes.add(
-            msg("moments {name}", name=variable.name),
+            f"moments {variable.name}",
             msg(
                 "Column `{column}` shows times of day alone ({format}) but holds moments of "
                 "other days; these are read with their day.",

@@ -201,10 +201,7 @@ def lost_values(
         return {"unreadable_values": {}}
     counts = ", ".join(f"count(*) FILTER (c{j} = {literal(UNREADABLE)})" for j in range(len(names)))
     with query(con, token, path) as cursor:
-        found = (
-            cursor.execute(msg("SELECT {counts} FROM {raw}", counts=counts, raw=RAW)).fetchone()
-            or ()
-        )
+        found = cursor.execute(f"SELECT {counts} FROM {RAW}").fetchone() or ()
     return {"unreadable_values": {name: n for name, n in zip(names, found, strict=True) if n}}
 
 

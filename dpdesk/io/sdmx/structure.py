@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as Xml
 
 from dpdesk.core.labels import Kind, Variable
-from dpdesk.core.messages import msg
 from dpdesk.io.sdmx.cubes import MEASURE, VERSION, SdmxCube, identifiers
 from dpdesk.io.sdmx.data import ESTIMATED, NORMAL
 from dpdesk.io.sdmx.identifiers import TOTAL, code_id
@@ -91,7 +90,7 @@ def _code_lists(cube: SdmxCube) -> Iterator[tuple[str, str, Codes]]:
         variable = cube.book.get(name)
         shown = {} if variable is None else variable.value_labels
         codes = [(code_id(c), shown.get(c, c) or "empty") for c in cube.domain.categories[place]]
-        yield f"CL_{identifier}", msg("Categories of {name}", name=name), [(TOTAL, "Total"), *codes]
+        yield f"CL_{identifier}", f"Categories of {name}", [(TOTAL, "Total"), *codes]
     if cube.several:
         measures = [(code_id(measure), measure) for measure in cube.measures]
         yield f"CL_{MEASURE}", "What was measured", measures

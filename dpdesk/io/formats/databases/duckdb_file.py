@@ -149,14 +149,7 @@ class DuckdbReader:
                            enumerate(self._kinds))  # fmt: skip
         tail = "" if limit is None else f" LIMIT {limit}"
         try:
-            found = self._con.sql(
-                msg(
-                    "SELECT {listed} FROM {source}{tail}",
-                    listed=listed,
-                    source=self._source,
-                    tail=tail,
-                )
-            )
+            found = self._con.sql(f"SELECT {listed} FROM {self._source}{tail}")
             done = 0
             for batch in found.to_arrow_reader(_BATCH):
                 self._note_dates(batch, done)

@@ -101,7 +101,7 @@ class SqliteReader:
         name = chosen(wanted, names, self._path.name, "table")
         self._check_columns(name)
         rows = self._con.execute(f"SELECT count(*) FROM {identifier(name)}").fetchone()[0]
-        return msg("SELECT * FROM {identifier}", identifier=identifier(name)), int(rows)
+        return f"SELECT * FROM {identifier(name)}", int(rows)
 
     def _check_columns(self, table: str) -> None:
         """Raise InputError for a table whose columns cannot be read."""

@@ -244,7 +244,7 @@ def labels_of_columns(
             check_texts(catalog.name, name, texts, endings, notes)
         elif is_own_format(format_name):
             notes.add(
-                msg("format {name}", name=name),
+                f"format {name}",
                 msg(
                     "Column `{name}`: the catalogue {catalog} lacks its value labels, called "
                     "{format}; the values are read without.",
@@ -278,7 +278,7 @@ def _note_others(column: str, name: str, own: Format, taken: int, notes: Notes) 
     """Note labels of ranges, of all other values, and of missing, and those that are unclear."""
     if own.ranges:
         notes.add(
-            msg("ranges {column}", column=column),
+            f"ranges {column}",
             msg(
                 "Column `{column}`: the format {format} has labels of ranges of values; they "
                 "are left out.",
@@ -288,7 +288,7 @@ def _note_others(column: str, name: str, own: Format, taken: int, notes: Notes) 
         )
     if own.rest:
         notes.add(
-            msg("others {column}", column=column),
+            f"others {column}",
             msg(
                 "Column `{column}`: the format {format} has a label for all other values; it is "
                 "left out.",

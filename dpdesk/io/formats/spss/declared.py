@@ -98,7 +98,7 @@ class _File:
             long = self._decoded(raw)
             if long and long.casefold() != name.casefold() and "\ufffd" not in long:
                 notes.add(
-                    msg("name {name}", name=name),
+                    f"name {name}",
                     msg(
                         "Column `{column}`: the file calls it `{long}` as well, which is left out.",
                         column=name,
@@ -167,7 +167,7 @@ class _File:
             if len(single) < len(items):
                 found[name] = single
                 notes.add(
-                    msg("range {name}", name=name),
+                    f"range {name}",
                     msg(
                         "Column `{column}`: the range of missing texts is not taken over; its "
                         "values stay ordinary values.",

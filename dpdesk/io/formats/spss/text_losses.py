@@ -85,7 +85,7 @@ def check_labels(
         elif before != text:
             first, last = (one.decode(codec, "replace") for one in (before, text))
             notes.add(
-                msg("labels {column}", column=column),
+                f"labels {column}",
                 msg(
                     "Column `{column}`: the value {value} has two labels, `{first}` and "
                     "`{last}`; the last one is taken.",

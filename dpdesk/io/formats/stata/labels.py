@@ -68,7 +68,7 @@ def _note_two(column: str, labels: list[tuple[int, str]], notes: Notes) -> None:
         before = seen.setdefault(code, text)
         if before != text:
             notes.add(
-                msg("labels {column}", column=column),
+                f"labels {column}",
                 msg(
                     "Column `{column}`: the value {value} has two labels, `{first}` and "
                     "`{last}`; the last one is taken.",
