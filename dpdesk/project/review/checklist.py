@@ -180,12 +180,12 @@ def _linkage(case: Case, table: TableFacts) -> Answer:
         )
         return Answer(Status.REVIEW, f"{text}others.", Basis.TABLE, advice, _alone(case))
     text = counted(
-        "{quasi} is released unchanged; by them ",
-        "{quasi} are released unchanged; by them ",
+        "{quasi} is released unchanged; by them {uniques} can be told from all others.",
+        "{quasi} are released unchanged; by them {uniques} can be told from all others.",
         n=len(quasi),
         quasi=named(quasi),
+        uniques=part(table.uniques, table.rows),
     )
-    text += msg("{uniques} can be told from all others.", uniques=part(table.uniques, table.rows))
     return Answer(Status.REVIEW, text, Basis.TABLE, advice, _alone(case))
 
 
@@ -303,9 +303,9 @@ def _known(case: Case) -> Answer | None:
         return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
     if not unsaid:
         return None
-    text = f"The method `{case.facts.release.method}` does not say "
-    text += msg(
-        "{unsaid}, so questions may be missing from this list.",
+    text = msg(
+        "The method `{method}` does not say {unsaid}, so questions may be missing from this list.",
+        method=case.facts.release.method,
         unsaid=case.facts.about.listed(unsaid),
     )
     return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
@@ -340,10 +340,10 @@ def _verified(case: Case) -> Answer:
         return Answer(Status.REVIEW if accepted else Status.FAIL, text, Basis.FILES, advice)
     if not report.sealed:
         text = msg(
-            "{confirmed} are confirmed, but the manifest is not sealed: the internal part ",
+            "{confirmed} are confirmed, but the manifest is not sealed: the internal "
+            "part is not at hand.",
             confirmed=confirmed,
         )
-        text += "is not at hand."
         advice = "Check the whole release folder, with its internal part."
         return Answer(Status.REVIEW, text, Basis.FILES, advice)
     text = msg(
@@ -388,10 +388,10 @@ def _public_fields(case: Case) -> Answer:
         if not names:
             return Answer(Status.PASS, text, Basis.FILES)
         text = msg(
-            "The levels of {names} follow from values of suppressed rows as well: made ",
+            "The levels of {names} follow from values of suppressed rows as well: made "
+            "from the released rows alone, they would be others.",
             names=named(names),
         )
-        text += "from the released rows alone, they would be others."
         return Answer(Status.REVIEW, text, Basis.EVIDENCE, _WRITE_OUT)
     if check is None or check.status is not CheckStatus.NOT_CHECKABLE:
         text = "It was not found that every public field is a listed one."
@@ -423,12 +423,12 @@ def _policy(case: Case) -> Answer:
     short = case.policy.sha256[:16]
     named = f"“{case.policy.title}”, " if case.policy.title else ""
     text = msg(
-        "{named}hash {short}…, {reviewers}: ",
+        "{named}hash {short}…, {reviewers}: {value}.",
         named=named,
         short=short,
         reviewers=number_of(case.policy.reviewers, "reviewer"),
+        value=case.standing.value,
     )
-    text += f"{case.standing.value}."
     if case.standing is PolicyRelation.OWN:
         return Answer(Status.PASS, text, Basis.POLICY)
     if case.standing is PolicyRelation.OTHER:

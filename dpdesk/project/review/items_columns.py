@@ -90,10 +90,10 @@ def _identifiers(case: Case, table: TableFacts) -> Answer:
     if alike:
         names = [each.name for each in alike]
         text = counted(
-            "{names} looks like ", "{names} look like ", n=len(names), names=named(names)
-        )
-        text += msg(
-            "{file}: {note}",
+            "{names} looks like {file}: {note}",
+            "{names} look like {file}: {note}",
+            n=len(names),
+            names=named(names),
             file=verb(names, "an identifier", "identifiers"),
             note=alike[0].suggestion.reason,
         )
@@ -170,11 +170,11 @@ def _own_values(case: Case, table: TableFacts) -> Answer:
     limit = case.policy.share("maximum_unique_rows")
     worst = columns[0]
     text = msg(
-        "In {name} {unique} have a value that nobody ",
+        "In {name} {unique} have a value that nobody else has, among {distinct}",
         name=quoted(worst.name),
         unique=part(worst.unique, table.rows),
+        distinct=number_of(worst.distinct, "different value"),
     )
-    text += msg("else has, among {distinct}", distinct=number_of(worst.distinct, "different value"))
     advice = "Leave the column out, round or band it, or make it a quasi-identifier."
     if limit is not None:
         over = Fraction(worst.unique, table.rows) > limit
@@ -183,13 +183,13 @@ def _own_values(case: Case, table: TableFacts) -> Answer:
     status = max((_uniqueness(each, table.rows) for each in columns), key=lambda s: s.severity)
     if status is Status.FAIL:
         named = [each for each in columns if _uniqueness(each, table.rows) is Status.FAIL]
-        text = msg("{name} is released unchanged and has ", name=quoted(named[0].name))
-        text += msg(
-            "{distinct} in {rows:,} rows: whoever ",
+        text = msg(
+            "{name} is released unchanged and has {distinct} in {rows:,} rows: whoever "
+            "knows such a value of a person finds the row.",
+            name=quoted(named[0].name),
             distinct=number_of(named[0].distinct, "different value"),
             rows=table.rows,
         )
-        text += "knows such a value of a person finds the row."
     return Answer(status, text, _TABLE, advice)
 
 
@@ -214,12 +214,10 @@ def _exposed(case: Case, table: TableFacts) -> Answer:
     (worst, spread), limit = found[0], case.policy.share("maximum_exposed")
     if spread.exposed:
         text = msg(
-            "Whoever also knows {name} faces groups below {k:,}: that is so ",
+            "Whoever also knows {name} faces groups below {k:,}: that is so for "
+            "{exposed}, of whom {alone:,} would be alone",
             name=quoted(worst.name),
             k=table.k,
-        )
-        text += msg(
-            "for {exposed}, of whom {alone:,} would be alone",
             exposed=part(spread.exposed, table.rows),
             alone=spread.alone,
         )
@@ -227,10 +225,10 @@ def _exposed(case: Case, table: TableFacts) -> Answer:
         text += msg("; less often with {others}", others=named(others)) if others else ""
     else:
         text = msg(
-            "Also with one of {name}, every group has ",
+            "Also with one of {name}, every group has {k:,} rows or more",
             name=named([each.name for each, _ in found]),
+            k=table.k,
         )
-        text += msg("{k:,} rows or more", k=table.k)
     advice = "If others may know the column, make it a quasi-identifier, or leave it out."
     if limit is not None:
         over = Fraction(spread.exposed, table.rows) > limit
@@ -299,11 +297,12 @@ def _extremes(case: Case, table: TableFacts) -> Answer | None:
         return Answer(Status.PASS, text, _TABLE)
     name, most = far[0]
     text = msg(
-        "The largest value of {name}, {most}, is more than twice the 99th ",
+        "The largest value of {name}, {most}, is more than twice the 99th percentile "
+        "and held by {rows}",
         name=quoted(name),
         most=value(most.value),
+        rows=number_of(most.rows, "row"),
     )
-    text += msg("percentile and held by {rows}", rows=number_of(most.rows, "row"))
     others = [other for other, _ in far[1:]]
     text += msg("; likewise in {others}.", others=named(others)) if others else "."
     advice = "Top-code the column: publish one value for all that is above a limit."
@@ -321,9 +320,12 @@ def _weights(case: Case, table: TableFacts) -> Answer | None:
 
 
 def _weight_words(column: ColumnFacts, table: TableFacts) -> str:
-    text = msg("{name} is released unchanged, with ", name=quoted(column.name))
-    text += msg("{number_of}; ", number_of=number_of(column.distinct, "different value"))
-    text += msg("{unique} have a weight of their own", unique=part(column.unique, table.rows))
+    text = msg(
+        "{name} is released unchanged, with {number_of}; {unique} have a weight of their own",
+        name=quoted(column.name),
+        number_of=number_of(column.distinct, "different value"),
+        unique=part(column.unique, table.rows),
+    )
     if column.spread is not None:
         text += msg(
             ", and in {exposed} class and weight together ",

@@ -75,12 +75,10 @@ def _average_risk(case: Case, table: TableFacts) -> Answer:
         return _empty()
     risk = Fraction(table.classes, table.rows)
     text = msg(
-        "The average risk is {share_of} ({classes:,} classes ",
+        "The average risk is {share_of} ({classes:,} classes in {rows}); the policy "
+        "allows {percent}.",
         share_of=share_of(table.classes, table.rows),
         classes=table.classes,
-    )
-    text += msg(
-        "in {rows}); the policy allows {percent}.",
         rows=number_of(table.rows, "row"),
         percent=percent(limit),
     )
@@ -131,11 +129,11 @@ def _suppression(case: Case, table: TableFacts) -> Answer:
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
     limit = case.policy.share("maximum_suppression")
     text = msg(
-        "Of the {whole} of the source, {rows:,} are suppressed ",
+        "Of the {whole} of the source, {rows:,} are suppressed ({share_of})",
         whole=number_of(found.whole, "row"),
         rows=found.rows,
+        share_of=share_of(found.rows, found.whole),
     )
-    text += f"({share_of(found.rows, found.whole)})"
     share = Fraction(found.rows, found.whole) if found.whole else Fraction(0)
     advice = "Allow more generalisation, or fewer quasi-identifiers, so that fewer rows are lost."
     if limit is not None:
@@ -172,11 +170,11 @@ def _who_is_suppressed(case: Case, table: TableFacts) -> Answer:
     overall = Fraction(found.rows, found.whole) if found and found.whole else Fraction(0)
     worst = groups[0]
     text = msg(
-        "Hit most: {suppressed} with {worst} in ",
+        "Hit most: {suppressed} with {worst} in {attribute} are suppressed",
         suppressed=part(worst.suppressed, worst.rows),
         worst=value(worst.value),
+        attribute=quoted(worst.attribute),
     )
-    text += msg("{attribute} are suppressed", attribute=quoted(worst.attribute))
     advice = "Say so to the users of the data, or generalise so that these people stay in."
     if limit is not None:
         over = [group for group in groups if group.share > limit]
@@ -227,8 +225,11 @@ def _homogeneous(case: Case, table: TableFacts) -> Answer:
     hit = [each for each in spreads if each.facts.homogeneous_classes]
     hit.sort(key=lambda each: -each.facts.homogeneous_rows)
     if not hit:
-        text = msg("No class of the {classes:,} holds one value only of ", classes=table.classes)
-        text += msg("{named}.", named=named([each.column.name for each in spreads]))
+        text = msg(
+            "No class of the {classes:,} holds one value only of {named}.",
+            classes=table.classes,
+            named=named([each.column.name for each in spreads]),
+        )
         return Answer(Status.PASS, text + _dominated(spreads, table), _TABLE)
     text = joined(_homogeneous_words(each, table) for each in hit[:3]) + _dominated(hit, table)
     advice = "Ask for ℓ-diversity or larger classes, or coarsen the column; where the shared "
@@ -242,13 +243,13 @@ def _homogeneous(case: Case, table: TableFacts) -> Answer:
 
 def _homogeneous_words(each: _Spread, table: TableFacts) -> str:
     facts, name = each.facts, each.column.name
-    text = f"In {part(facts.homogeneous_classes, table.classes, 'class', 'classes')}"
-    text += msg(
-        ", {homogeneous_rows}, everybody has one value of {name}",
+    text = msg(
+        "In {part}, {homogeneous_rows}, everybody has one value of {name}, most often {common}",
+        part=part(facts.homogeneous_classes, table.classes, "class", "classes"),
         homogeneous_rows=number_of(facts.homogeneous_rows, "row"),
         name=quoted(name),
+        common=value(facts.common),
     )
-    text += msg(", most often {common}", common=value(facts.common))
     if facts.common == each.column.top.value:
         text += msg(", which {rows} hold in all", rows=part(each.column.top.rows, table.rows))
     return msg("{text}: knowing the class is knowing the value.", text=text)
@@ -272,10 +273,8 @@ def _diversity(case: Case, table: TableFacts) -> Answer:
         return _no_sensitive("minimum_l")
     worst = min(spreads, key=lambda each: each.facts.fewest)
     text = msg(
-        "A class holds as few as {fewest} of ", fewest=number_of(worst.facts.fewest, "value")
-    )
-    text += msg(
-        "{name}; the policy asks for {minimum:,} or more.",
+        "A class holds as few as {fewest} of {name}; the policy asks for {minimum:,} or more.",
+        fewest=number_of(worst.facts.fewest, "value"),
         name=quoted(worst.column.name),
         minimum=minimum,
     )
@@ -289,12 +288,13 @@ def _closeness(case: Case, table: TableFacts) -> Answer:
     if not spreads:
         return _no_sensitive("maximum_t")
     worst = max(spreads, key=lambda each: each.facts.distance)
-    text = msg("The values of {name} in a class are up to ", name=quoted(worst.column.name))
-    text += msg(
-        "{distance:.4f} from those of all released rows (equal distance); ",
+    text = msg(
+        "The values of {name} in a class are up to {distance:.4f} from those of all "
+        "released rows (equal distance); the policy allows {limit}.",
+        name=quoted(worst.column.name),
         distance=float(worst.facts.distance),
+        limit=number_text(limit),
     )
-    text += msg("the policy allows {limit}.", limit=number_text(limit))
     status = Status.PASS if worst.facts.distance <= limit else Status.FAIL
     return Answer(status, text, _TABLE, "Ask for t-closeness, larger classes or coarser values.")
 
@@ -314,10 +314,10 @@ def _missing(case: Case, table: TableFacts) -> Answer:
     columns.sort(key=lambda each: -each.missing)
     which = ", ".join(_lacking(each) for each in columns[:5])
     text = msg(
-        "In {missing} a quasi-identifier is missing and stands as a ",
+        "In {missing} a quasi-identifier is missing and stands as a value of its own ({which}).",
         missing=part(table.missing, table.rows),
+        which=which,
     )
-    text += msg("value of its own ({which}).", which=which)
     advice = "Ask whether others know of whom it is missing; if not, such a row may fit anybody."
     return Answer(Status.REVIEW, text, _TABLE, advice)
 
@@ -342,12 +342,14 @@ def _detail(case: Case, table: TableFacts) -> Answer:
     names = [each.name for each in lost]
     shown = named(sorted({each.top.value for each in lost}))
     text = counted(
-        "{names} is at the top of the hierarchy: every row ",
-        "{names} are at the top of the hierarchy: every row ",
+        "{names} is at the top of the hierarchy: every row shows {shown}, so nothing "
+        "of it is published.",
+        "{names} are at the top of the hierarchy: every row shows {shown}, so "
+        "nothing of it is published.",
         n=len(names),
         names=named(names),
+        shown=shown,
     )
-    text += msg("shows {shown}, so nothing of it is published.", shown=shown)
     advice = "Drop it, or give its hierarchy levels in between, so that others keep more detail."
     return Answer(Status.REVIEW, text, _TABLE, advice)
 

@@ -90,8 +90,13 @@ def _enumerated(claim: ExactClaim, size: int, tool: str, token: CancelToken) -> 
         return ClaimCheck(_CHANGE, CheckStatus.FAILED, text, MANIFEST, _CHANGE_LABEL)
     if found.size is None and found.most is not None and size >= found.most:
         right = size == found.most
-        text = f"is {size}, {'and' if right else 'but'} no change is larger than {found.most}, as "
-        text += "enumerated again in another way"
+        text = msg(
+            "is {size}, {value} no change is larger than {most}, as enumerated again in "
+            "another way",
+            size=size,
+            value="and" if right else "but",
+            most=found.most,
+        )
         status = CheckStatus.CONFIRMED if right else CheckStatus.FAILED
         return ClaimCheck(_CHANGE, status, text, MANIFEST, _CHANGE_LABEL)
     if found.size is None:

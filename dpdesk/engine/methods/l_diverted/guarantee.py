@@ -75,10 +75,10 @@ def _claim(size: int, diverted: Sequence[str], k: int | None, quasi: Sequence[st
     )
     if len(diverted) > 1:
         drawn = msg(
-            "a published value of each of {names} is the true one with a chance of 1 in ",
+            "a published value of each of {names} is the true one with a chance of 1 in {size:,}",
             names=names,
+            size=size,
         )
-        drawn += f"{size:,}"
     claim = msg(
         "For someone who knows of the true values only how often each occurs, "
         "and to whom the other released columns tell nothing of them, {drawn}. "
