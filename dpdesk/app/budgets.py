@@ -343,7 +343,12 @@ def _audit_fault(context: AppContext) -> str:
     return (
         ""
         if fault is None
-        else f"{where}: the audit log is broken at entry {fault.n:,}: {fault.reason}."
+        else msg(
+            "{where}: the audit log is broken at entry {n:,}: {reason}.",
+            where=where,
+            n=fault.n,
+            reason=fault.reason,
+        )
     )
 
 

@@ -79,7 +79,9 @@ def open_together(
 
     found, manifests = [], []
     for number, folder in enumerate(folders, start=1):
-        report(StepStarted(f"Check the files of {folder.name}", number, len(folders)))
+        report(
+            StepStarted(msg("Check the files of {name}", name=folder.name), number, len(folders))
+        )
         content = open_listed(context, folder, token)
         manifest = content.manifest
         if not context.registry.about(manifest.method).allows(Use.BOUGHT):

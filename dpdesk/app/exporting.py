@@ -425,8 +425,13 @@ def _check_compared(
     more = msg(" ({unlike} more)", unlike=len(unlike) - 1) if len(unlike) > 1 else ""
     raise RefusedError(
         "export.not-compared",
-        f"{release}: `{first.claim}` could not be compared with anything{more}, so nothing is "
-        "exported.",
+        msg(
+            "{release}: `{claim}` could not be compared with anything{more}, so nothing "
+            "is exported.",
+            release=release,
+            claim=first.claim,
+            more=more,
+        ),
         hint=_WITH_4TI2 if first.claim == MINIMAL_CHANGE else _ACCEPT_IT,
     )
 

@@ -141,7 +141,7 @@ def strange_labels(
         known = book.get(one.name) or Variable(one.name)
         codes = one.value_labels.items() <= known.value_labels.items()
         if one.label not in ("", known.label) or not codes:
-            return f"says of `{one.name}` what the source does not say"
+            return msg("says of `{name}` what the source does not say", name=one.name)
     return ""
 
 
@@ -154,9 +154,13 @@ def label_faults(public: Path, manifest: Manifest, columns: Sequence[str]) -> li
     labels, document = public / VARIABLES, public / CSVW
     found: list[tuple[str, str]] = []
     if not is_listed_file(labels):
-        return [(CSVW, f"stands without {VARIABLES}")] if is_listed_file(document) else []
+        return (
+            [(CSVW, msg("stands without {variables}", variables=VARIABLES))]
+            if is_listed_file(document)
+            else []
+        )
     if not is_listed_file(document):
-        return [(VARIABLES, f"stands without {CSVW}")]
+        return [(VARIABLES, msg("stands without {csvw}", csvw=CSVW))]
     try:
         book = read_variables(labels, columns)
         known = {
@@ -166,7 +170,9 @@ def label_faults(public: Path, manifest: Manifest, columns: Sequence[str]) -> li
         # Sizes first: a changed document may be of any size.
         sizes = {len(one) for one in known}
         if document.stat().st_size not in sizes or document.read_bytes() not in known:
-            found.append((CSVW, f"is not what manifest and {VARIABLES} give"))
+            found.append(
+                (CSVW, msg("is not what manifest and {variables} give", variables=VARIABLES))
+            )
     except UnreadableJsonError as error:
         found.append((VARIABLES, error.reason))
     except OSError as error:

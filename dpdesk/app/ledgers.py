@@ -218,7 +218,11 @@ class LedgerDesk:
 
         with closing(self._open(token)) as ledger:
             if ledger.made:
-                report(Note("ledger.made", f"A new budget ledger was begun: {self.path}"))
+                report(
+                    Note(
+                        "ledger.made", msg("A new budget ledger was begun: {path}", path=self.path)
+                    )
+                )
             for note in ledger.preview(request, self.limit).notes:
                 report(note)
             for note in self._elsewhere(ledger.identity, request):
@@ -304,7 +308,10 @@ class LedgerDesk:
             self.settle(spent.debit, outcome, manifest=spent.manifest or "", reason=reason)
         except DpdeskError as error:
             report(
-                Note("ledger.unsettled", f"What became of a debit is not recorded: {error.line}")
+                Note(
+                    "ledger.unsettled",
+                    msg("What became of a debit is not recorded: {line}", line=error.line),
+                )
             )
 
     def _open(self, token: CancelToken | None = None) -> Ledger:

@@ -72,8 +72,12 @@ def refuse_unlisted(content: Mapping[str, object], method: Method) -> None:
     for path in unlisted(content, written(fields_of(method))):
         raise RefusedError(
             "release.unlisted-field",
-            f"The release was not made: `{path}` is not among the fields that a release by "
-            f"{method.id} may publish.",
+            msg(
+                "The release was not made: `{path}` is not among the fields that a release "
+                "by {id} may publish.",
+                path=path,
+                id=method.id,
+            ),
             hint="This is a fault of the program; please report it.",
         )
 

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from dpdesk.core.column_names import Spelling, check_one_each, spelling, with_names
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.plain import freeze_table
 from dpdesk.core.plan import Plan, SourceSpec
 from dpdesk.core.schema import ColumnType, DataProfile, ValueCount
@@ -182,7 +183,7 @@ def adopt(
     spelled = recipe.spelled_as(columns).work
     work = renamed_work(spelled.based_on(base), renames).with_columns(tuple(columns))
     name = source.name
-    return OpenWork(replace(work, source=source), name, f"Apply the plan to {name}")
+    return OpenWork(replace(work, source=source), name, msg("Apply the plan to {name}", name=name))
 
 
 def merged_source(recipe: Recipe, source: SourceSpec) -> SourceSpec:

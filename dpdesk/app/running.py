@@ -434,9 +434,15 @@ class _Rows(_Release):
         try:
             published = PublishedCsv(path, self.token)
         except UnreadableTableError as error:
-            raise failed(f"the table written {error.sentence}") from error
+            raise failed(msg("the table written {sentence}", sentence=error.sentence)) from error
         if not rows == published.rows == expected:
-            raise failed(f"{published.rows:,} rows were written, expected {expected:,}")
+            raise failed(
+                msg(
+                    "{rows:,} rows were written, expected {expected:,}",
+                    rows=published.rows,
+                    expected=expected,
+                )
+            )
         check_persons(published, self._outcome.guarantee.parameters, prepared.plan, self.token)
         self._published = published
 
@@ -499,14 +505,19 @@ class _Rows(_Release):
         place = manifest, published, given, prepared.data, token
         strange = strange_rows(method, *place, prepared.plan.pseudonyms)
         if strange:
-            found = f"{strange:,} rows of the table are not rows of the source at these levels"
+            found = msg(
+                "{strange:,} rows of the table are not rows of the source at these levels",
+                strange=strange,
+            )
             raise failed(found)
         sorts = method.capabilities.order is RowOrder.SORTED
         further = [published.beside(name, token) for name in method.capabilities.tables]
         for table in (published, *further) if sorts else ():
             unsorted = table.first_unsorted_row(token)
             if unsorted is not None:
-                raise failed(f"row {unsorted:,} of the table is out of order")
+                raise failed(
+                    msg("row {unsorted:,} of the table is out of order", unsorted=unsorted)
+                )
         return checks
 
     def found(self) -> Mapping[str, object]:
@@ -753,6 +764,11 @@ def read_back(build: ReleaseBuilder, about: Capabilities, token: CancelToken) ->
         failure = found.failures[0]
         raise StorageError(
             "storage.changed",
-            f"{build.out}: {failure.path} {failure.reason} right after it was written.",
+            msg(
+                "{out}: {path} {reason} right after it was written.",
+                out=build.out,
+                path=failure.path,
+                reason=failure.reason,
+            ),
             hint="The disk may be faulty; choose another one.",
         )

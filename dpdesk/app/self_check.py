@@ -239,7 +239,9 @@ def _asked(question: object, token: CancelToken) -> object:
     try:
         return _CHECKER.ask(question, token)
     except SubprocessError as error:
-        raise failed(f"the process that checks it gave no answer ({error})") from error
+        raise failed(
+            msg("the process that checks it gave no answer ({error})", error=error)
+        ) from error
 
 
 def _checks(found: object) -> tuple[ClaimCheck, ...]:

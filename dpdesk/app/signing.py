@@ -160,7 +160,7 @@ def revoke_key(
     kind = RevokedAs.RETIRED if retired else RevokedAs.COMPROMISED
     entry = store.revoke(found.fingerprint, now(), reason, kind).entry(found.fingerprint)
     assert entry is not None
-    _mention(context, f"a key was revoked as {kind.value}", entry, report)
+    _mention(context, msg("a key was revoked as {value}", value=kind.value), entry, report)
     return entry
 
 

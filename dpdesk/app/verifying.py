@@ -204,7 +204,9 @@ class _Checker:
             self._fail(MICRODATA, error.sentence)
             return ()
         except _MALFORMED as error:
-            self._fail(MANIFEST, f"its claims cannot be read ({type(error).__name__})")
+            self._fail(
+                MANIFEST, msg("its claims cannot be read ({name})", name=type(error).__name__)
+            )
             return ()
         for check in checks:
             if check.status is CheckStatus.FAILED:
@@ -240,7 +242,9 @@ class _Checker:
             self._unread(source, error)
             return ()
         except _MALFORMED as error:
-            self._fail(MANIFEST, f"its claims cannot be read ({type(error).__name__})")
+            self._fail(
+                MANIFEST, msg("its claims cannot be read ({name})", name=type(error).__name__)
+            )
             return ()
         for check in checks:
             if check.status is CheckStatus.FAILED:
@@ -284,7 +288,9 @@ class _Checker:
             self._fail(MANIFEST, error.strerror or type(error).__name__)
             return ()
         except _MALFORMED as error:
-            self._fail(MANIFEST, f"its claims cannot be read ({type(error).__name__})")
+            self._fail(
+                MANIFEST, msg("its claims cannot be read ({name})", name=type(error).__name__)
+            )
             return ()
         for check in checks:
             if check.status is CheckStatus.FAILED:
@@ -338,7 +344,10 @@ class _Checker:
 
     def _unread(self, source: Path | None, error: DpdeskError) -> None:
         self._found.failures.append(
-            Failure(str(source), f"could not be read as the evidence says: {error.sentence}")
+            Failure(
+                str(source),
+                msg("could not be read as the evidence says: {sentence}", sentence=error.sentence),
+            )
         )
 
     def _restated(
@@ -404,7 +413,7 @@ class _Checker:
         if order is RowOrder.SORTED:
             row = table.first_unsorted_row(self._token)
             if row is not None:
-                self._fail(name, f"row {row:,} is out of order, expected sorted rows")
+                self._fail(name, msg("row {row:,} is out of order, expected sorted rows", row=row))
 
     def _further(self, method: RowsMethod, name: str, published: PublishedCsv) -> bool:
         """Whether a public table next to the rows can be read."""

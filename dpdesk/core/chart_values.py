@@ -96,7 +96,7 @@ def _read_fields(raw: object, kind: type) -> Any:
     hints = _hints(kind)
     names = _kept(kind)
     if not isinstance(raw, Mapping) or set(raw) != set(names):
-        raise ChartValueError(f"found other fields than those of {kind.__name__}")
+        raise ChartValueError(msg("found other fields than those of {name}", name=kind.__name__))
     return kind(**{name: _read(raw[name], hints[name]) for name in names})
 
 
@@ -124,7 +124,7 @@ def _read_union(raw: object, kinds: tuple[Any, ...]) -> object:
         return raw
     if float in kinds:
         return _read_plain(raw, float)
-    raise ChartValueError(f"found {type(raw).__name__}, expected another type")
+    raise ChartValueError(msg("found {name}, expected another type", name=type(raw).__name__))
 
 
 def _read_plain(raw: object, kind: Any) -> object:
@@ -140,11 +140,13 @@ def _read_plain(raw: object, kind: Any) -> object:
 
 def _read_items(raw: object, origin: Any, inner: tuple[Any, ...]) -> Any:
     if not isinstance(raw, list):
-        raise ChartValueError(f"found {type(raw).__name__}, expected a list")
+        raise ChartValueError(msg("found {name}, expected a list", name=type(raw).__name__))
     if origin is frozenset or inner[1:] == (Ellipsis,):
         return origin(_read(item, inner[0]) for item in raw)
     if len(raw) != len(inner):
-        raise ChartValueError(f"found {len(raw)} items, expected {len(inner)}")
+        raise ChartValueError(
+            msg("found {raw} items, expected {inner}", raw=len(raw), inner=len(inner))
+        )
     return tuple(_read(item, one) for item, one in zip(raw, inner, strict=True))
 
 
@@ -152,5 +154,5 @@ def _read_array(raw: object, kind: Any) -> Any:
     number = np.float64 if "float64" in str(kind) else np.int64
     plain = float if number is np.float64 else int
     if not isinstance(raw, list):
-        raise ChartValueError(f"found {type(raw).__name__}, expected a list")
+        raise ChartValueError(msg("found {name}, expected a list", name=type(raw).__name__))
     return np.array([_read_plain(item, plain) for item in raw], number)

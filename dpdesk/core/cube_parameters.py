@@ -302,7 +302,9 @@ def _exact_text(items: list[object]) -> str:
             count = (
                 "1 cell" if len(item[CELLS]) == 1 else msg("{item:,} cells", item=len(item[CELLS]))
             )
-            parts.append(f"{count} of {' × '.join(map(str, item[CUBOID]))}")
+            parts.append(
+                msg("{count} of {map}", count=count, map=" × ".join(map(str, item[CUBOID])))
+            )
     return "; ".join(parts)
 
 

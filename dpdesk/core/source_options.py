@@ -150,7 +150,7 @@ def check_options(spec: SourceSpec, where: str) -> None:
     described = (("columns", bool(spec.columns)), ("metadata", spec.metadata is not None))
     told = [f"`{key}`" for key, given in described if given]
     if PurePath(spec.path).suffix.lower() == _METADATA_ENDING:
-        told.insert(0, f"the file `{PurePath(spec.path).name}`")
+        told.insert(0, msg("the file `{name}`", name=PurePath(spec.path).name))
     if len(told) > 1:
         raise InputError(
             "source.option",

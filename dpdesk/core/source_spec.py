@@ -126,7 +126,9 @@ class SourceSpec:
         spelled = spelling(columns)
         if all(spelled(name) == name for name, _ in self.types):
             return self
-        check_one_each((name for name, _ in self.types), spelled, f"{self.name}, `types`")
+        check_one_each(
+            (name for name, _ in self.types), spelled, msg("{name}, `types`", name=self.name)
+        )
         return replace(self, types=tuple((spelled(name), kind) for name, kind in self.types))
 
     def as_plain(self) -> dict[str, object]:
@@ -161,7 +163,12 @@ def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
     _check_tables(optional, place)
     skip = raw.get("skip")
     if skip is not None and (type(skip) is not int or not 0 <= skip <= MOST_SKIPPED):
-        raise invalid("skip", skip, f"a whole number of 0 to {MOST_SKIPPED:,}", place)
+        raise invalid(
+            "skip",
+            skip,
+            msg("a whole number of 0 to {most_skipped:,}", most_skipped=MOST_SKIPPED),
+            place,
+        )
     header = raw.get("header")
     if header is not None and not isinstance(header, bool):
         raise invalid("header", header, "true or false", place)
@@ -184,7 +191,9 @@ def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
 def _allowed(raw: Mapping[str, object], place: str) -> tuple[str, ...]:
     given = raw.get("allow", [])
     if not isinstance(given, list | tuple) or not all(item in ALLOWED for item in given):
-        raise invalid("allow", given, f"a list of some of {one_of(ALLOWED)}", place)
+        raise invalid(
+            "allow", given, msg("a list of some of {one_of}", one_of=one_of(ALLOWED)), place
+        )
     return tuple(key for key in ALLOWED if key in given)
 
 
@@ -280,7 +289,7 @@ def _columns(raw: Mapping[str, object], place: str) -> tuple[FixedColumn, ...]:
     if not isinstance(columns, list | tuple) or not columns:
         raise invalid("columns", columns, "a list of tables with `name`, `start`, `width`", place)
     found = tuple(
-        _column(item, f"{place}, columns, entry {number}")
+        _column(item, msg("{place}, columns, entry {number}", place=place, number=number))
         for number, item in enumerate(columns, start=1)
     )
     names = [column.name for column in found]

@@ -16,6 +16,7 @@ from typing import Any
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 
 _PIECE = 8 << 20
 _OK, _QUOTE_INSIDE, _TEXT_AFTER_QUOTE, _CARRIAGE_RETURN, _NUL, _RAGGED, _NEEDLESS = range(7)
@@ -91,9 +92,13 @@ def read_lines(path: Path, token: CancelToken, most: int) -> Lines:
     if first:
         raise UnreadableTableError("is empty, expected a header row")
     if state[0] == _QUOTED:
-        raise UnreadableTableError(f"row {state[3] + 1}: a quoted field never ends")
+        raise UnreadableTableError(
+            msg("row {state}: a quoted field never ends", state=state[3] + 1)
+        )
     if state[5]:
-        raise UnreadableTableError(f"row {state[3] + 1}: the last line does not end, expected LF")
+        raise UnreadableTableError(
+            msg("row {state}: the last line does not end, expected LF", state=state[3] + 1)
+        )
     if not state[2]:
         raise UnreadableTableError("row 1: the line is empty, expected a header row")
     return held.lines(state)
@@ -150,9 +155,16 @@ def _error(state: Any) -> UnreadableTableError:
     row = int(state[3]) + 1
     if state[4] == _RAGGED:
         return UnreadableTableError(
-            f"row {row}: found {state[1]} fields, expected {state[2]} as in the header"
+            msg(
+                "row {row}: found {state} fields, expected {state2} as in the header",
+                row=row,
+                state=state[1],
+                state2=state[2],
+            )
         )
-    return UnreadableTableError(f"row {row}: {_REASONS[int(state[4])]}")
+    return UnreadableTableError(
+        msg("row {row}: {reasons}", row=row, reasons=_REASONS[int(state[4])])
+    )
 
 
 @cache

@@ -151,9 +151,13 @@ def read_cuboid(path: Path, file: str, domain: Domain, token: CancelToken) -> Cu
     names = [*domain.dimensions, VALUE]
     expected = domain.cells
     if fields != len(names):
-        raise UnreadableTableError(f"has {fields} columns, expected {len(names)}")
+        raise UnreadableTableError(
+            msg("has {fields} columns, expected {names}", fields=fields, names=len(names))
+        )
     if rows != expected:
-        raise UnreadableTableError(f"has {rows:,} cells, expected {expected:,}")
+        raise UnreadableTableError(
+            msg("has {rows:,} cells, expected {expected:,}", rows=rows, expected=expected)
+        )
     values = np.empty(expected, dtype=np.float64)
     start = 0
     for batch in batches(path, names):
@@ -222,7 +226,11 @@ def check_places(
     if not pc.all(same).as_py():
         row = int(np.flatnonzero(~same.to_numpy(zero_copy_only=False))[0]) + start + 2
         raise UnreadableTableError(
-            f"row {row:,}: column `{name}` holds another category than the domain has there"
+            msg(
+                "row {row:,}: column `{name}` holds another category than the domain has there",
+                row=row,
+                name=name,
+            )
         )
 
 
@@ -242,7 +250,11 @@ def _numbers(texts: Any, start: int) -> NDArray[np.float64]:
     if not same.all():
         row = int(np.flatnonzero(~same)[0]) + start + 2
         raise UnreadableTableError(
-            f"row {row:,}: `{VALUE}` is not a finite number in its shortest form"
+            msg(
+                "row {row:,}: `{value}` is not a finite number in its shortest form",
+                row=row,
+                value=VALUE,
+            )
         )
     return found
 
@@ -260,5 +272,10 @@ def _bad_number(texts: Any, start: int) -> str:
         try:
             float(text)
         except ValueError:
-            return f"row {place + start + 2:,}: `{VALUE}` is {text[:40]!r}, expected a number"
-    return f"`{VALUE}` holds what is no number"
+            return msg(
+                "row {place:,}: `{value}` is {text!r}, expected a number",
+                place=place + start + 2,
+                value=VALUE,
+                text=text[:40],
+            )
+    return msg("`{value}` holds what is no number", value=VALUE)

@@ -112,7 +112,11 @@ def query(con: DuckDBPyConnection, token: CancelToken, place: Path) -> Iterator[
         token.check()
         raise InputError(
             "read.database",
-            f"{place.name}: the database refused the table: {_first_line(problem)}",
+            msg(
+                "{name}: the database refused the table: {first_line}",
+                name=place.name,
+                first_line=_first_line(problem),
+            ),
         ) from problem
     finally:
         cursor.close()

@@ -30,7 +30,11 @@ def unknown_type(spec: SourceSpec, names: Sequence[str], source: str) -> InputEr
     near = nearest(name, names)
     return InputError(
         "plan.unknown-column",
-        f"{source}: `types` declares the column `{name}`, which the source does not have.",
+        msg(
+            "{source}: `types` declares the column `{name}`, which the source does not have.",
+            source=source,
+            name=name,
+        ),
         hint=msg("Did you mean `{near}`?", near=near) if near else "",
         details={"key": "types", "nearest": near},
     )

@@ -111,13 +111,13 @@ class FourTiTwo:
                 code = process.wait(self._most_seconds)
         except subprocess.TimeoutExpired as error:
             seconds = msg("{most_seconds:,.4g} seconds", most_seconds=self._most_seconds)
-            raise GraverError(f"it was not done after {seconds}") from error
+            raise GraverError(msg("it was not done after {seconds}", seconds=seconds)) from error
         finally:
             _end(process)
             process.wait()
         token.check()
         if code != 0:
-            raise GraverError(f"it ended with the code {code}")
+            raise GraverError(msg("it ended with the code {code}", code=code))
 
 
 def read_basis(path: Path, columns: int) -> NDArray[np.int64]:
@@ -127,7 +127,9 @@ def read_basis(path: Path, columns: int) -> NDArray[np.int64]:
     """
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise GraverError(f"its file is larger than {MOST_BYTES >> 20:,} MB")
+            raise GraverError(
+                msg("its file is larger than {most_bytes:,} MB", most_bytes=MOST_BYTES >> 20)
+            )
         words = path.read_bytes().split()
         entries = np.array([int(word) for word in words], dtype=np.int64)
     except FileNotFoundError as error:

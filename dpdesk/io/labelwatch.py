@@ -72,7 +72,13 @@ def note_unforeseen(
             sentence = msg(
                 "Row {row:,}, column `{name}`: {words}.", row=row, name=look.name, words=look.words
             )
-            told.append(sentence if count == 1 else f"{sentence} There are {count:,} such values.")
+            told.append(
+                sentence
+                if count == 1
+                else msg(
+                    "{sentence} There are {count:,} such values.", sentence=sentence, count=count
+                )
+            )
     return tuple(told)
 
 

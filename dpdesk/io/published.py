@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
+from dpdesk.core.messages import msg
 from dpdesk.core.published import GroupSizes
 from dpdesk.core.released import CountedRows
 from dpdesk.io.csvgrammar import UnreadableTableError, read_lines
@@ -340,7 +341,7 @@ class PublishedCsv:
         names = tuple(column[0].as_py() for column in batch.columns)
         for name in names:
             if names.count(name) > 1:
-                raise UnreadableTableError(f"names the column `{name}` twice")
+                raise UnreadableTableError(msg("names the column `{name}` twice", name=name))
         return names
 
     def _open(self, place: Any, indexes: Sequence[int]) -> Any:
@@ -433,4 +434,4 @@ def _reason(error: Exception) -> str:
     text = " ".join(str(error).split())
     if "UTF8" in text:
         return "holds bytes that are no UTF-8 text"
-    return f"is no readable CSV ({text[:200]})"
+    return msg("is no readable CSV ({text})", text=text[:200])

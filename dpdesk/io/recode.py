@@ -109,8 +109,13 @@ def write_recoded(
     """See :meth:`dpdesk.io.store.DataStore.write_recoded`; ``known`` as in ``few_tuples``."""
     if recoding.rows_out + recoding.rows_suppressed != rows:
         raise _misfit(
-            f"{recoding.rows_out:,} released and {recoding.rows_suppressed:,} suppressed rows do "
-            f"not add up to the {rows:,} rows of the data"
+            msg(
+                "{rows_out:,} released and {rows_suppressed:,} suppressed rows do not add up "
+                "to the {rows:,} rows of the data",
+                rows_out=recoding.rows_out,
+                rows_suppressed=recoding.rows_suppressed,
+                rows=rows,
+            )
         )
     released = [column for column in columns if column.name not in recoding.dropped_columns]
     statement = _Statement()
@@ -152,7 +157,13 @@ def _write_whole(
     written = _write(pieces, header, path, recoding.rows_out, token, report)
     if written != recoding.rows_out:
         path.unlink(missing_ok=True)
-        raise _misfit(f"{written:,} rows were written, {recoding.rows_out:,} were to be released")
+        raise _misfit(
+            msg(
+                "{written:,} rows were written, {rows_out:,} were to be released",
+                written=written,
+                rows_out=recoding.rows_out,
+            )
+        )
     return written
 
 
@@ -163,7 +174,13 @@ def _recode(statement: _Statement, column: Column, recoding: Recoding, is_releas
     index = {label: code for code, label in enumerate(recoding.labels[j])}
     unknown = next((text for text in mapping.values() if text not in index), None)
     if unknown is not None:
-        raise _misfit(f"the released value `{unknown}` of `{column.name}` has no label")
+        raise _misfit(
+            msg(
+                "the released value `{unknown}` of `{name}` has no label",
+                unknown=unknown,
+                name=column.name,
+            )
+        )
     ordered = sorted(set(mapping.values()))
     ranks = {label: rank for rank, label in enumerate(ordered)}
     if column.domain is None:
@@ -171,7 +188,13 @@ def _recode(statement: _Statement, column: Column, recoding: Recoding, is_releas
     else:
         absent = next((value for value in column.domain if value not in mapping), None)
         if absent is not None:
-            raise _misfit(f"the value `{absent}` of `{column.name}` is not recoded")
+            raise _misfit(
+                msg(
+                    "the value `{absent}` of `{name}` is not recoded",
+                    absent=absent,
+                    name=column.name,
+                )
+            )
         code = f"enum_code({column.sql}) + 1"
         if len(recoding.suppressed):  # the database refuses a list that no one asks for
             code = f"enum_code({column.sql}) + 1"
@@ -240,7 +263,9 @@ def _key_of(
     index = {value: code for code, value in enumerate(column.domain)}
     unknown = next((value for value in domain if value not in index), None)
     if unknown is not None:
-        raise _misfit(f"`{column.name}` does not have the value `{unknown}`")
+        raise _misfit(
+            msg("`{name}` does not have the value `{unknown}`", name=column.name, unknown=unknown)
+        )
     own = np.array([index[value] for value in domain], np.int32)[codes]
     return pyarrow.array(own, pyarrow.int32()), f"enum_code({DATA}.{column.sql})::INTEGER"
 

@@ -119,10 +119,17 @@ def _check(rewritten: RewrittenRows, rows: int, names: Collection[str]) -> None:
         raise _misfit("its order names a row that there is not")
     for name in rewritten.added:
         if name in names:
-            raise _misfit(f"`{name}` is a column of the source")
+            raise _misfit(msg("`{name}` is a column of the source", name=name))
     for name, values in (*rewritten.drawn.items(), *rewritten.added.items()):
         if len(values.codes) != len(order):
-            raise _misfit(f"`{name}` has {len(values.codes):,} values for {len(order):,} rows")
+            raise _misfit(
+                msg(
+                    "`{name}` has {codes:,} values for {order:,} rows",
+                    name=name,
+                    codes=len(values.codes),
+                    order=len(order),
+                )
+            )
 
 
 def _fields(
@@ -143,7 +150,13 @@ def _fields(
     if mapping is not None:
         absent = next((value for value in domain if value not in mapping), None)
         if absent is not None:
-            raise _misfit(f"the value `{absent}` of `{column.name}` is not recoded")
+            raise _misfit(
+                msg(
+                    "the value `{absent}` of `{name}` is not recoded",
+                    absent=absent,
+                    name=column.name,
+                )
+            )
         domain = tuple(mapping[value] for value in domain)
     return _Fields(*_packed(domain, alone), codes)
 

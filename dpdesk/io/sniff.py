@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import NULS, missing_advice
 from dpdesk.io.failures import storage_error
@@ -234,7 +235,7 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
     if not text.strip(" \t\r\n\x1a"):
         raise InputError(
             "csv.empty",
-            f"{name}: the file is empty, expected a header line and rows.",
+            msg("{name}: the file is empty, expected a header line and rows.", name=name),
             details={"line": 1},
         )
     notes: list[str] = []
@@ -346,10 +347,19 @@ def _unsure_start(name: str, head: Sequence[HeadRecord], above: int, skip: int) 
     first, table = head[0], head[above]
     return InputError(
         "csv.preamble",
-        f"{name}, line {first.line}: the line looks like a title; the table seems to start on line "
-        f"{table.line}.",
-        hint=f"Write `skip = {skip}` under [source] if it does, or `skip = 0` if line "
-        f"{first.line} belongs to it.",
+        msg(
+            "{name}, line {line}: the line looks like a title; the table seems to start "
+            "on line {line2}.",
+            name=name,
+            line=first.line,
+            line2=table.line,
+        ),
+        hint=msg(
+            "Write `skip = {skip}` under [source] if it does, or `skip = 0` if line "
+            "{line} belongs to it.",
+            skip=skip,
+            line=first.line,
+        ),
         details={"line": first.line, "table_line": table.line, "skip": skip},
     )
 
@@ -357,10 +367,19 @@ def _unsure_start(name: str, head: Sequence[HeadRecord], above: int, skip: int) 
 def _other_below(name: str, skip: int, above: str, below: str) -> InputError:
     return InputError(
         "csv.preamble",
-        f"{name}, line {skip + 1}: the lines above are split by {shown_delimiter(above)}, those "
-        f"from here on by {shown_delimiter(below)}.",
-        hint=f"Write `skip = {skip}` under [source] if the table starts here, and name its "
-        "`delimiter`.",
+        msg(
+            "{name}, line {skip}: the lines above are split by {shown_delimiter}, those "
+            "from here on by {shown_delimiter2}.",
+            name=name,
+            skip=skip + 1,
+            shown_delimiter=shown_delimiter(above),
+            shown_delimiter2=shown_delimiter(below),
+        ),
+        hint=msg(
+            "Write `skip = {skip}` under [source] if the table starts here, and name its "
+            "`delimiter`.",
+            skip=skip,
+        ),
         details={"line": skip + 1, "skip": skip},
     )
 
@@ -377,7 +396,11 @@ def _below(text: str, lines: int, name: str) -> str:
 def _nothing_below(name: str, lines: int) -> InputError:
     return InputError(
         "source.option",
-        f"{name}: found nothing below the first {lines:,} lines, which `skip` leaves out.",
+        msg(
+            "{name}: found nothing below the first {lines:,} lines, which `skip` leaves out.",
+            name=name,
+            lines=lines,
+        ),
         hint="Write a smaller number as `skip` under [source].",
         details={"key": "skip", "line": 1},
     )
@@ -444,13 +467,18 @@ def _check_options(spec: SourceSpec) -> None:
         if value and (len(value) != 1 or not value.isascii() or value in "\r\n\0"):
             raise InputError(
                 "source.option",
-                f"{spec.path}: `{key}` is {value!r}, expected one ASCII character.",
+                msg(
+                    "{path}: `{key}` is {value!r}, expected one ASCII character.",
+                    path=spec.path,
+                    key=key,
+                    value=value,
+                ),
                 details={"key": key},
             )
     if spec.quote and spec.quote == spec.delimiter:
         raise InputError(
             "source.option",
-            f"{spec.path}: `quote` and `delimiter` are the same character.",
+            msg("{path}: `quote` and `delimiter` are the same character.", path=spec.path),
             details={"key": "quote"},
         )
     if spec.encoding is not None:
@@ -470,7 +498,7 @@ def codec_name(encoding: str, name: str) -> str:
     except (LookupError, ValueError):
         raise InputError(
             "encoding.unknown",
-            f"{name}: the encoding `{encoding}` is not known.",
+            msg("{name}: the encoding `{encoding}` is not known.", name=name, encoding=encoding),
             hint="Use for instance utf-8, cp1252, iso8859-2 or utf-16.",
             details={"encoding": encoding},
         ) from None
@@ -484,7 +512,11 @@ def _refuse_other_formats(data: bytes, name: str) -> None:
     if kind is not None:
         raise InputError(
             "csv.not-text",
-            f"{name}, line 1: found {kind}, expected a text file with rows and delimiters.",
+            msg(
+                "{name}, line 1: found {kind}, expected a text file with rows and delimiters.",
+                name=name,
+                kind=kind,
+            ),
             hint="Open it with the program it belongs to and save the table as CSV.",
             details={"line": 1},
         )
@@ -508,8 +540,13 @@ def encoding_of(data: bytes, named: str | None, name: str) -> tuple[str, int, bo
         if mark is not None and not codec.startswith("utf-"):
             raise InputError(
                 "encoding.mark",
-                f"{name}, line 1: the file starts with the mark of {mark[1].upper()}, but the "
-                f"encoding {named} was named.",
+                msg(
+                    "{name}, line 1: the file starts with the mark of {upper}, but the encoding "
+                    "{named} was named.",
+                    name=name,
+                    upper=mark[1].upper(),
+                    named=named,
+                ),
                 hint="Leave `encoding` out under [source], or save the file again without the "
                 "mark.",
                 details={"line": 1, "encoding": mark[1]},
@@ -520,8 +557,12 @@ def encoding_of(data: bytes, named: str | None, name: str) -> tuple[str, int, bo
     if not _follows(mark, data):
         raise InputError(
             "encoding.mark",
-            f"{name}, line 1: the file starts with the mark of {mark[1].upper()}, but what follows "
-            "is not written in it.",
+            msg(
+                "{name}, line 1: the file starts with the mark of {upper}, but what follows "
+                "is not written in it.",
+                name=name,
+                upper=mark[1].upper(),
+            ),
             hint="Save the file again as UTF-8, or name its `encoding` under [source].",
             details={"line": 1, "encoding": mark[1], "set": (("encoding", "utf-8"),)},
         )
@@ -575,12 +616,20 @@ def _separator_line(text: str, name: str, notes: list[str]) -> tuple[str, str | 
     if found is None or found.group(1) in "\r\n\"'":
         return text, None
     rest, separator = text[found.end() :], found.group(1)
-    notes.append(f"Line 1 names the delimiter ({shown_delimiter(separator)}); it is no row.")
+    notes.append(
+        msg(
+            "Line 1 names the delimiter ({shown_delimiter}); it is no row.",
+            shown_delimiter=shown_delimiter(separator),
+        )
+    )
     if not rest.strip(" \t\r\n\x1a"):
         raise InputError(
             "csv.empty",
-            f"{name}, line 2: found nothing after the line that names the delimiter, "
-            "expected a header line and rows.",
+            msg(
+                "{name}, line 2: found nothing after the line that names the delimiter, "
+                "expected a header line and rows.",
+                name=name,
+            ),
             details={"line": 2},
         )
     return rest, separator
@@ -665,8 +714,13 @@ def _refuse_tie(even: Sequence[_Split], name: str, path: Path) -> None:
         names = " and ".join(shown_delimiter(split.delimiter) for split in tied)
         raise InputError(
             "csv.ambiguous-delimiter",
-            f"{name}, line 1: both {names} split every line into {widest} fields, "
-            "so the delimiter cannot be told.",
+            msg(
+                "{name}, line 1: both {names} split every line into {widest} fields, so the "
+                "delimiter cannot be told.",
+                name=name,
+                names=names,
+                widest=widest,
+            ),
             hint="Name the `delimiter` under [source].",
             details={"line": 1, "delimiters": [split.delimiter for split in tied]},
         )
@@ -674,9 +728,12 @@ def _refuse_tie(even: Sequence[_Split], name: str, path: Path) -> None:
 
 def _tie_note(even: Sequence[_Split]) -> str:
     others = ", ".join(shown_delimiter(split.delimiter) for split in even[1:])
-    return (
-        f"Taken as delimiter: {shown_delimiter(even[0].delimiter)} ({even[0].width} fields); "
-        f"{others} would split the lines evenly too."
+    return msg(
+        "Taken as delimiter: {shown_delimiter} ({width} fields); {others} would "
+        "split the lines evenly too.",
+        shown_delimiter=shown_delimiter(even[0].delimiter),
+        width=even[0].width,
+        others=others,
     )
 
 
@@ -692,16 +749,22 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
     kinds = [{datum(value) for value in column} - {None} for column in columns]
     if any(datum(value) in below for value, below in zip(first, kinds, strict=False)):
         notes.append(
-            f"Line {head[0].line} looks like data (it holds numbers or dates), so it was read as a "
-            "row and the columns are named column_1, column_2, …; set `header = true` if it names "
-            "them."
+            msg(
+                "Line {line} looks like data (it holds numbers or dates), so it was read as "
+                "a row and the columns are named column_1, column_2, …; set `header = true` "
+                "if it names them.",
+                line=head[0].line,
+            )
         )
         return False
     if not _names_data(first, columns) and any(map(_continues, first, columns)):
         notes.append(
-            f"Line {head[0].line} looks like data (it holds codes as the lines below do), so it "
-            "was read as a row and the columns are named column_1, column_2, …; set "
-            "`header = true` if it names them."
+            msg(
+                "Line {line} looks like data (it holds codes as the lines below do), so it "
+                "was read as a row and the columns are named column_1, column_2, …; set "
+                "`header = true` if it names them.",
+                line=head[0].line,
+            )
         )
         return False
     doubt = header_doubt(f"Line {head[0].line}", first, body)
@@ -759,5 +822,11 @@ def _missing_codes(
     if found:
         listed = ", ".join(f"`{code}`" for code in found)
         advice = missing_advice([*spec.missing, *found])
-        notes.append(f"{listed} may stand for missing values; if so, {advice}.")
+        notes.append(
+            msg(
+                "{listed} may stand for missing values; if so, {advice}.",
+                listed=listed,
+                advice=advice,
+            )
+        )
     return found

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.tabulation import INTERNAL_COLUMNS, CellAxis, CellTable
 from dpdesk.io.csvgrammar import UnreadableTableError, check_grammar
 from dpdesk.io.cuboid_files import batches, check_places, text_bytes
@@ -87,9 +88,13 @@ def read_table(
     names = [*domain.dimensions, *columns]
     fields, rows = check_grammar(path, token)
     if fields != len(names):
-        raise UnreadableTableError(f"has {fields} columns, expected {len(names)}")
+        raise UnreadableTableError(
+            msg("has {fields} columns, expected {names}", fields=fields, names=len(names))
+        )
     if rows != domain.cells:
-        raise UnreadableTableError(f"has {rows:,} cells, expected {domain.cells:,}")
+        raise UnreadableTableError(
+            msg("has {rows:,} cells, expected {cells:,}", rows=rows, cells=domain.cells)
+        )
     found: dict[str, list[str]] = {column: [] for column in columns}
     start = 0
     for batch in batches(path, names):

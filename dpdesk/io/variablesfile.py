@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dpdesk.core.labels import Codebook, Variable, variable_from_plain
+from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, read_canonical
 
 _FORMAT = 1
@@ -32,7 +33,7 @@ def read_labels(path: Path) -> Codebook:
 def labels_of(raw: Mapping[str, object]) -> Codebook:
     """What the content of such a file says; UnreadableJsonError for another form."""
     if raw.get("format") != _FORMAT or set(raw) != {"format", "variables"}:
-        raise UnreadableJsonError(f"is no list of variables of format {_FORMAT}")
+        raise UnreadableJsonError(msg("is no list of variables of format {format}", format=_FORMAT))
     listed = raw["variables"]
     if not isinstance(listed, list):
         raise UnreadableJsonError("`variables` is no list")
@@ -45,5 +46,5 @@ def _variable(raw: object) -> Variable:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UnreadableJsonError("describes a variable in a way that is not known") from error
     if variable.as_plain() != raw:
-        raise UnreadableJsonError(f"says more of `{variable.name}` than is known")
+        raise UnreadableJsonError(msg("says more of `{name}` than is known", name=variable.name))
     return variable

@@ -178,7 +178,15 @@ def _fault(entry: AuditEntry, number: int, previous: str) -> AuditFault | None:
     if entry.n != number:
         missing = entry.n - number
         words = "entry is" if missing == 1 else "entries are"
-        return AuditFault(number, f"{missing:,} {words} missing before entry {entry.n:,}")
+        return AuditFault(
+            number,
+            msg(
+                "{missing:,} {words} missing before entry {n:,}",
+                missing=missing,
+                words=words,
+                n=entry.n,
+            ),
+        )
     if entry.hash != entry.expected_hash():
         return AuditFault(number, "what the entry says was changed")
     if entry.previous != previous:

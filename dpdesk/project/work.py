@@ -264,8 +264,8 @@ class SetPseudonym(Command):
     def label(self) -> str:
         """See :attr:`Command.label`."""
         if self.spec is None:
-            return f"{self.column}: left out"
-        return f"{self.column}: kept as a pseudonym"
+            return msg("{column}: left out", column=self.column)
+        return msg("{column}: kept as a pseudonym", column=self.column)
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""
@@ -289,7 +289,11 @@ class SetHierarchy(Command):
     @property
     def label(self) -> str:
         """See :attr:`Command.label`."""
-        return f"Hierarchy of {self.attribute}: {self.what or _choice_words(self.choice)}"
+        return msg(
+            "Hierarchy of {attribute}: {value}",
+            attribute=self.attribute,
+            value=self.what or _choice_words(self.choice),
+        )
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""
@@ -310,8 +314,16 @@ class SetHierarchies(Command):
     def label(self) -> str:
         """See :attr:`Command.label`."""
         if len(self.choices) == 1:
-            return f"Hierarchy of {next(iter(self.choices))}: {self.what or 'set'}"
-        return f"Hierarchies of {len(self.choices)} columns: {self.what or 'set'}"
+            return msg(
+                "Hierarchy of {next}: {value}",
+                next=next(iter(self.choices)),
+                value=self.what or "set",
+            )
+        return msg(
+            "Hierarchies of {choices} columns: {value}",
+            choices=len(self.choices),
+            value=self.what or "set",
+        )
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""
@@ -367,7 +379,7 @@ class SetParameters(Command):
     def label(self) -> str:
         """See :attr:`Command.label`."""
         return self.what or ", ".join(
-            f"{key} by default" if value is None else f"{key} = {_shown(value)}"
+            msg("{key} by default", key=key) if value is None else f"{key} = {_shown(value)}"
             for key, value in self.changes.items()
         )
 
@@ -401,7 +413,9 @@ class SetBudget(Command):
     def label(self) -> str:
         """See :attr:`Command.label`."""
         return ", ".join(
-            f"Budget: no {key}" if value is None else f"Budget: {key} {_shown(value)}"
+            msg("Budget: no {key}", key=key)
+            if value is None
+            else msg("Budget: {key} {shown}", key=key, shown=_shown(value))
             for key, value in self.changes.items()
         )
 

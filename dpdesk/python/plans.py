@@ -392,7 +392,7 @@ def _hierarchy_values(attributes: Mapping[str, AttributeLike]) -> dict[str, Hier
         given = spec.hierarchy if isinstance(spec, Attribute) else None
         if given is None or isinstance(given, str | Path | Mapping):
             continue
-        place = f"{THE_WORK}, [attributes.{name}], hierarchy"
+        place = msg("{the_work}, [attributes.{name}], hierarchy", the_work=THE_WORK, name=name)
         rows: Any = given.to_numpy().tolist() if is_frame(given) else given
         found[name] = Hierarchy.from_rows(name, [texts_of(row) for row in rows], place)
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dpdesk.core.messages import msg
 from dpdesk.report.embedding import DRAWN, TAGS, WRITTEN
 
 _PROLOGUE = re.compile(r"<!DOCTYPE html>\s*(?=<html[ >])")
@@ -44,7 +45,7 @@ def _faults(text: str, place: int) -> Iterator[str]:
     while place < len(text):
         token = _TOKEN.match(text, place)
         if token is None:
-            yield f"markup of another kind ({text[place : place + 20]!r})"
+            yield msg("markup of another kind ({text!r})", text=text[place : place + 20])
             return
         place, name = token.end(), token["start"] or token["end"]
         if name is None:
@@ -70,6 +71,10 @@ def _attribute_faults(name: str, attributes: str) -> Iterator[str]:
         if not fits or (known == "xmlns" and value != _SVG):
             yield f"<{name} {attribute}>"
         elif "&" in value and known == "style":
-            yield f"<{name} {attribute}> in another spelling"
+            yield msg("<{name} {attribute}> in another spelling", name=name, attribute=attribute)
         elif _LOADS.search(value.lower()) and known not in ("content", "class"):
-            yield f"<{name} {attribute}> that refers to something outside the page"
+            yield msg(
+                "<{name} {attribute}> that refers to something outside the page",
+                name=name,
+                attribute=attribute,
+            )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpdesk.core.closing import Closing
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.subprocesses import Subprocess, SubprocessError
 
 _WORKER = "dpdesk.report.pdf.worker:pdf_of"
@@ -34,7 +35,7 @@ class Printer(Closing):
         except SubprocessError as error:
             raise StorageError(
                 "report.not-printed",
-                f"The report could not be made into a PDF: {error}.",
+                msg("The report could not be made into a PDF: {error}.", error=error),
                 hint="Close other programs if memory is short, and try again.",
             ) from error
         assert isinstance(made, bytes)

@@ -15,6 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
+from dpdesk.core.messages import msg
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.reading import OTHER, texts
 
@@ -98,21 +99,27 @@ def read_column(name: str, wanted: ColumnRequest, given: Declarations) -> Column
     elif builder and (wanted.level or wanted.listed is None):
         found = _of_builder(name, as_table(builder), wanted.level)
     elif wanted.level or wanted.listed is None:
-        raise UndeclaredError(f"nothing declares the categories of `{name}`")
+        raise UndeclaredError(msg("nothing declares the categories of `{name}`", name=name))
     else:
         places = {text: i for i, text in enumerate(wanted.listed)}
         found = Column(name, wanted.listed, places)
     if wanted.listed is not None and wanted.listed != found.categories:
         found = _only(found, wanted.listed, frozenset() if rows is not None else _apart(builder))
     if not found.categories or len(set(found.categories)) < len(found.categories):
-        raise UndeclaredError(f"`{name}` has no category, or one of them twice")
+        raise UndeclaredError(msg("`{name}` has no category, or one of them twice", name=name))
     return _taking_others(found, wanted.outside)
 
 
 def _of_rows(name: str, ladder: Ladder, level: int) -> Column:
     """Rows of labels from a value to the top; a category is a label of the level."""
     if level >= len(ladder):
-        raise UndeclaredError(f"the hierarchy of `{name}` ends at level {len(ladder) - 1}")
+        raise UndeclaredError(
+            msg(
+                "the hierarchy of `{name}` ends at level {ladder}",
+                name=name,
+                ladder=len(ladder) - 1,
+            )
+        )
     categories = tuple(dict.fromkeys(ladder[level]))
     place = {text: i for i, text in enumerate(categories)}
     named = {leaf: place[label] for leaf, label in zip(ladder[0], ladder[level], strict=True)}
@@ -124,13 +131,19 @@ def _of_rows(name: str, ladder: Ladder, level: int) -> Column:
 def _ladder(name: str, rows: Sequence[object]) -> Ladder:
     listed = [texts(row) for row in rows]
     if not listed or len({len(row) for row in listed}) > 1 or not listed[0]:
-        raise UndeclaredError(f"the hierarchy of `{name}` has rows of different lengths, or none")
+        raise UndeclaredError(
+            msg("the hierarchy of `{name}` has rows of different lengths, or none", name=name)
+        )
     ladder = tuple(zip(*listed, strict=True))
     if len(set(ladder[0])) < len(listed) or len(set(ladder[-1])) > 1:
-        raise UndeclaredError(f"the hierarchy of `{name}` has a value twice, or no top")
+        raise UndeclaredError(
+            msg("the hierarchy of `{name}` has a value twice, or no top", name=name)
+        )
     for low, high in pairwise(ladder):
         if len(set(zip(low, high, strict=True))) > len(set(low)):
-            raise UndeclaredError(f"the hierarchy of `{name}` gives a value two groups at a level")
+            raise UndeclaredError(
+                msg("the hierarchy of `{name}` gives a value two groups at a level", name=name)
+            )
     return ladder
 
 
@@ -138,13 +151,23 @@ def _of_builder(name: str, builder: Mapping[str, object], level: int) -> Column:
     if _is_intervals(builder) and level:
         levels = _levels_of(builder)
         if not levels:
-            raise UndeclaredError(f"the hierarchy of `{name}` takes its values from the data")
+            raise UndeclaredError(
+                msg("the hierarchy of `{name}` takes its values from the data", name=name)
+            )
         if level > len(levels):
-            raise UndeclaredError(f"the hierarchy of `{name}` ends at level {len(levels)}")
+            raise UndeclaredError(
+                msg(
+                    "the hierarchy of `{name}` ends at level {levels}",
+                    name=name,
+                    levels=len(levels),
+                )
+            )
         return _of_intervals(name, builder, levels[level - 1 :])
     if builder.get("kind") == "tree" and builder.get("tree") is not None:
         return _of_rows(name, _ladder(name, _tree_rows(builder)), level)
-    raise UndeclaredError(f"the hierarchy of `{name}` takes its values from the data")
+    raise UndeclaredError(
+        msg("the hierarchy of `{name}` takes its values from the data", name=name)
+    )
 
 
 def _tree_rows(builder: Mapping[str, object]) -> list[list[str]]:
@@ -255,7 +278,13 @@ def _only(column: Column, listed: tuple[str, ...], apart: frozenset[str]) -> Col
     new = [text for text in listed if text not in column.categories]
     free = [text for text in new if text not in apart]
     if len(free) > 1 or any(text in column.named for text in free):
-        raise UndeclaredError(f"`{column.name}` has no category {free[0][:60]!r} at this level")
+        raise UndeclaredError(
+            msg(
+                "`{name}` has no category {free!r} at this level",
+                name=column.name,
+                free=free[0][:60],
+            )
+        )
     place = {text: i for i, text in enumerate(listed)}
     named = {
         text: place[column.categories[i]]
@@ -283,7 +312,9 @@ def _taking_others(column: Column, outside: str | None) -> Column:
     elif outside in column.categories:
         place = column.categories.index(outside)
     else:
-        raise UndeclaredError(f"other texts of `{column.name}` go to what is no category of it")
+        raise UndeclaredError(
+            msg("other texts of `{name}` go to what is no category of it", name=column.name)
+        )
     return Column(**{**vars(column), "outside": place})
 
 

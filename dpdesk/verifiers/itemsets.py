@@ -119,7 +119,7 @@ def verify_mined(
     as_views = {**manifest, "result": {**result, "marginals": []}}
     checks = verify_views(as_views, tables, again, token)
     more = {*result} - _OF_VIEWS
-    wrong = [f"`{key}` does not belong there" for key in sorted(more)]
+    wrong = [msg("`{key}` does not belong there", key=key) for key in sorted(more)]
     if result["itemsets"] != _LISTS:
         wrong.append("`itemsets` is not so")
     if any(len(as_list(as_table(each)["categories"])) != 2 for each in as_list(result["domains"])):
@@ -152,26 +152,35 @@ def _mined_faults(
     near = _NEAR * max(1.0, total)
     totals = np.asarray(published[BASES].values, np.float64)
     if _sets(published[BASES], asked.items) != list(views) or (abs(totals - total) > near).any():
-        yield f"{BASES} does not list the views with their numbers of rows"
+        yield msg("{bases} does not list the views with their numbers of rows", bases=BASES)
     listed = _sets(published[SETS], asked.items)
     if listed is None or len(listed) != asked.top or len(set(listed)) < len(listed):
-        yield f"{SETS} does not hold {asked.top} different sets of items"
+        yield msg("{sets} does not hold {top} different sets of items", sets=SETS, top=asked.top)
         return
     values = np.asarray(published[SETS].values, np.float64).tolist()
     order = [(-value, len(own), own) for value, own in zip(values, listed, strict=True)]
     if order != sorted(order) or max(map(len, listed)) > asked.longest:
-        yield f"{SETS} is not in descending order, or holds a set that is too long"
+        yield msg("{sets} is not in descending order, or holds a set that is too long", sets=SETS)
     counts = _Counts(views, len(asked.items), as_table(manifest["parameters"]))
     for own, value in zip(listed, values, strict=True):
         token.check()
         if abs(counts.of(own) - value) > near:
             names = ", ".join(asked.items[item] for item in own)
-            yield f"{SETS}: the views give {counts.of(own):.8g} for {names}, not {value:.8g}"
+            yield msg(
+                "{sets}: the views give {of:.8g} for {names}, not {value:.8g}",
+                sets=SETS,
+                of=counts.of(own),
+                names=names,
+                value=value,
+            )
             return
     for own in _rivals(dict(zip(listed, values, strict=True)), asked, values[-1] + near):
         token.check()
         if counts.of(own) > values[-1] + near:
-            yield f"{SETS} leaves out a set that the views say is more frequent than the last one"
+            yield msg(
+                "{sets} leaves out a set that the views say is more frequent than the last one",
+                sets=SETS,
+            )
             return
 
 
@@ -249,8 +258,12 @@ def _result_faults(asked: _Asked, result: Mapping[str, object]) -> Iterator[str]
         "sensitivity": asked.width,
         "itemsets": _LISTS,
     }
-    yield from (f"`{key}` is not so" for key in expected if result[key] != expected[key])
-    yield from (f"`{key}` does not belong there" for key in {*result} - {*expected, "domains"})
+    yield from (
+        msg("`{key}` is not so", key=key) for key in expected if result[key] != expected[key]
+    )
+    yield from (
+        msg("`{key}` does not belong there", key=key) for key in {*result} - {*expected, "domains"}
+    )
 
 
 def _list_faults(asked: _Asked, published: Mapping[str, CuboidTable]) -> Iterator[str]:
@@ -261,28 +274,35 @@ def _list_faults(asked: _Asked, published: Mapping[str, CuboidTable]) -> Iterato
     bases = _sets(published[BASES], asked.items)
     found = _sets(published[SETS], asked.items)
     if bases is None or not bases or max(map(len, bases)) > max(_LARGEST, 1):
-        yield f"{BASES} holds something that is not a set of items, or too large a one"
+        yield msg(
+            "{bases} holds something that is not a set of items, or too large a one", bases=BASES
+        )
         return
     if len(asked.items) <= _LARGEST and bases != [tuple(range(len(asked.items)))]:
-        yield f"{BASES} is not the one basis of all items"
+        yield msg("{bases} is not the one basis of all items", bases=BASES)
     if len(set(bases)) < len(bases):
-        yield f"{BASES} holds a basis twice"
+        yield msg("{bases} holds a basis twice", bases=BASES)
     if found is None or len(set(found)) < len(found):
-        yield f"{SETS} holds something that is not a set of items, or one twice"
+        yield msg("{sets} holds something that is not a set of items, or one twice", sets=SETS)
         return
     if len(found) > asked.top or any(len(own) > asked.longest for own in found):
-        yield f"{SETS} holds more sets, or longer ones, than the settings allow"
+        yield msg("{sets} holds more sets, or longer ones, than the settings allow", sets=SETS)
     if any(not any(set(own) <= set(basis) for basis in bases) for own in found):
-        yield f"{SETS} holds a set that no basis covers"
+        yield msg("{sets} holds a set that no basis covers", sets=SETS)
     reach = {own for basis in bases for own in _within(basis, asked.longest)}
     if len(found) != min(asked.top, len(reach)):
-        yield f"{SETS} holds {len(found)} sets, expected {min(asked.top, len(reach))}"
+        yield msg(
+            "{sets} holds {found} sets, expected {min}",
+            sets=SETS,
+            found=len(found),
+            min=min(asked.top, len(reach)),
+        )
     values = np.asarray(published[SETS].values, np.float64)
     if any(low < high for low, high in pairwise(values.tolist())):
-        yield f"{SETS} is not in descending order"
+        yield msg("{sets} is not in descending order", sets=SETS)
     totals = np.asarray(published[BASES].values, np.float64)
     if (totals % 1 != 0).any() or (len(bases) == 1 and (values % 1 != 0).any()):
-        yield f"{BASES} or {SETS} holds a number that is not whole"
+        yield msg("{bases} or {sets} holds a number that is not whole", bases=BASES, sets=SETS)
 
 
 def _within(basis: Sequence[int], longest: int) -> Iterator[tuple[int, ...]]:
@@ -315,7 +335,7 @@ def _words(manifest: Mapping[str, object], again: Sentences) -> ClaimCheck:
     given = as_table(manifest["parameters"])
     wrong = parameter_fault(parameters, promised(given, parameters, None))
     if wrong:
-        fault = f"`{wrong}` of its parameters is not what the settings give"
+        fault = msg("`{wrong}` of its parameters is not what the settings give", wrong=wrong)
         return _checked("guarantee", fault, "", label, MANIFEST)
     more = overstated(stated, given)
     key = more or first_difference(manifest, again)
@@ -361,7 +381,7 @@ def counted_check(
     rows = Rows(_columns(asked, given), "", person[0] if person else None, most)
     _, facts = kept_rows(source, rows, token)
     key = unlike(recorded, "itemsets", facts, complete=given.complete)
-    fault = f"`{key}` is not what the source gives" if key else ""
+    fault = msg("`{key}` is not what the source gives", key=key) if key else ""
     claim, label = _COUNTED
     return [_checked(claim, fault, "placed again, the same", label, EVIDENCE)]
 

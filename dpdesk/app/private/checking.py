@@ -220,7 +220,10 @@ def _tables(
         if not isinstance(file, str) or file not in listed or file in _NO_TABLES:
             found.fail(
                 found.public / MANIFEST,
-                f"`result` names {str(file)[:200]!r}, which is no table that `files` lists",
+                msg(
+                    "`result` names {file!r}, which is no table that `files` lists",
+                    file=str(file)[:200],
+                ),
             )
             return None
         path = found.public / file

@@ -93,4 +93,4 @@ def dimension_faults(public: Path, manifest: Manifest) -> Iterator[str]:
     for variable in book.variables:
         categories, values = published_dimensions(manifest)[variable.name]
         if variable != _declared(variable, categories if values else ()):
-            yield f"says more of `{variable.name}` than its declared categories"
+            yield msg("says more of `{name}` than its declared categories", name=variable.name)

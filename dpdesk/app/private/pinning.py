@@ -176,14 +176,21 @@ def _unpinned(
     verb = "are" if len(lines) > 1 else "is"
     hint = "Check the lines above, which say what is detected now, and add them under [source]."
     if problem is not None:
-        hint = (
-            "Check the lines above and add them under [source]; they say what the beginning of the "
-            f"source shows, since other methods refuse it: {problem.sentence}"
+        hint = msg(
+            "Check the lines above and add them under [source]; they say what the "
+            "beginning of the source shows, since other methods refuse it: {sentence}",
+            sentence=problem.sentence,
         )
     return InputError(
         "plan.unpinned",
-        f"{where}, [source]: the key{'s' if len(lines) > 1 else ''} {named} {verb} missing; for a "
-        "private method the plan alone says how the source is read.",
+        msg(
+            "{where}, [source]: the key{value} {named} {verb} missing; for a private "
+            "method the plan alone says how the source is read.",
+            where=where,
+            value="s" if len(lines) > 1 else "",
+            named=named,
+            verb=verb,
+        ),
         hint=hint,
         details={"keys": tuple(keys), "lines": lines},
     )

@@ -353,7 +353,7 @@ def _spent_on(context: AppContext, source: str) -> str:
         with closing(Ledger.open(path, create=False)) as ledger:
             book = ledger.book
     except DpdeskError as error:
-        return f"the ledger cannot be read: {error.sentence}"
+        return msg("the ledger cannot be read: {sentence}", sentence=error.sentence)
     debits = book.debits.values()
     keys = {one.key.folded: one.key for one in debits if one.request.source == source}
     parts = [

@@ -117,7 +117,9 @@ def _elsewhere(loaded: LoadedReview, beside: Sequence[Path]) -> list[Fault]:
     if all(event.id.encode("ascii") in data for event in loaded.state.graph.events):
         return []
     places = ", ".join(str(path) for path in beside)
-    words = f"what is in {places} is not in this folder yet: have it joined there"
+    words = msg(
+        "what is in {places} is not in this folder yet: have it joined there", places=places
+    )
     return [Fault("review.elsewhere", words)]
 
 

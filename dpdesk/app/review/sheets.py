@@ -141,7 +141,7 @@ def _lines(submitted: ChecklistItem, here: Item | None) -> tuple[str, ...]:
     def found(item: ChecklistItem | Item) -> str:
         return msg("{file}: {note}", file=item.status.value, note=item.evidence)
 
-    author = f"As the author's program found it: {found(submitted)}"
+    author = msg("As the author's program found it: {found}", found=found(submitted))
     if here is None:
         return (submitted.question, "This computer knows no such check.", author)
     same = (submitted.question, found(submitted)) == (here.question, found(here))

@@ -17,6 +17,7 @@ from io import BytesIO
 from dpdesk.core.errors import StorageError
 from dpdesk.core.language.numbers import NumberMarks
 from dpdesk.core.language.templates import Template, bare_of, placeholders
+from dpdesk.core.messages import msg
 from dpdesk.core.resources import resource_files, resource_root
 
 ENGLISH = "en"
@@ -75,7 +76,11 @@ def read_catalogue(language: str, parts: tuple[str, ...]) -> Catalogue:
     except ValueError as error:
         raise StorageError(
             "resources.catalogue",
-            f"The translations to `{language}` that come with DPDesk cannot be read: {error}.",
+            msg(
+                "The translations to `{language}` that come with DPDesk cannot be read: {error}.",
+                language=language,
+                error=error,
+            ),
             hint="Install DPDesk again.",
         ) from error
 

@@ -92,7 +92,10 @@ class Eligibility:
                 attribute=self.attribute,
                 l=self.l,
             )
-        named = [f"{quoted(item.value)} has {item.rows:,}" for item in self.too_frequent]
+        named = [
+            msg("{value} has {rows:,}", value=quoted(item.value), rows=item.rows)
+            for item in self.too_frequent
+        ]
         more = len(named) - _MOST_NAMED
         shown = ", ".join(named[:_MOST_NAMED])
         if more > 0:

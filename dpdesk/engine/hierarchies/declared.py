@@ -23,7 +23,7 @@ def declared_intervals(builder: HierarchyBuilder, where: str) -> tuple[Level, ..
     That is so with `cuts`, and with `widths` between `bottom` and `top`; None otherwise. A number
     x belongs to the part ``bisect_right(cuts, x)``. Raises InputError for bad options.
     """
-    place = f"{where}, hierarchy (intervals)"
+    place = msg("{where}, hierarchy (intervals)", where=where)
     options = parse_parameters(intervals.PARAMETERS, builder.options, place)
     return intervals.declared_levels(options, place)
 

@@ -76,7 +76,7 @@ def _twice(paths: Sequence[tuple[str, tuple[str, ...]]], where: str) -> InputErr
 
 
 def _place(path: tuple[str, ...]) -> str:
-    return f"in {quoted(path[0])}" if path else "at the top"
+    return msg("in {path}", path=quoted(path[0])) if path else "at the top"
 
 
 def _check_groups(rows: Rows, where: str) -> None:
@@ -85,7 +85,9 @@ def _check_groups(rows: Rows, where: str) -> None:
         above: dict[str, str] = {}
         for row in rows:
             if above.setdefault(row[level], row[level + 1]) != row[level + 1]:
-                groups = f"{quoted(above[row[level]])} and {quoted(row[level + 1])}"
+                groups = msg(
+                    "{above} and {row}", above=quoted(above[row[level]]), row=quoted(row[level + 1])
+                )
                 raise option_error(
                     where,
                     msg(

@@ -66,17 +66,19 @@ def nested_fault(stated: object, domains: Mapping[str, tuple[str, ...]]) -> str:
         return "is no table"
     for name, levels in stated.items():
         if name not in domains or not isinstance(levels, list) or not levels:
-            return f"gives no levels of a dimension at `{str(name)[:60]}`"
+            return msg("gives no levels of a dimension at `{name}`", name=str(name)[:60])
         below: Sequence[str] = domains[name]
         for level in levels:
             if not isinstance(level, list) or len(level) != len(below):
-                return f"gives `{name}` a level that has not one label for each category"
+                return msg(
+                    "gives `{name}` a level that has not one label for each category", name=name
+                )
             if not all(isinstance(label, str) for label in level):
-                return f"gives `{name}` a label that is no text"
+                return msg("gives `{name}` a label that is no text", name=name)
             if not 1 < len(set(level)) < len(set(below)):
-                return f"gives `{name}` a level that joins nothing, or everything"
+                return msg("gives `{name}` a level that joins nothing, or everything", name=name)
             if len(set(zip(below, level, strict=True))) != len(set(below)):
-                return f"gives `{name}` a level that tears what the one below joins"
+                return msg("gives `{name}` a level that tears what the one below joins", name=name)
             below = level
     return ""
 
@@ -376,7 +378,11 @@ def _check_categories(categories: Sequence[str], place: str) -> None:
             raise _domain(place, msg("lists the category {text} twice", text=quoted(text)))
         if not _NO_TEXT.isdisjoint(text):
             raise _domain(
-                place, f"lists the category {quoted(text)}, which no text can be (NUL, U+10FFFF)"
+                place,
+                msg(
+                    "lists the category {text}, which no text can be (NUL, U+10FFFF)",
+                    text=quoted(text),
+                ),
             )
         seen.add(text)
     both = same_forms(categories)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import floor
 
 from dpdesk.core.cube_parameters import COUNT
+from dpdesk.core.messages import msg
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,11 @@ class Measure:
     @property
     def name(self) -> str:
         """A short name, such as ``"sum of income"``."""
-        return self.kind if self.kind == COUNT else f"{self.kind} of {self.column}"
+        return (
+            self.kind
+            if self.kind == COUNT
+            else msg("{kind} of {column}", kind=self.kind, column=self.column)
+        )
 
 
 def grid_steps(text: str, measure: Measure) -> int | None:

@@ -90,7 +90,7 @@ def check_names(
 
 def no_text(source: str, column: str, kind: str, row: int | None = None) -> InputError:
     """The error for values that have no text: bytes, lists, structures."""
-    place = source if row is None else f"{source}, row {row:,}"
+    place = source if row is None else msg("{source}, row {row:,}", source=source, row=row)
     details: dict[str, Any] = {"column": column}
     if row is not None:
         details["row"] = row

@@ -433,8 +433,13 @@ def _broken(raw: bytes) -> bool:
 def _no_utf8(path: Path, column: str, row: int) -> InputError:
     return InputError(
         "encoding.undecodable",
-        f"{path.name}, row {row:,}, column `{column}`: found bytes that are no text in the "
-        "encoding UTF-8.",
+        msg(
+            "{name}, row {row:,}, column `{column}`: found bytes that are no text in the "
+            "encoding UTF-8.",
+            name=path.name,
+            row=row,
+            column=column,
+        ),
         hint="Repair the value in the program that wrote the file.",
         details={"row": row, "column": column},
     )

@@ -64,7 +64,10 @@ def of_values(labels: Mapping[Any, str]) -> Iterator[Label]:
         if not isinstance(code, str):
             yield msg("the label of the value {value}", value=number_text(code)), label
             continue
-        what = f"the label of the value `{code.encode(PLAIN).decode('utf-8', 'replace')}`"
+        what = msg(
+            "the label of the value `{decode}`",
+            decode=code.encode(PLAIN).decode("utf-8", "replace"),
+        )
         yield what, label
         yield what, code
 

@@ -134,7 +134,7 @@ def _encoding(
     place = path.name
     details: dict[str, object] = {}
     if row is not None:
-        place, details["row"] = f"{place}, row {row:,}", row
+        place, details["row"] = msg("{place}, row {row:,}", place=place, row=row), row
     if column is not None:
         place, details["column"] = (
             msg("{place}, column `{column}`", place=place, column=column),

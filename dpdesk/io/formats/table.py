@@ -67,7 +67,13 @@ class Notes:
     def told(self) -> tuple[str, ...]:
         """The sentences, each with the number of further values that it stands for."""
         return tuple(
-            sentence if kind_count == 1 else f"{sentence} There are {kind_count:,} such values."
+            sentence
+            if kind_count == 1
+            else msg(
+                "{sentence} There are {kind_count:,} such values.",
+                sentence=sentence,
+                kind_count=kind_count,
+            )
             for sentence, kind_count in zip(self.sentences, self._kinds.values(), strict=True)
         )
 
@@ -80,7 +86,7 @@ def listed(names: Sequence[str]) -> str:
 
 def damaged(name: str, what: str, row: int | None = None) -> DpdeskError:
     """The error for a file that breaks off or is no file of its kind."""
-    place = name if row is None else f"{name}, row {row:,}"
+    place = name if row is None else msg("{name}, row {row:,}", name=name, row=row)
     return InputError(
         "read.damaged",
         msg("{path}: {reason}.", path=place, reason=what),

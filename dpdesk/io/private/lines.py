@@ -18,6 +18,7 @@ import numpy as np
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.io.csvload import CHECK
 from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.sniff import codec_name
@@ -73,11 +74,19 @@ def line_codec(encoding: str, name: str) -> str:
     if codec == "utf-8-sig":
         return "utf-8"
     if codec.startswith(_STATEFUL) or codec in _NO_ORDER:
-        hint = f"Name {codec}-le or {codec}-be." if codec in _NO_ORDER else "Save it as UTF-8."
+        hint = (
+            msg("Name {codec}-le or {codec}-be.", codec=codec)
+            if codec in _NO_ORDER
+            else "Save it as UTF-8."
+        )
         raise InputError(
             "encoding.state",
-            f"{name}: in the encoding {encoding}, the beginning of a file changes how its lines "
-            "are read, which no private method allows.",
+            msg(
+                "{name}: in the encoding {encoding}, the beginning of a file changes how its "
+                "lines are read, which no private method allows.",
+                name=name,
+                encoding=encoding,
+            ),
             hint=hint,
             details={"encoding": encoding},
         )

@@ -214,8 +214,11 @@ def _head(
         if set(names) != {column for column, _ in spec.types}:
             raise InputError(
                 "source.types",
-                f"{name}: without a header, `types` declares every column (`column_1`, "
-                "`column_2` and so on), which tells how many fields a line has.",
+                msg(
+                    "{name}: without a header, `types` declares every column (`column_1`, "
+                    "`column_2` and so on), which tells how many fields a line has.",
+                    name=name,
+                ),
                 details={"key": "types"},
             )
         return names, len(names)
@@ -232,8 +235,12 @@ def _head(
     if fields is None:
         raise InputError(
             "csv.quote",
-            f"{name}, line {lines.number}: the header has a quote that does not end on its line, "
-            "and for a private method each line is a record.",
+            msg(
+                "{name}, line {number}: the header has a quote that does not end on its "
+                "line, and for a private method each line is a record.",
+                name=name,
+                number=lines.number,
+            ),
             hint='Name the right `quote` under [source], or none: `quote = ""`.',
             details={"line": lines.number},
         )

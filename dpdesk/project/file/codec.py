@@ -145,12 +145,12 @@ def decode(raw: object, kind: Any, parts: PartReader) -> Any:
 def _decode_items(raw: object, origin: Any, inner: tuple[Any, ...], parts: PartReader) -> Any:
     raw = _short(raw, parts)
     if not isinstance(raw, list):
-        raise CodecError(f"found {type(raw).__name__}, expected a list")
+        raise CodecError(msg("found {name}, expected a list", name=type(raw).__name__))
     if origin is frozenset:
         return frozenset(decode(item, inner[0], parts) for item in raw)
     kinds = _each(inner, raw)
     if len(kinds) != len(raw):
-        raise CodecError(f"found {len(raw)} items, expected {len(kinds)}")
+        raise CodecError(msg("found {raw} items, expected {kinds}", raw=len(raw), kinds=len(kinds)))
     return tuple(decode(item, one, parts) for item, one in zip(raw, kinds, strict=True))
 
 
@@ -168,7 +168,7 @@ def _decode_single(raw: object, kind: Any, parts: PartReader) -> Any:
         raise CodecError(msg("found a text that is no {name}", name=kind.__name__)) from error
     if _is_stored_class(kind):
         return _decode_dataclass(_table(raw), kind, parts)
-    raise CodecError(f"{kind} is no type that a project keeps")
+    raise CodecError(msg("{kind} is no type that a project keeps", kind=kind))
 
 
 def _decode_plain(raw: object, kinds: tuple[Any, ...], parts: PartReader) -> object:
@@ -189,7 +189,13 @@ def _decode_union(raw: object, kinds: tuple[Any, ...], parts: PartReader) -> Any
     if isinstance(raw, dict) and _TYPE in raw:
         name = _typed(raw[_TYPE], str)
         if name not in classes:
-            raise CodecError(f"found the unknown type {name[:40]}, expected {_names_of(kinds)}")
+            raise CodecError(
+                msg(
+                    "found the unknown type {name}, expected {names_of}",
+                    name=name[:40],
+                    names_of=_names_of(kinds),
+                )
+            )
         fields = {key: item for key, item in raw.items() if key != _TYPE}
         return _decode_dataclass(fields, classes[name], parts)
     if isinstance(raw, dict) and len(classes) == 1 and not any(key[:1] == "$" for key in raw):
@@ -202,13 +208,15 @@ def _decode_dataclass(table: dict[str, object], kind: Any, parts: PartReader) ->
     fields = {field.name: field for field in dataclasses.fields(kind)}
     unknown = [key for key in table if key not in fields]
     if unknown:
-        raise CodecError(f"{kind.__name__} has no field {unknown[0][:40]}")
+        raise CodecError(
+            msg("{name} has no field {unknown}", name=kind.__name__, unknown=unknown[0][:40])
+        )
     values = {}
     for name, field in fields.items():
         if name in table:
             values[name] = decode(table[name], hints[name], parts)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            raise CodecError(f"{kind.__name__} lacks the field {name}")
+            raise CodecError(msg("{name} lacks the field {name2}", name=kind.__name__, name2=name))
     return kind(**values)
 
 
@@ -251,7 +259,7 @@ def _each(inner: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
 
 def _table(raw: object) -> dict[str, object]:
     if not isinstance(raw, dict):
-        raise CodecError(f"found {type(raw).__name__}, expected a table")
+        raise CodecError(msg("found {name}, expected a table", name=type(raw).__name__))
     return raw
 
 

@@ -73,7 +73,7 @@ def decode_free(raw: object, parts: PartReader) -> object:
     if mark is None:
         return MappingProxyType({key: decode_free(item, parts) for key, item in raw.items()})
     if len(raw) != 1 or mark not in _MARKED:
-        raise CodecError(f"found the unknown mark {mark[:20]}")
+        raise CodecError(msg("found the unknown mark {mark}", mark=mark[:20]))
     return _MARKED[mark](raw[mark], parts)
 
 

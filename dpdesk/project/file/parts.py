@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jsontext import read_json
+from dpdesk.core.messages import msg
 
 LARGEST_PART = 1 << 30
 _SLICE = 1_000
@@ -152,12 +153,14 @@ class PartSource:
             head, body = self._parts(name)
             kind, shape = head.get("array"), head.get("shape")
             if kind not in _TYPES or not isinstance(shape, list):
-                raise PartError(f"the part {name[:8]} is no array")
+                raise PartError(msg("the part {name} is no array", name=name[:8]))
             try:
                 # A copy, since kernels are compiled for arrays that may be written.
                 array = np.frombuffer(body, dtype=np.dtype(str(kind))).reshape(shape).copy()
             except (ValueError, TypeError) as error:
-                raise PartError(f"the part {name[:8]} is an array of another size") from error
+                raise PartError(
+                    msg("the part {name} is an array of another size", name=name[:8])
+                ) from error
             self._arrays[name] = array
         self.used.add(name)
         return self._arrays[name]
@@ -172,7 +175,7 @@ class PartSource:
                 or not isinstance(levels, list)
                 or not isinstance(codes, list)
             ):
-                raise PartError(f"the part {name[:8]} is no hierarchy")
+                raise PartError(msg("the part {name} is no hierarchy", name=name[:8]))
             labels = tuple(self._labels(str(level)) for level in levels)
             parents = tuple(self.array(str(code)) for code in codes)
             self.hierarchies[name] = _checked(Hierarchy(attribute, labels, parents), name)
@@ -184,7 +187,7 @@ class PartSource:
             found = self.items(name)
             texts = tuple(text for text in found if isinstance(text, str))
             if len(texts) != len(found):
-                raise PartError(f"the part {name[:8]} holds no texts")
+                raise PartError(msg("the part {name} holds no texts", name=name[:8]))
             self._texts[name] = texts
         self.used.add(name)
         return self._texts[name]
@@ -196,22 +199,22 @@ class PartSource:
         for line in body.splitlines():
             found = _json(line, name)
             if not isinstance(found, list):
-                raise PartError(f"the part {name[:8]} holds no list")
+                raise PartError(msg("the part {name} holds no list", name=name[:8]))
             items += found
         if head.get("items") != len(items):
-            raise PartError(f"the part {name[:8]} holds another number of values")
+            raise PartError(msg("the part {name} holds another number of values", name=name[:8]))
         self.used.add(name)
         return items
 
     def _parts(self, name: str) -> tuple[dict[str, object], bytes]:
         stored = self._load(name)
         if stored is None:
-            raise PartError(f"the part {name[:8]} is missing")
+            raise PartError(msg("the part {name} is missing", name=name[:8]))
         body = _unpacked(stored, name)
         line, mark, rest = body.partition(b"\n")
         head = _json(line, name)
         if not isinstance(head, dict) or (not mark):
-            raise PartError(f"the part {name[:8]} has no head")
+            raise PartError(msg("the part {name} has no head", name=name[:8]))
         return head, rest
 
 
@@ -224,13 +227,13 @@ def _unpacked(stored: bytes, name: str) -> bytes:
             size += len(piece)
             pieces.append(piece)
             if size > LARGEST_PART:
-                raise PartError(f"the part {name[:8]} is too large")
+                raise PartError(msg("the part {name} is too large", name=name[:8]))
         rest = unpacker.flush()
     except zlib.error as error:
-        raise PartError(f"the part {name[:8]} is damaged") from error
+        raise PartError(msg("the part {name} is damaged", name=name[:8])) from error
     digest.update(rest)
     if digest.hexdigest() != name or not unpacker.eof:
-        raise PartError(f"the part {name[:8]} is damaged")
+        raise PartError(msg("the part {name} is damaged", name=name[:8]))
     return b"".join([*pieces, rest])
 
 
@@ -238,7 +241,7 @@ def _json(line: bytes, name: str) -> object:
     try:
         return read_json(line)
     except ValueError as error:
-        raise PartError(f"the part {name[:8]} is no text") from error
+        raise PartError(msg("the part {name} is no text", name=name[:8])) from error
 
 
 def _checked(found: Hierarchy, name: str) -> Hierarchy:
@@ -250,5 +253,7 @@ def _checked(found: Hierarchy, name: str) -> Hierarchy:
         for level, codes in enumerate(found.parents)
     )
     if not fits:
-        raise PartError(f"the part {name[:8]} is a hierarchy that does not fit together")
+        raise PartError(
+            msg("the part {name} is a hierarchy that does not fit together", name=name[:8])
+        )
     return found

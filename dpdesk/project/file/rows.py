@@ -78,10 +78,22 @@ def from_text(
         raise CodecError("a document is no table")
     version = found.pop("format", None)
     if version != DOCUMENT_FORMAT:
-        raise CodecError(f"a document has the format {version!r}, expected {DOCUMENT_FORMAT}")
+        raise CodecError(
+            msg(
+                "a document has the format {version!r}, expected {document_format}",
+                version=version,
+                document_format=DOCUMENT_FORMAT,
+            )
+        )
     for key in (*keys, *found):
         if key not in optional and (key in keys) != (key in found):
-            raise CodecError(f"a document {'lacks' if key in keys else 'has'} the key {key[:40]}")
+            raise CodecError(
+                msg(
+                    "a document {value} the key {key}",
+                    value="lacks" if key in keys else "has",
+                    key=key[:40],
+                )
+            )
     return found
 
 

@@ -513,7 +513,7 @@ def _hash_of(connection: sqlite3.Connection, number: int) -> str:
 def _fault(entry: LedgerEntry, number: int, previous: str) -> str:
     """What is wrong with the entry that should follow number ``number``; empty when nothing."""
     if entry.n != number + 1:
-        return f"{entry.n - number - 1:,} missing before entry {entry.n:,}"
+        return msg("{n:,} missing before entry {n2:,}", n=entry.n - number - 1, n2=entry.n)
     if entry.hash != entry.expected_hash():
         return "what the entry says was changed"
     if entry.previous != previous:

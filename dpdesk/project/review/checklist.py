@@ -89,7 +89,7 @@ def _drawn(case: Case) -> Answer:
     text += "".join(_rarest(case, name) for name in names)
     minimum = case.policy.whole("minimum_l")
     if minimum is not None and size < minimum:
-        text += f" The policy asks for ℓ of {minimum:,} or more."
+        text += msg(" The policy asks for ℓ of {minimum:,} or more.", minimum=minimum)
         return Answer(Status.FAIL, text, Basis.MANIFEST, msg("Set l to {n:,} or more.", n=minimum))
     advice = "Judge whether so large a chance is harmless for the rarest value."
     return Answer(Status.REVIEW, text, Basis.MANIFEST, advice)
@@ -101,7 +101,11 @@ def _rarest(case: Case, name: str) -> str:
     share = each.get("belief_before_rarest") if isinstance(each, Mapping) else None
     if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
         return ""
-    return f" Before, the rarest value of {named([name])} had {format_figure(share, 'share')}."
+    return msg(
+        " Before, the rarest value of {value} had {format_figure}.",
+        value=named([name]),
+        format_figure=format_figure(share, "share"),
+    )
 
 
 def _apart(case: Case) -> Answer:
@@ -118,7 +122,7 @@ def _apart(case: Case) -> Answer:
     )
     minimum = case.policy.whole("minimum_l")
     if minimum is not None and size < minimum:
-        text += f" The policy asks for ℓ of {minimum:,} or more."
+        text += msg(" The policy asks for ℓ of {minimum:,} or more.", minimum=minimum)
         return Answer(Status.FAIL, text, Basis.MANIFEST, msg("Set l to {n:,} or more.", n=minimum))
     advice = "Judge whether so few values are harmless to be narrowed down to."
     return Answer(Status.REVIEW, text, Basis.MANIFEST, advice)
@@ -296,9 +300,11 @@ def _known(case: Case) -> Answer | None:
     """Arises only for a method that leaves something out of what it says, or contradicts itself."""
     unsaid, spent = case.facts.about.unsaid, spent_epsilon(case)
     if not unsaid and spent is not None and case.facts.about.spends is False:
-        text = (
-            f"The release states ε = {number_text(spent)}, and the method "
-            f"`{case.facts.release.method}` says that it spends nothing of a privacy budget."
+        text = msg(
+            "The release states ε = {spent}, and the method `{method}` says that it "
+            "spends nothing of a privacy budget.",
+            spent=number_text(spent),
+            method=case.facts.release.method,
         )
         return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
     if not unsaid:
@@ -327,7 +333,11 @@ def _verified(case: Case) -> Answer:
         )
         text = msg("Checking the release failed: {what}.", what=found)
         return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
-    confirmed = f"{len(report.confirmed()):,} of {number_of(len(report.claims), 'claim')}"
+    confirmed = msg(
+        "{confirmed:,} of {claims}",
+        confirmed=len(report.confirmed()),
+        claims=number_of(len(report.claims), "claim"),
+    )
     unlike = report.not_checked()
     if unlike:
         text = msg(
@@ -466,22 +476,41 @@ def _mode(case: Case) -> Answer:
     if protocol is None:
         text = "A locked protocol was to be applied, but it is not at hand."
         return Answer(Status.FAIL, text, Basis.FILES, "Give the file of the protocol.")
-    name = f"the locked protocol {protocol.id[:16]}…"
+    name = msg("the locked protocol {id}…", id=protocol.id[:16])
     if protocol.signature in (Signature.BAD, Signature.REVOKED):
-        text = f"The signature of {name} {protocol.signature.value}."
+        text = msg("The signature of {name} {value}.", name=name, value=protocol.signature.value)
         if protocol.signature is Signature.REVOKED:
-            text = f"The signature of {name}, by {protocol.signer}, is {protocol.signature.value}."
+            text = msg(
+                "The signature of {name}, by {signer}, is {value}.",
+                name=name,
+                signer=protocol.signer,
+                value=protocol.signature.value,
+            )
         return Answer(Status.FAIL, text, Basis.FILES, "Ask for a protocol that is signed afresh.")
     if protocol.differences:
         more = len(protocol.differences) - 1
         also = msg(" ({more:,} more)", more=more) if more else ""
-        text = f"The release departs from {name}: {protocol.differences[0]}{also}."
+        text = msg(
+            "The release departs from {name}: {differences}{also}.",
+            name=name,
+            differences=protocol.differences[0],
+            also=also,
+        )
         advice = "Apply the protocol as it is, or submit the change as a new protocol."
         return Answer(Status.FAIL, text, Basis.EVIDENCE, advice)
-    text = f"The plan is {name}, signed by {protocol.signer}, but for source and title."
+    text = msg(
+        "The plan is {name}, signed by {signer}, but for source and title.",
+        name=name,
+        signer=protocol.signer,
+    )
     if protocol.signature is not Signature.TRUSTED:
         advice = "Check the signer's key, and add it to the trust list if it is right."
-        return Answer(Status.REVIEW, f"{text} Its key is not trusted here.", Basis.FILES, advice)
+        return Answer(
+            Status.REVIEW,
+            msg("{text} Its key is not trusted here.", text=text),
+            Basis.FILES,
+            advice,
+        )
     return Answer(Status.PASS, text, Basis.EVIDENCE)
 
 
@@ -511,7 +540,10 @@ def _epsilon(case: Case) -> Answer | None:
         text = msg("The method `{method}` spends no ε.", method=release.method)
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     if case.facts.about.spends is None:
-        text = f"The method `{release.method}` does not say what it spends of a privacy budget."
+        text = msg(
+            "The method `{method}` does not say what it spends of a privacy budget.",
+            method=release.method,
+        )
         return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
     if spent is None:
         text = "The manifest states no ε, so it cannot be checked against the limit."
@@ -531,7 +563,7 @@ def _threshold(case: Case) -> Answer | None:
         return None
     values = [rule.get("n") for rule in _rules(case, "threshold")]
     least = [number for value in values if (number := exact_number(value)) is not None]
-    asked = f"n = {limit:,} or more"
+    asked = msg("n = {limit:,} or more", limit=limit)
     return _table_rule(case, max(least, default=None), lambda n: n >= limit, "threshold", asked)
 
 
@@ -540,7 +572,7 @@ def _dominance(case: Case) -> Answer | None:
     if not isinstance(limit, Mapping):
         return None
     n, k = exact_number(limit["n"]), _as_percent(exact_number(limit["k"]))
-    asked = f"n = {n}, k = {number_text(k or Fraction(0))} % or stricter"
+    asked = msg("n = {n}, k = {value} % or stricter", n=n, value=number_text(k or Fraction(0)))
     shares = [
         share
         for rule in _rules(case, "dominance")
@@ -564,16 +596,23 @@ def _table_rule(
 ) -> Answer:
     method = case.facts.release.method
     if method != _TABLE and case.facts.about.content is None:
-        text = f"The method `{method}` does not say what it releases."
+        text = msg("The method `{method}` does not say what it releases.", method=method)
         return Answer(Status.FAIL, text, Basis.MANIFEST, ASK_ABOUT)
     if method != _TABLE:
-        text = f"The method `{method}` publishes no table of cells."
+        text = msg("The method `{method}` publishes no table of cells.", method=method)
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     shown = "no such rule" if found is None else number_text(found)
-    text = f"The plan's {rule} rule: {shown}; the policy asks for {asked}."
+    text = msg(
+        "The plan's {rule} rule: {shown}; the policy asks for {asked}.",
+        rule=rule,
+        shown=shown,
+        asked=asked,
+    )
     passes = found is not None and fits(found)
     status = Status.PASS if passes else Status.FAIL
-    return Answer(status, text, Basis.EVIDENCE, f"Make the {rule} rule of the plan stricter.")
+    return Answer(
+        status, text, Basis.EVIDENCE, msg("Make the {rule} rule of the plan stricter.", rule=rule)
+    )
 
 
 def _rules(case: Case, name: str) -> list[Mapping[str, object]]:

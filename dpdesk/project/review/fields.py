@@ -59,7 +59,12 @@ class Fields:
         """A table below this one, of at most ``most`` keys."""
         below = Fields(self.raw.get(key), self.name(key))
         if most is not None and len(below.raw) > most:
-            raise self.bad(key, f"has {len(below.raw):,} entries, expected at most {most:,}")
+            raise self.bad(
+                key,
+                msg(
+                    "has {raw:,} entries, expected at most {most:,}", raw=len(below.raw), most=most
+                ),
+            )
         return below
 
     def text(self, key: str, most: int = LONGEST_COMMENT, *, lines: bool = True) -> str:
@@ -92,7 +97,7 @@ class Fields:
         """A list of different codes in ascending order."""
         value = self.raw.get(key)
         if not isinstance(value, list) or len(value) > most:
-            raise self.bad(key, f"is no list of at most {most} codes")
+            raise self.bad(key, msg("is no list of at most {most} codes", most=most))
         if not all(is_hash(item) for item in value) or sorted(set(value)) != value:
             raise self.bad(key, "is no list of different SHA-256 codes in ascending order")
         return tuple(value)
@@ -140,7 +145,9 @@ def canonical_of(raw: Mapping[str, object]) -> bytes:
     try:
         return canonical_json(raw)
     except (ValueError, TypeError) as error:
-        raise BadFieldError(f"it has no canonical form ({shown(str(error), 60)})") from error
+        raise BadFieldError(
+            msg("it has no canonical form ({error})", error=shown(str(error), 60))
+        ) from error
 
 
 def kind_of(value: object) -> str:

@@ -131,7 +131,11 @@ def _forbidden(case: Case, table: TableFacts) -> Answer:
         )
         return Answer(Status.FAIL, text, _TABLE, "Leave the column out.")
     columns = number_of(len(table.columns), "published column")
-    return Answer(Status.PASS, f"None of the {columns} is one that the policy forbids.", _TABLE)
+    return Answer(
+        Status.PASS,
+        msg("None of the {columns} is one that the policy forbids.", columns=columns),
+        _TABLE,
+    )
 
 
 def _required(case: Case, table: TableFacts) -> Answer | None:

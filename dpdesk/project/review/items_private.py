@@ -157,7 +157,7 @@ def _left_out(case: Case) -> Answer:
     if _is_graph(case):
         text = _edges_left_out(rows, lost, cut, facts)
     if whose:
-        text += f" Nor were {whose:,} that do not say whose they are."
+        text += msg(" Nor were {whose:,} that do not say whose they are.", whose=whose)
     text += _moved(case, facts)
     strange = _too_many(case, facts, rows, lost)
     if strange:
@@ -202,12 +202,17 @@ def _moved(case: Case, facts: Iterable[Mapping[str, Any]]) -> str:
         return ""
     most = _strangers(facts)
     moved = sorted(((rows, name) for name, rows in most.items() if name in takers), reverse=True)
-    told = [f"{rows:,} by {named([name])}" for rows, name in moved]
+    told = [msg("{rows:,} by {value}", rows=rows, value=named([name])) for rows, name in moved]
     if not told:
         return ""
     to = "rows were moved to a declared category for all other values"
     if len(told) > 2:
-        return f" In {len(told):,} columns, {to}, most of them {told[0]}."
+        return msg(
+            " In {told:,} columns, {to}, most of them {told2}.",
+            told=len(told),
+            to=to,
+            told2=told[0],
+        )
     return f" In {'one column' if len(told) == 1 else 'two columns'}, {to}: {' and '.join(told)}."
 
 
@@ -352,9 +357,10 @@ def _budget(case: Case) -> Answer:
     )
     others = budget.elsewhere
     if others:
-        text += (
-            f" Other ledgers of this computer hold debits on the same people or file that this one "
-            f"does not count: {len(others):,}."
+        text += msg(
+            " Other ledgers of this computer hold debits on the same people or file that "
+            "this one does not count: {others:,}.",
+            others=len(others),
         )
     advice = "Judge whether that, with what was spent on these people before, is little enough."
     return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)

@@ -237,7 +237,7 @@ def _homogeneous(case: Case, table: TableFacts) -> Answer:
     if limit is None:
         return Answer(Status.REVIEW, text, _TABLE, advice)
     over = Fraction(hit[0].facts.homogeneous_rows, table.rows) > limit
-    text += f" The policy allows {percent(limit)} of the rows."
+    text += msg(" The policy allows {percent} of the rows.", percent=percent(limit))
     return Answer(Status.FAIL if over else Status.PASS, text, _TABLE, advice)
 
 
@@ -260,9 +260,11 @@ def _dominated(spreads: Sequence[_Spread], table: TableFacts) -> str:
     if not worst.facts.dominated_rows:
         return ""
     classes = number_of(worst.facts.dominated_classes, "class", "classes")
-    return (
-        f" In {classes} more, {part(worst.facts.dominated_rows, table.rows)}, one value of "
-        f"{quoted(worst.column.name)} has nine tenths or more."
+    return msg(
+        " In {classes} more, {part}, one value of {name} has nine tenths or more.",
+        classes=classes,
+        part=part(worst.facts.dominated_rows, table.rows),
+        name=quoted(worst.column.name),
     )
 
 
@@ -326,7 +328,7 @@ def _lacking(column: ColumnFacts) -> str:
     """A column with its missing values, and how many of them its source declared so."""
     text = f"{quoted(column.name)} {column.missing:,}"
     if column.user_missing:
-        text += f", of which user-missing {column.user_missing:,}"
+        text += msg(", of which user-missing {user_missing:,}", user_missing=column.user_missing)
     return text
 
 

@@ -442,7 +442,13 @@ def _modes(value: ParameterValue, where: str) -> tuple[Mode, ...]:
     expected = " and ".join(f"`{mode.value}`" for mode in MODES)
     if not value.items or not set(value.items) <= {mode.value for mode in MODES}:
         found = list(value.items)
-        raise _invalid("allowed", found, f"one or both of {expected}", f"{where}, [modes]", "modes")
+        raise _invalid(
+            "allowed",
+            found,
+            msg("one or both of {expected}", expected=expected),
+            f"{where}, [modes]",
+            "modes",
+        )
     return tuple(mode for mode in MODES if mode.value in value.items)
 
 

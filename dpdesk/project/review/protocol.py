@@ -218,24 +218,28 @@ def _role_differences(protocol: Protocol, found: Mapping[str, str]) -> Iterator[
     for name, role in known.items():
         if name not in found:
             near = nearest(name, [other for other in found if other not in known])
-            renamed = f"; is it `{near}` now?" if near else ""
+            renamed = msg("; is it `{near}` now?", near=near) if near else ""
             yield msg("the source has no column `{name}`{renamed}", name=name, renamed=renamed)
         elif found[name] != role:
-            yield f"`{name}` is {found[name]}, not {role}"
+            yield msg("`{name}` is {found}, not {role}", name=name, found=found[name], role=role)
     for name in found:
         if name not in known:
-            yield f"the column `{name}` is not in the protocol"
+            yield msg("the column `{name}` is not in the protocol", name=name)
 
 
 def _hierarchy_differences(protocol: Protocol, found: Mapping[str, object]) -> Iterator[str]:
     for name in sorted({*protocol.hierarchies, *map(str, found)}):
         if name not in protocol.hierarchies:
-            yield f"`{name}` has a hierarchy, and none in the protocol"
+            yield msg("`{name}` has a hierarchy, and none in the protocol", name=name)
             continue
         rows, ours = found.get(name), protocol.hierarchies[name]
         there = as_rows(rows)
         if there != ours:
-            yield f"the hierarchy of `{name}` is another{_how_rows_differ(ours, there)}"
+            yield msg(
+                "the hierarchy of `{name}` is another{how_rows_differ}",
+                name=name,
+                how_rows_differ=_how_rows_differ(ours, there),
+            )
 
 
 def _how_rows_differ(ours: Rows, there: Rows | None) -> str:
@@ -259,22 +263,34 @@ def _plan_differences(protocol: Protocol, release: ReleaseFacts) -> Iterator[str
     for key in (*protocol.protection, *(key for key in found if key not in protocol.protection)):
         ours, there = protocol.protection.get(key), found.get(key)
         if ours is None:
-            yield f"`{key}` is {show(there)}, which the protocol does not give"
+            yield msg(
+                "`{key}` is {there}, which the protocol does not give", key=key, there=show(there)
+            )
         elif there is None:
-            yield f"`{key}` is not given, where the protocol has {show(ours)}"
+            yield msg(
+                "`{key}` is not given, where the protocol has {ours}", key=key, ours=show(ours)
+            )
         elif ours != there:
-            yield f"`{key}` is {show(there)}, not {show(ours)}"
+            yield msg("`{key}` is {there}, not {ours}", key=key, there=show(there), ours=show(ours))
     budget = plan.get("budget")
     if (freeze_table(budget) if isinstance(budget, Mapping) else None) != protocol.budget:
         yield "`[budget]` is another"
     source = plan.get("source")
     codes = source.get("missing", [""]) if isinstance(source, Mapping) else None
     if codes != list(protocol.missing):
-        yield f"the missing codes are {_shown(codes)}, not {_shown(list(protocol.missing))}"
+        yield msg(
+            "the missing codes are {shown}, not {shown2}",
+            shown=_shown(codes),
+            shown2=_shown(list(protocol.missing)),
+        )
     reading = release.evidence.source.reading
     decimal = reading.get("decimal")
     if decimal != protocol.decimal:
-        yield f"the decimal mark is {_shown(decimal)}, not {_shown(protocol.decimal)}"
+        yield msg(
+            "the decimal mark is {shown}, not {shown2}",
+            shown=_shown(decimal),
+            shown2=_shown(protocol.decimal),
+        )
 
 
 def _type_differences(protocol: Protocol, table: TableFacts | None) -> Iterator[str]:
@@ -284,7 +300,12 @@ def _type_differences(protocol: Protocol, table: TableFacts | None) -> Iterator[
         if column is None or column.role is Role.QUASI_IDENTIFIER or column.type is None:
             continue
         if not same_type(column.type, found.type):
-            yield f"`{found.name}` holds {found.type.value} values, not {column.type.value}"
+            yield msg(
+                "`{name}` holds {value} values, not {value2}",
+                name=found.name,
+                value=found.type.value,
+                value2=column.type.value,
+            )
 
 
 def same_type(one: ColumnType, other: ColumnType) -> bool:

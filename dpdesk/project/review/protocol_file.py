@@ -287,7 +287,7 @@ def _rows(hierarchies: Fields, name: str) -> Rows:
     rows = as_rows(hierarchies.raw[name])
     if rows is None:
         raise hierarchies.bad(name, "is no list of rows of texts")
-    Hierarchy.from_rows(name, rows, f"the hierarchy of `{shown(name, 60)}`")
+    Hierarchy.from_rows(name, rows, msg("the hierarchy of `{name}`", name=shown(name, 60)))
     return rows
 
 

@@ -91,7 +91,10 @@ class Receipts:
         try:
             return _read(root, read_small(path, 2 * LARGEST_REVIEW))
         except (UnreadableJsonError, DpdeskError) as error:
-            return ReceiptBook(root, problem=f"{path}: the receipts are damaged: {error}")
+            return ReceiptBook(
+                root,
+                problem=msg("{path}: the receipts are damaged: {error}", path=path, error=error),
+            )
 
     def record(self, state: ReviewState) -> ReceiptBook:
         """Remember the events of a state that are signed by trusted keys.

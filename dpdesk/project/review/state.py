@@ -234,7 +234,11 @@ class Reading:
             return "reveal.commitment", "the vote is not the one that the ballot committed to"
         if problems := problems_of(payload.vote, current.submission):
             where = problems[0].item or problems[0].path
-            return "reveal.vote", f"the vote breaks the rules: {where} {problems[0].reason}"
+            return "reveal.vote", msg(
+                "the vote breaks the rules: {where} {reason}",
+                where=where,
+                reason=problems[0].reason,
+            )
         return self._closing(event, payload, current, ballots)
 
     def _closing(
@@ -329,7 +333,11 @@ def _different(
 
 
 def _pair_fault(code: str, one: Event, other: Event, reason: str) -> Fault:
-    return Fault(code, f"{one.words} and {other.words}: {reason}", other.id)
+    return Fault(
+        code,
+        msg("{words} and {words2}: {reason}", words=one.words, words2=other.words, reason=reason),
+        other.id,
+    )
 
 
 def _in_round(fault: Fault, current: RoundFacts) -> Fault:

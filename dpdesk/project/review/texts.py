@@ -136,7 +136,7 @@ def _person_fault(text: str) -> str:
     for char in text:
         kind = unicodedata.category(char)
         if char not in _PERSON_MARKS and (kind[0] not in "LMN" or ord(char) in _UNSEEN):
-            return f"it holds the character U+{ord(char):04X}, expected letters"
+            return msg("it holds the character U+{ord:04X}, expected letters", ord=ord(char))
     if unicodedata.normalize("NFKC", text) != text:
         return "it holds letters of a special form, expected plain ones"
     for word in re.split(r"[ .,\-()/&_@+]+", text):
@@ -169,7 +169,7 @@ def text_fault(value: object, longest: int = LONGEST_COMMENT, *, lines: bool = T
         if char in "\n\t" and lines:
             continue
         if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or ord(char) in _TURNING:
-            return f"holds the character U+{ord(char):04X}"
+            return msg("holds the character U+{ord:04X}", ord=ord(char))
     return ""
 
 

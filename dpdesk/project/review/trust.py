@@ -207,7 +207,7 @@ def parse_trust(data: bytes, name: str, *, weigh_keys: bool = True) -> TrustList
     entries = tuple(_entry(item, name, number) for number, item in enumerate(items, start=1))
     for entry in entries if weigh_keys else ():
         if fault := key_fault(entry.key):
-            raise _damaged(name, f"`key` of {entry.person} {fault}")
+            raise _damaged(name, msg("`key` of {person} {fault}", person=entry.person, fault=fault))
     if entries != _sorted(entries) or len({item.key for item in entries}) != len(entries):
         raise _damaged(name, "a key comes twice, or the entries are not in their order")
     return _without_look_alikes(entries)
@@ -337,10 +337,10 @@ def _entry(raw: object, name: str, number: int) -> TrustEntry:
         "added",
         "revoked",
     }:
-        raise _damaged(name, f"{where} is no entry of a person and a key")
+        raise _damaged(name, msg("{where} is no entry of a person and a key", where=where))
     person, key, added = raw["person"], raw["key"], parse_time(raw["added"])
     if not isinstance(person, str) or not is_person(person) or added is None:
-        raise _damaged(name, f"{where} has a person or a date that cannot be used")
+        raise _damaged(name, msg("{where} has a person or a date that cannot be used", where=where))
     if not isinstance(key, str) or not is_hex(key, 32) or raw["fingerprint"] != fingerprint_of(key):
         raise _damaged(
             name, msg("the fingerprint of {person} is not that of the key", person=person)
@@ -352,11 +352,11 @@ def _revocation(raw: object, name: str, where: str) -> Revocation | None:
     if raw is None:
         return None
     if not isinstance(raw, dict) or set(raw) != {"time", "kind", "reason"}:
-        raise _damaged(name, f"{where} has a revocation that cannot be read")
+        raise _damaged(name, msg("{where} has a revocation that cannot be read", where=where))
     time, kind, reason = parse_time(raw["time"]), raw["kind"], raw["reason"]
     known = isinstance(kind, str) and kind in {item.value for item in RevokedAs}
     if time is None or not known or text_fault(reason, LONGEST_REASON, lines=False):
-        raise _damaged(name, f"{where} has a revocation that cannot be read")
+        raise _damaged(name, msg("{where} has a revocation that cannot be read", where=where))
     return Revocation(time, RevokedAs(kind), reason)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from dpdesk.core.messages import msg
 from dpdesk.project.review.fields import BadFieldError, Fields
 from dpdesk.project.review.texts import says_something, shown, text_fault
 
@@ -122,7 +123,7 @@ def read_vote(fields: Fields) -> Vote:
 def item_id(fields: Fields, key: str) -> str:
     """A key that is the id of a checklist item. Raises BadFieldError."""
     if not key or text_fault(key, LONGEST_ITEM, lines=False):
-        raise BadFieldError(f"`{fields.name(shown(key, 60))}` is no name of an item")
+        raise BadFieldError(msg("`{name}` is no name of an item", name=fields.name(shown(key, 60))))
     return key
 
 
@@ -131,9 +132,13 @@ def file_path(fields: Fields, key: str) -> str:
     parts = key.split("/")
     plain = not text_fault(key, LONGEST_PATH, lines=False) and "\\" not in key
     if not plain or len(parts) < 2 or parts[0] not in ("public", "internal"):
-        raise BadFieldError(f"`{fields.name(shown(key, 60))}` is no path in a release folder")
+        raise BadFieldError(
+            msg("`{name}` is no path in a release folder", name=fields.name(shown(key, 60)))
+        )
     if any(part in ("", ".", "..") for part in parts) or key == "internal/review.json":
-        raise BadFieldError(f"`{fields.name(shown(key, 60))}` is no path of a file to be signed")
+        raise BadFieldError(
+            msg("`{name}` is no path of a file to be signed", name=fields.name(shown(key, 60)))
+        )
     return key
 
 

@@ -128,7 +128,7 @@ def evidence_fault(
         return "gives no `result`"
     for key, value in stated.items():
         if result.get(key) != value:
-            return f"`{key}` of its result is not the one of the manifest"
+            return msg("`{key}` of its result is not the one of the manifest", key=key)
     source = evidence.get("source")
     if not isinstance(source, Mapping) or source.get("rows") != published.rows:
         return "its source has another number of rows than the release"
@@ -161,7 +161,9 @@ def _claim_of(manifest: Mapping[str, object], published: PublishedTable) -> Clai
     for name in published.columns[:-1]:
         if name not in listed:
             claim = "every column of the table has one role"
-            return ClaimCheck(claim, _FAILED, f"the guarantee gives `{name}` no role", ROWS)
+            return ClaimCheck(
+                claim, _FAILED, msg("the guarantee gives `{name}` no role", name=name), ROWS
+            )
     return Claimed(size, names[0], {name: listed[name] for name in published.columns[:-1]})
 
 
@@ -174,7 +176,9 @@ def _words_check(manifest: Mapping[str, object], claimed: Claimed, worded: Worde
             facts[key] = names
     wrong = parameter_fault(parameters, facts)
     if wrong:
-        found = f"`{wrong}` of its parameters is not what the settings and the columns give"
+        found = msg(
+            "`{wrong}` of its parameters is not what the settings and the columns give", wrong=wrong
+        )
         return ClaimCheck(claim, _FAILED, found, MANIFEST)
     words = worded(claimed.size, claimed.sensitive, claimed.roles)
     key_of = first_difference(manifest, words)
@@ -193,7 +197,7 @@ def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[
     if not isinstance(given, Mapping):
         return [*checks, _failed("parameters", given, "a table of settings")]
     if whole_number(given.get("l")) != claimed.size:
-        expected = f"{claimed.size:,} as in the guarantee"
+        expected = msg("{size:,} as in the guarantee", size=claimed.size)
         checks.append(_failed("parameters, l", given.get("l"), expected))
     if given.get("sensitive") not in (None, "", claimed.sensitive):
         expected = "the column of the guarantee"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isclose
 
+from dpdesk.core.messages import msg
+
 _CLOSE = 1e-9
 
 
@@ -21,11 +23,11 @@ def evidence_fault(manifest: Mapping[str, object], evidence: Mapping[str, object
     after = _table(risk.get("after"))
     for key in ("rows", "classes", "smallest_class", "highest_risk", "average_risk"):
         if not _same(after.get(key), told[key]):
-            return f"`{key}` of its risk is not what the manifest gives"
+            return msg("`{key}` of its risk is not what the manifest gives", key=key)
     figures = _figures(evidence.get("figures"))
     for key in (*_table(_table(manifest["result"]).get("metrics")), *_FIGURES):
         if not _same(figures.get(key), told[key]):
-            return f"`{key}` of its figures is not what the manifest gives"
+            return msg("`{key}` of its figures is not what the manifest gives", key=key)
     return None
 
 

@@ -316,7 +316,13 @@ def _metric_checks(
         for text, times in published.value_counts(name, token).items():
             cover = meaning.cover(text)
             if cover is None:
-                return [ClaimCheck(GENERALISES, _FAILED, f"`{text}` of `{name}` means nothing")]
+                return [
+                    ClaimCheck(
+                        GENERALISES,
+                        _FAILED,
+                        msg("`{text}` of `{name}` means nothing", text=text, name=name),
+                    )
+                ]
             lost += times * (cover.count(before) - 1)
             moved += times * min(cover.level, tells.height)
         share = lost / (int(before[-1]) - 1) if before[-1] > 1 else 0.0

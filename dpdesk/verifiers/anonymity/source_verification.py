@@ -167,7 +167,7 @@ def _unchanged_check(manifest: Mapping[str, object], roles: Mapping[str, Role]) 
         wanted = [name for name, given in roles.items() if given is role]
         found = named.get(role.value, []) if isinstance(named, Mapping) else []
         if found != wanted:
-            text = f"the guarantee has other {role.value} columns than the plan"
+            text = msg("the guarantee has other {value} columns than the plan", value=role.value)
             return ClaimCheck(claim, _FAILED, text, MANIFEST)
     return ClaimCheck(claim, _CONFIRMED, "the same columns under each role", MANIFEST)
 
@@ -401,15 +401,22 @@ def _table_check(
         sum_of_squares=int((found.sizes * found.sizes).sum()),
     )
     if sizes != expected:
-        text = (
-            f"the source gives {expected.groups:,} classes with {expected.rows:,} rows at these "
-            f"levels, the table has {sizes.groups:,} with {sizes.rows:,}"
+        text = msg(
+            "the source gives {groups:,} classes with {rows:,} rows at these levels, the "
+            "table has {groups2:,} with {rows2:,}",
+            groups=expected.groups,
+            rows=expected.rows,
+            groups2=sizes.groups,
+            rows2=sizes.rows,
         )
         return ClaimCheck(claim, _FAILED, text, TABLE)
     for position, name in enumerate(claimed.quasi_identifiers):
         token.check()
         if _value_counts(found, position) != dict(published.value_counts(name, token)):
-            text = f"the released values of `{name}` are not those of the source at this level"
+            text = msg(
+                "the released values of `{name}` are not those of the source at this level",
+                name=name,
+            )
             return ClaimCheck(claim, _FAILED, text, TABLE)
     return ClaimCheck(claim, _CONFIRMED, "the source gives this table at these levels", TABLE)
 

@@ -340,7 +340,9 @@ def _words_check(
     facts = _facts(claimed, roles, linkages) | _asked(manifest, claimed)
     wrong = parameter_fault(stated["parameters"], facts)
     if wrong:
-        found = f"`{wrong}` of its parameters is not what the table and the columns give"
+        found = msg(
+            "`{wrong}` of its parameters is not what the table and the columns give", wrong=wrong
+        )
         return ClaimCheck(claim, _FAILED, found, MANIFEST)
     if claimed.missing_as != ANY and miscounted(stated.get("claim"), claimed.k, fewest):
         found = "`claim` has other numbers than the table gives"
@@ -373,7 +375,11 @@ def _claimed_roles(
     claim = "every column of the table has one role"
     for column in published.columns:
         if listed.count(column) != 1:
-            text = f"the guarantee gives `{column}` {listed.count(column)} roles"
+            text = msg(
+                "the guarantee gives `{column}` {count} roles",
+                column=column,
+                count=listed.count(column),
+            )
             return ClaimCheck(claim, _FAILED, text, TABLE)
     if len(listed) != len(found):
         return ClaimCheck(claim, _FAILED, "the guarantee names columns it does not have", TABLE)
@@ -512,7 +518,9 @@ def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[
         return [*checks, _bad("parameters", parameters, "a table of settings")]
     if whole_number(parameters.get("k")) != claimed.k:
         checks.append(
-            _bad("parameters, k", parameters.get("k"), f"{claimed.k:,} as in the guarantee")
+            _bad(
+                "parameters, k", parameters.get("k"), msg("{k:,} as in the guarantee", k=claimed.k)
+            )
         )
     return checks
 

@@ -94,7 +94,7 @@ def counted_check(
             facts["values_that_are_no_numbers"] = without_number(among, summed, token)
         key = unlike(recorded, name, facts, complete=given.complete)
         if key:
-            found = f"`{key}` is not what the source gives"
+            found = msg("`{key}` is not what the source gives", key=key)
             return [ClaimCheck(_COUNTED, CheckStatus.FAILED, found, EVIDENCE, _COUNTED_LABEL)]
         if name == COUNT:
             fault = next(_inexact(manifest, published, columns, kept, token), "")
@@ -127,7 +127,10 @@ def _fault(
     stated = as_list(result["domains"])
     for item, expected in zip(stated, _listed(columns), strict=True):
         if item != expected:
-            return f"the categories of `{expected['dimension']}` are others, or in another order"
+            return msg(
+                "the categories of `{expected}` are others, or in another order",
+                expected=expected["dimension"],
+            )
     if result["outside"] != _elsewhere(columns):
         return "texts without a category go elsewhere than the plan says"
     above = {
@@ -177,4 +180,4 @@ def _inexact(
                 asked[tuple(axis.categories.index(text) for axis, text in texts_of)] = True
             differ &= asked
         if differ.any():
-            yield f"{file} has an exact number that is not that of the source"
+            yield msg("{file} has an exact number that is not that of the source", file=file)

@@ -55,16 +55,24 @@ def _change(stated: Mapping[str, object], claim: ExactClaim, token: CancelToken)
     if set(stated) - {_TOOL} != {"minimal_change", "total_fixed", "known_by"}:
         raise ValueError("`exact` has other keys than it should")
     if stated["total_fixed"] is not claim.fixed:
-        found = f"`total_fixed` is {str(stated['total_fixed'])[:40]}, expected {claim.fixed}"
+        found = msg(
+            "`total_fixed` is {stated}, expected {fixed}",
+            stated=str(stated["total_fixed"])[:40],
+            fixed=claim.fixed,
+        )
         return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
     expected = minimal_change(claim)
     known = (_ENUMERATED, _BY_TOOL) if expected is None else ("formula",)
     if stated["known_by"] not in known:
-        found = f"`known_by` is {str(stated['known_by'])[:40]}, expected {known[0]}"
+        found = msg(
+            "`known_by` is {stated}, expected {known}",
+            stated=str(stated["known_by"])[:40],
+            known=known[0],
+        )
         return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
     tool = stated.get(_TOOL, "")
     if (stated["known_by"] == _BY_TOOL) != bool(_VERSION.fullmatch(str(tool))):
-        found = f"`tool` is {str(tool)[:40]!r}, which does not fit `known_by`"
+        found = msg("`tool` is {tool!r}, which does not fit `known_by`", tool=str(tool)[:40])
         return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
     if expected is None:
         return _enumerated(claim, size, str(tool), token)
@@ -100,12 +108,22 @@ def _enumerated(claim: ExactClaim, size: int, tool: str, token: CancelToken) -> 
         status = CheckStatus.CONFIRMED if right else CheckStatus.FAILED
         return ClaimCheck(_CHANGE, status, text, MANIFEST, _CHANGE_LABEL)
     if found.size is None:
-        by, needs = (f", computed by {tool}", ": needs 4ti2") if tool else ("", "")
-        text = f"is {size}{by}; for so many exact cells it was not re-checked here{needs}"
+        by, needs = (msg(", computed by {tool}", tool=tool), ": needs 4ti2") if tool else ("", "")
+        text = msg(
+            "is {size}{by}; for so many exact cells it was not re-checked here{needs}",
+            size=size,
+            by=by,
+            needs=needs,
+        )
         return ClaimCheck(_CHANGE, CheckStatus.NOT_CHECKED, text, MANIFEST, _CHANGE_LABEL)
     by = f" by {found.tool}" if found.tool else " in another way"
     status = CheckStatus.CONFIRMED if found.size == size else CheckStatus.FAILED
-    text = f"is {size}, {'as' if found.size == size else 'but'} enumerated again{by}"
+    text = msg(
+        "is {size}, {value} enumerated again{by}",
+        size=size,
+        value="as" if found.size == size else "but",
+        by=by,
+    )
     text += "" if found.size == size else msg(" it is {size}", size=found.size)
     return ClaimCheck(_CHANGE, status, text, MANIFEST, _CHANGE_LABEL)
 
@@ -116,7 +134,7 @@ def _flags(claimed: Claimed, claim: ExactClaim, published: Mapping[str, CuboidTa
     for item in claimed.cuboids:
         names, file = names_of(item["dimensions"], claimed.domains), str(item["file"])
         if item.get("exact") is not claim.gives(names):
-            found = f"{file} is marked otherwise than the parameters say"
+            found = msg("{file} is marked otherwise than the parameters say", file=file)
             return ClaimCheck(_TABLES, CheckStatus.FAILED, found, MANIFEST, _TABLES_LABEL)
         fault = _cells_fault(item, names, claim, published[file])
         if fault:
@@ -125,12 +143,14 @@ def _flags(claimed: Claimed, claim: ExactClaim, published: Mapping[str, CuboidTa
             continue
         values = np.asarray(published[file].values, dtype=np.float64)
         if not ((values >= 0) & (values % 1 == 0)).all():
-            found = f"{file} holds a number that is no count"
+            found = msg("{file} holds a number that is no count", file=file)
             return ClaimCheck(_TABLES, CheckStatus.FAILED, found, file, _TABLES_LABEL)
         exact[names] = published[file]
     for one, other in combinations(exact, 2):
         if not np.array_equal(_summed(exact[one], one & other), _summed(exact[other], one & other)):
-            found = f"{exact[one].file} and {exact[other].file} do not agree"
+            found = msg(
+                "{file} and {file2} do not agree", file=exact[one].file, file2=exact[other].file
+            )
             return ClaimCheck(_TABLES, CheckStatus.FAILED, found, exact[one].file, _TABLES_LABEL)
     cells = sum(len(listed) for listed in claim.asked.values())
     found = msg(

@@ -64,7 +64,7 @@ def words_check(
     wrong = parameter_fault(parameters, expected)
     label = "The sentences of the guarantee fit the settings"
     if wrong:
-        found = f"`{wrong}` of its parameters is not what the settings give"
+        found = msg("`{wrong}` of its parameters is not what the settings give", wrong=wrong)
         yield ClaimCheck("guarantee", CheckStatus.FAILED, found, MANIFEST, label)
         return
     promised_more = overstated(stated, as_table(manifest["parameters"]))
@@ -84,17 +84,19 @@ def nested_fault(stated: object, domains: Mapping[str, tuple[str, ...]]) -> str:
         return "is no table"
     for name, levels in stated.items():
         if name not in domains or not isinstance(levels, list) or not levels:
-            return f"gives no levels of a dimension at `{str(name)[:60]}`"
+            return msg("gives no levels of a dimension at `{name}`", name=str(name)[:60])
         below: tuple[str, ...] | list[str] = domains[name]
         for level in levels:
             if not isinstance(level, list) or len(level) != len(below):
-                return f"gives `{name}` a level that has not one label for each category"
+                return msg(
+                    "gives `{name}` a level that has not one label for each category", name=name
+                )
             if not all(isinstance(label, str) for label in level):
-                return f"gives `{name}` a label that is no text"
+                return msg("gives `{name}` a label that is no text", name=name)
             if not 1 < len(set(level)) < len(set(below)):
-                return f"gives `{name}` a level that joins nothing, or everything"
+                return msg("gives `{name}` a level that joins nothing, or everything", name=name)
             if len(set(zip(below, level, strict=True))) != len(set(below)):
-                return f"gives `{name}` a level that tears what the one below joins"
+                return msg("gives `{name}` a level that tears what the one below joins", name=name)
             below = level
     return ""
 
@@ -119,7 +121,9 @@ def _domains(result: Result, settings: Asked) -> str:
     for name, categories in _stated_domains(result).items():
         listed = settings.domains.get(name)
         if listed is not None and listed != categories:
-            return f"the categories of `{name}` are not those that the parameters list"
+            return msg(
+                "the categories of `{name}` are not those that the parameters list", name=name
+            )
     return ""
 
 
@@ -129,7 +133,10 @@ def _outside(result: Result, settings: Asked) -> str:
         other = next((text for text in categories if text.lower() == OTHER), None)
         target = settings.outside.get(name, other)
         if target is not None and target not in categories:
-            return f"the parameters send other texts of `{name}` to what is no category of it"
+            return msg(
+                "the parameters send other texts of `{name}` to what is no category of it",
+                name=name,
+            )
         if target is not None:
             expected[name] = target
     return "" if result["outside"] == expected else "is not what parameters and domains give"
@@ -154,13 +161,21 @@ def _rollups(result: Result, settings: Asked) -> str:
 
 def _biased(result: Result, settings: Asked) -> str:
     if result["biased"] is not settings.nonnegative:
-        return f"is {str(result['biased'])[:40]}, and the parameters say {settings.nonnegative}"
+        return msg(
+            "is {result}, and the parameters say {nonnegative}",
+            result=str(result["biased"])[:40],
+            nonnegative=settings.nonnegative,
+        )
     return ""
 
 
 def _residuals(result: Result, settings: Asked) -> str:
     if result["residuals"] is not settings.residuals:
-        return f"is {str(result['residuals'])[:40]}, and the parameters say {settings.residuals}"
+        return msg(
+            "is {result}, and the parameters say {residuals}",
+            result=str(result["residuals"])[:40],
+            residuals=settings.residuals,
+        )
     return ""
 
 
@@ -168,7 +183,7 @@ def _proven(result: Result, settings: Asked) -> str:
     if not isinstance(result["proven"], bool):
         return "is neither true nor false"
     if result["proven"] and settings.planner not in _PROVING:
-        return f"is true, which the planner `{settings.planner}` never shows"
+        return msg("is true, which the planner `{planner}` never shows", planner=settings.planner)
     return ""
 
 
@@ -195,11 +210,17 @@ def _cuboids(result: Result, settings: Asked) -> str:
     ]
     stated = result["cuboids"]
     if not isinstance(stated, list) or len(stated) != len(expected):
-        return f"are not the {len(expected):,} tables that the parameters ask for"
+        return msg(
+            "are not the {expected:,} tables that the parameters ask for", expected=len(expected)
+        )
     for item, (dimensions, name) in zip(stated, expected, strict=True):
         if item["dimensions"] != dimensions or item.get("measure") != (name if several else None):
             shown = " × ".join(dimensions) or "grand total"
-            return f"are other tables, or in another order, than asked for (at {shown}, {name})"
+            return msg(
+                "are other tables, or in another order, than asked for (at {shown}, {name})",
+                shown=shown,
+                name=name,
+            )
         if not isinstance(item["file"], str) or isinstance(item["cells"], bool):
             return "name a file that is no text, or a number of cells that is none"
     return ""
@@ -212,7 +233,7 @@ def _shares(result: Result, settings: Asked) -> str:
     if sum(shares) > 1:
         return "come to more than the whole budget"
     if settings.planner != "optimal" and len(set(shares)) > 1:
-        return f"differ, which the planner `{settings.planner}` never does"
+        return msg("differ, which the planner `{planner}` never does", planner=settings.planner)
     return ""
 
 
@@ -229,7 +250,7 @@ def _sources(result: Result, settings: Asked) -> str:
         base |= mask
     expected = {"all": set(noisy), "base": {base}}.get(settings.planner)
     if expected is not None and set(masks) != expected:
-        return f"are not those of the planner `{settings.planner}`"
+        return msg("are not those of the planner `{planner}`", planner=settings.planner)
     if not settings.residuals and not settings.forbidden.isdisjoint(masks):
         return "hold a table that `forbid` names"
     return ""

@@ -93,7 +93,9 @@ def _tables(claimed: Claimed, published: Mapping[str, CuboidTable]) -> ClaimChec
         table = published[str(item["file"])]
         ordered = tuple(name for name in claimed.order if name in names)
         if table.domain.dimensions != ordered or item["cells"] != claimed.size(names):
-            found = f"{item['file']} has other dimensions or cells than `cuboids` says"
+            found = msg(
+                "{item} has other dimensions or cells than `cuboids` says", item=item["file"]
+            )
             return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
     cells = sum(table.cells for table in published.values())
     found = msg(
@@ -147,7 +149,12 @@ def _budget_checks(claimed: Claimed) -> Iterator[ClaimCheck]:
             cost = moved * step**2 / (2 * scale**2) if claimed.gaussian else l1 / scale
             part = float(share) * claimed.budget / len(claimed.measures)
             if scale <= 0 or not isclose(cost, part, rel_tol=_RELATIVE):
-                found = f"with {scale:g} a noise source costs {cost:.8g}, its share is {part:.8g}"
+                found = msg(
+                    "with {scale:g} a noise source costs {cost:.8g}, its share is {part:.8g}",
+                    scale=scale,
+                    cost=cost,
+                    part=part,
+                )
                 yield ClaimCheck("scales", CheckStatus.FAILED, found, MANIFEST)
                 return
             spent += cost
@@ -270,7 +277,12 @@ def _variances(claimed: Claimed, token: CancelToken) -> ClaimCheck:
         if found is None:
             found = _of_average(claimed, name, names, expected)
         if not isclose(found, float_of(item["variance"]), rel_tol=1e-6):
-            text = f"{item['file']}: `variance` is {item['variance']}, expected {found:.8g}"
+            text = msg(
+                "{item}: `variance` is {item2}, expected {found:.8g}",
+                item=item["file"],
+                item2=item["variance"],
+                found=found,
+            )
             return ClaimCheck(claim, CheckStatus.FAILED, text, MANIFEST, label)
     text = msg(
         "computed again for {table_count}, the same", table_count=_table_count(len(claimed.cuboids))
@@ -337,7 +349,12 @@ def _sums(
             size = max(1.0, float(np.abs(np.asarray(group[fine].values, dtype=np.float64)).sum()))
             gap = float(np.abs(left - right).max())
             if gap > (0.0 if claimed.integral else _RELATIVE * size):
-                found = f"{group[coarse].file} and {group[fine].file} differ by up to {gap:.6g}"
+                found = msg(
+                    "{file} and {file2} differ by up to {gap:.6g}",
+                    file=group[coarse].file,
+                    file2=group[fine].file,
+                    gap=gap,
+                )
                 yield ClaimCheck(claim, CheckStatus.FAILED, found, group[coarse].file, label)
                 return
             compared += 1
@@ -437,7 +454,9 @@ def _grid(claimed: Claimed, published: Mapping[str, CuboidTable]) -> ClaimCheck:
         step = _steps(claimed, number)[0]
         values = np.asarray(published[str(item["file"])].values, dtype=np.float64)
         if not np.allclose(np.rint(values / step) * step, values, rtol=_RELATIVE, atol=0):
-            found = f"{item['file']} has a value that is no multiple of {step:g}"
+            found = msg(
+                "{item} has a value that is no multiple of {step:g}", item=item["file"], step=step
+            )
             return ClaimCheck(claim, CheckStatus.FAILED, found, str(item["file"]), label)
     return ClaimCheck(claim, CheckStatus.CONFIRMED, "holds in every cell", "", label)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isclose, sqrt
 
+from dpdesk.core.messages import msg
+
 _CLOSE = 1e-9
 _THOUSAND = 1000
 
@@ -30,7 +32,11 @@ def figures_fault(
         found = _table(beliefs[name])
         for key, expected in _beliefs(rows, size).items():
             if not _same(found.get(key), expected):
-                return f"`{key}` of its risk is not what ℓ′ and the values of `{name}` give"
+                return msg(
+                    "`{key}` of its risk is not what ℓ′ and the values of `{name}` give",
+                    key=key,
+                    name=name,
+                )
     told = {
         "belief": 1 / size,
         "deviation": sqrt(_THOUSAND - _THOUSAND / size),
@@ -42,7 +48,7 @@ def figures_fault(
     figures = {item.get("key"): item.get("value") for item in items if isinstance(item, Mapping)}
     for key, value in told.items():
         if not _same(figures.get(key), value):
-            return f"`{key}` of its figures is not what ℓ′ and the value counts give"
+            return msg("`{key}` of its figures is not what ℓ′ and the value counts give", key=key)
     return None
 
 
@@ -55,10 +61,12 @@ def source_counts_fault(
     that none may be larger.
     """
     if all_rows and dict(recorded) != dict(source):
-        return f"`value_counts` of `{name}` are not those of the source"
+        return msg("`value_counts` of `{name}` are not those of the source", name=name)
     for value, rows in recorded.items():
         if not isinstance(rows, int) or rows > source.get(value, 0):
-            return f"`value_counts` of `{name}` has more rows of a value than the source"
+            return msg(
+                "`value_counts` of `{name}` has more rows of a value than the source", name=name
+            )
     return None
 
 

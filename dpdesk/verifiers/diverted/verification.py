@@ -98,7 +98,7 @@ def claim_of(manifest: Mapping[str, object], published: PublishedTable) -> Claim
     if size is None or size < 2:
         return _bad("guarantee, l", given.get("l"), "a whole number of 2 or more")
     if removed is None or removed >= size:
-        expected = f"a whole number below ℓ′ = {size:,}"
+        expected = msg("a whole number below ℓ′ = {size:,}", size=size)
         return _bad("rows_removed", result.get("rows_removed"), expected)
     roles = _roles(given, published)
     if isinstance(roles, ClaimCheck):
@@ -136,7 +136,9 @@ def _roles(given: Mapping[str, object], published: PublishedTable) -> dict[str, 
     claim = "every column of the table has one role"
     for name in published.columns:
         if name not in listed:
-            return ClaimCheck(claim, _FAILED, f"the guarantee gives `{name}` no role", TABLE)
+            return ClaimCheck(
+                claim, _FAILED, msg("the guarantee gives `{name}` no role", name=name), TABLE
+            )
     return {name: listed[name] for name in published.columns}
 
 
@@ -155,7 +157,9 @@ def _words_check(manifest: Mapping[str, object], claimed: Claimed, worded: Worde
     stated, parameters = guarantee_of(manifest)
     wrong = parameter_fault(parameters, _facts(claimed))
     if wrong:
-        found = f"`{wrong}` of its parameters is not what the settings and the columns give"
+        found = msg(
+            "`{wrong}` of its parameters is not what the settings and the columns give", wrong=wrong
+        )
         return ClaimCheck(claim, _FAILED, found, MANIFEST)
     words = worded(
         claimed.size,
@@ -193,7 +197,7 @@ def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[
     if not isinstance(given, Mapping):
         return [*checks, _bad("parameters", given, "a table of settings")]
     if whole_number(given.get("l")) != claimed.size:
-        expected = f"{claimed.size:,} as in the guarantee"
+        expected = msg("{size:,} as in the guarantee", size=claimed.size)
         checks.append(_bad("parameters, l", given.get("l"), expected))
     if given.get("k") != claimed.k:
         checks.append(_bad("parameters, k", given.get("k"), "k as in the guarantee"))
@@ -303,7 +307,7 @@ def evidence_fault(
     result = _mapping(evidence.get("result"))
     for key, value in _mapping(manifest["result"]).items():
         if result.get(key) != value:
-            return f"`{key}` of its result is not the one of the manifest"
+            return msg("`{key}` of its result is not the one of the manifest", key=key)
     rows = published.rows + claimed.rows_removed
     source = _mapping(evidence.get("source"))
     if source.get("rows") != rows + claimed.rows_suppressed:
@@ -318,7 +322,7 @@ def evidence_fault(
             name, published.value_counts(name, token), counts, claimed.size
         )
         if fault is not None:
-            return f"`value_counts` do not fit the table: {fault}"
+            return msg("`value_counts` do not fit the table: {fault}", fault=fault)
         whole[name] = {value: whole_number(count) or 0 for value, count in counts.items()}
     return figures_fault(evidence, whole, claimed.size, _mapping(manifest["result"]))
 
@@ -327,10 +331,16 @@ def counts_fault(name: str, counts: Mapping[str, object], rows: int, size: int) 
     """Why a column with these values is not one of so many rows that can be drawn, or None."""
     numbers = [whole_number(count) for count in counts.values()]
     if None in numbers or sum(number or 0 for number in numbers) != rows:
-        return f"the values of `{name}` do not add up to {rows:,} rows"
+        return msg("the values of `{name}` do not add up to {rows:,} rows", name=name, rows=rows)
     most = max((number or 0 for number in numbers), default=0)
     if most * size > rows:
-        return f"a value of `{name}` has {most:,} of {rows:,} rows, too many for ℓ′ = {size:,}"
+        return msg(
+            "a value of `{name}` has {most:,} of {rows:,} rows, too many for ℓ′ = {size:,}",
+            name=name,
+            most=most,
+            rows=rows,
+            size=size,
+        )
     return None
 
 
@@ -345,10 +355,18 @@ def value_fault(
     for value, found in published.items():
         there = whole_number(source.get(value)) or 0
         if not there:
-            return f"`{name}` publishes {shown(value)}, which the source does not have"
+            return msg(
+                "`{name}` publishes {value}, which the source does not have",
+                name=name,
+                value=shown(value),
+            )
         if found > size * there:
-            return (
-                f"`{name}` publishes {shown(value)} {found:,} times, at most {size * there:,} can"
+            return msg(
+                "`{name}` publishes {value} {found:,} times, at most {size:,} can",
+                name=name,
+                value=shown(value),
+                found=found,
+                size=size * there,
             )
     return None
 

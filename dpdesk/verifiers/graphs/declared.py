@@ -9,6 +9,7 @@ import numpy as np
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.counted import Rows, counted, kept_rows, unlike
@@ -75,7 +76,7 @@ def counted_check(
     facts["rows_that_repeat_an_edge"] = int(pairs.sum()) - loops - edges
     key = unlike(recorded, "edges", facts, complete=given.complete)
     if key:
-        found = f"`{key}` is not what the source gives"
+        found = msg("`{key}` is not what the source gives", key=key)
         return [ClaimCheck(_COUNTED, CheckStatus.FAILED, found, EVIDENCE, _COUNTED_LABEL)]
     true = {
         "degrees": there.sum(axis=1),
@@ -115,4 +116,4 @@ def _inexact(
         counts = true[file.removeprefix("graph/").removesuffix(".csv")]
         known = np.array([not listed or node in listed for node in nodes][: len(counts)], bool)
         if (stated != counts)[known].any():
-            yield f"{file} has an exact number that is not that of the source"
+            yield msg("{file} has an exact number that is not that of the source", file=file)

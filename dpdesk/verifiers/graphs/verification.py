@@ -104,7 +104,9 @@ def _stated(result: Result, settings: Asked, nodes: Sequence[str]) -> ClaimCheck
         "proven": False,
         "outside": {} if takes is None else dict.fromkeys(settings.ends, takes),
     }
-    fault = next((f"`{key}` is not so" for key in expected if result[key] != expected[key]), "")
+    fault = next(
+        (msg("`{key}` is not so", key=key) for key in expected if result[key] != expected[key]), ""
+    )
     if names != list(settings.ends) or (settings.nodes not in (None, tuple(nodes))):
         fault = "`domains` has other columns or nodes than the settings"
     elif ("exact" in result) is not settings.any_exact:
@@ -158,7 +160,7 @@ def _tables(
         rest = {key: item[key] for key in item if key not in ("variance", "variances")}
         table = published[str(item["file"])]
         if rest != line or table.cells != cells or list(table.domain.dimensions) != columns:
-            found = f"{item['file']} is listed otherwise than the settings say"
+            found = msg("{item} is listed otherwise than the settings say", item=item["file"])
             return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
     total = sum(table.cells for table in published.values())
     found = msg("{n} tables with {m:,} cells in domain order, none left out", n=len(files), m=total)
@@ -176,7 +178,11 @@ def _change(result: Result, settings: Asked, change: int) -> ClaimCheck:
     if set(stated) != {"minimal_change"} or change < 1:
         fault = "`exact` has other keys than it should, or everything follows from what is exact"
     elif stated["minimal_change"] != change or isinstance(stated["minimal_change"], bool):
-        fault = f"is {str(stated['minimal_change'])[:40]}, but the exact numbers give {change}"
+        fault = msg(
+            "is {stated}, but the exact numbers give {change}",
+            stated=str(stated["minimal_change"])[:40],
+            change=change,
+        )
     found = msg("is {n}, as the exact numbers give", n=change)
     return _check("minimal change", fault, found, MANIFEST, label)
 
@@ -199,7 +205,11 @@ def _budget(result: Result, settings: Asked, moved: int, released: Claim) -> Ite
         return
     scale = scales[0]
     cost = moved / (2 * scale**2) if gaussian else moved / scale
-    fault = "" if isclose(cost, budget, rel_tol=_RELATIVE) else f"the noise costs {cost:.8g}"
+    fault = (
+        ""
+        if isclose(cost, budget, rel_tol=_RELATIVE)
+        else msg("the noise costs {cost:.8g}", cost=cost)
+    )
     found = msg("the stated noise costs {n:.6g} of {m:g}", n=cost, m=budget)
     key = "rho" if gaussian else "epsilon"
     label = "The noise costs no more than the budget"
@@ -243,7 +253,10 @@ def _variances(result: Result, settings: Asked, released: Claim, token: CancelTo
         stated = as_list(item.get("variances", [[item["cells"], item["variance"]]]))
         pairs = [(as_float(as_list(each)[1]), int(as_float(as_list(each)[0]))) for each in stated]
         if pairs[0][0] != as_float(item["variance"]) or not _same_groups(pairs, found):
-            fault = f"{item['file']}: `variance` is not what the noise and the exact numbers give"
+            fault = msg(
+                "{item}: `variance` is not what the noise and the exact numbers give",
+                item=item["file"],
+            )
             return ClaimCheck(claim, CheckStatus.FAILED, fault, MANIFEST, label)
     text = "computed again, the same"
     return ClaimCheck(claim, CheckStatus.CONFIRMED, text, "", label)
@@ -280,13 +293,13 @@ def _values(
         values, file = np.asarray(tables[name].values, np.float64).reshape(-1), f"graph/{name}.csv"
         gap = float(np.abs(values - sums[name]).max())
         if gap > (_RELATIVE * size if settings.any_exact else 0.0):
-            found = f"{file} and the edges differ by up to {gap:.6g}"
+            found = msg("{file} and the edges differ by up to {gap:.6g}", file=file, gap=gap)
             yield ClaimCheck("consistency", CheckStatus.FAILED, found, file, label)
             return
         most = released.pairs if name == _COUNT else released.size - 1
         exact = values[known]
         if ((exact < 0) | (exact > most) | (exact % 1 != 0)).any():
-            found = f"{file} holds an exact number that no graph has"
+            found = msg("{file} holds an exact number that no graph has", file=file)
             yield ClaimCheck("exact degrees", CheckStatus.FAILED, found, file)
             return
     yield ClaimCheck("consistency", CheckStatus.CONFIRMED, "edges summed up", "", label)
@@ -322,7 +335,7 @@ def _words(
     expected = promised(as_table(manifest["parameters"]), parameters, change)
     wrong = parameter_fault(parameters, expected)
     if wrong:
-        fault = f"`{wrong}` of its parameters is not what the settings give"
+        fault = msg("`{wrong}` of its parameters is not what the settings give", wrong=wrong)
         return _check("guarantee", fault, "", MANIFEST, label)
     again = worded(change)
     promised_more = overstated(stated, as_table(manifest["parameters"]))

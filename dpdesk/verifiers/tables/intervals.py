@@ -16,6 +16,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -207,5 +208,7 @@ def _end(matrix: csr_array, sums: Floats, box: Floats, cost: Floats) -> Floats |
             return None
         raise InfeasibleError
     if found.status != 0:
-        raise ArithmeticError(f"a linear program was not solved: {found.message}")
+        raise ArithmeticError(
+            msg("a linear program was not solved: {message}", message=found.message)
+        )
     return np.asarray(found.x, dtype=np.float64)

@@ -134,7 +134,11 @@ def _faults(claimed: _Claimed) -> Iterator[str]:
     """What of the result is not what the settings ask for."""
     result, views = claimed.result, claimed.views
     flags = {"residuals": False, "biased": True, "proven": False}
-    yield from (f"`{key}` is not so" for key, value in flags.items() if result[key] is not value)
+    yield from (
+        msg("`{key}` is not so", key=key)
+        for key, value in flags.items()
+        if result[key] is not value
+    )
     if not views or len(set(views)) < len(views):
         yield "`views` are none, or one comes twice"
     sources = [line["dimensions"] for line in claimed.lines("views")]
@@ -172,7 +176,7 @@ def _view_faults(claimed: _Claimed) -> Iterator[str]:
     for part in combinations(range(len(claimed.sizes)), strength):
         if part not in held:
             names = " × ".join(claimed.asked.dimensions[i] for i in part)
-            yield f"no view has {names} together, which `cover` asks for"
+            yield msg("no view has {names} together, which `cover` asks for", names=names)
             return
 
 
@@ -193,7 +197,7 @@ def _tables(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> ClaimChe
             wrong = line["dimensions"] != names or line["cells"] != claimed.cells(places)
             wrong = wrong or not str(line["file"]).startswith(f"{key}/")
             if wrong or table is None or list(table.domain.dimensions) != names:
-                found = f"{str(line['file'])[:200]} is listed otherwise than it is"
+                found = msg("{line} is listed otherwise than it is", line=str(line["file"])[:200])
                 return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
             files.append(str(line["file"]))
     fault = "" if sorted(files) == sorted(published) else "a file is listed twice, or not at all"
@@ -223,9 +227,13 @@ def _budget(claimed: _Claimed) -> Iterator[ClaimCheck]:
         cost = l2_squared / (2 * scale**2) if claimed.gaussian else l1 / scale
         spent += cost
         if not isclose(cost, float(share) * budget, rel_tol=_RELATIVE):
-            fault = f"with {scale:g} a view costs {cost:.8g}, its share is another"
+            fault = msg(
+                "with {scale:g} a view costs {cost:.8g}, its share is another",
+                scale=scale,
+                cost=cost,
+            )
     if spent > budget * (1 + _RELATIVE):
-        fault = f"the noise costs {spent:.8g}"
+        fault = msg("the noise costs {spent:.8g}", spent=spent)
     key = "rho" if claimed.gaussian else "epsilon"
     found = msg("the stated noise costs {n:.6g} of {m:g}", n=spent, m=budget)
     label = "The noise costs no more than the budget"
@@ -257,7 +265,12 @@ def _variances(claimed: _Claimed, token: CancelToken) -> ClaimCheck:
                 own = prod(1 - 1 / claimed.sizes[i] for i in part)
                 found += own / known[part] / claimed.cells(tuple(set(places) - part)) ** 2
         if not isclose(found, as_float(line["variance"]), rel_tol=1e-6):
-            text = f"{line['file']}: `variance` is {line['variance']}, expected {found:.8g}"
+            text = msg(
+                "{line}: `variance` is {line2}, expected {found:.8g}",
+                line=line["file"],
+                line2=line["variance"],
+                found=found,
+            )
             return ClaimCheck(claim, CheckStatus.FAILED, text, MANIFEST, label)
     return ClaimCheck(claim, CheckStatus.CONFIRMED, "computed again, the same", "", label)
 
@@ -275,7 +288,7 @@ def _values(
     tables = [(str(line["file"]), line) for line in claimed.lines("views")]
     tables += [(str(line["file"]), line) for line in claimed.lines("marginals")]
     negative = next((file for file, _ in tables if not _holds(published[file])), "")
-    fault = f"does not hold in {negative}" if negative else ""
+    fault = msg("does not hold in {negative}", negative=negative) if negative else ""
     yield _check("nonnegative", fault, "holds in every cell", negative, "No negative numbers")
     label = "Any two views agree on what they share"
     fault, compared = _disagreement(claimed, views, published, token)
@@ -326,7 +339,12 @@ def _disagreement(
         common = tuple(i for i in listed[one][0] if i in listed[other][0])
         gap = float(np.abs(over(one, common) - over(other, common)).max())
         if not gap <= near:
-            return f"{files[one]} and {files[other]} differ by up to {gap:.6g}", compared
+            return msg(
+                "{files} and {files2} differ by up to {gap:.6g}",
+                files=files[one],
+                files2=files[other],
+                gap=gap,
+            ), compared
     return "", compared
 
 
@@ -349,13 +367,13 @@ def _marginals(
         parts = known_sums(views, places, claimed.sizes)
         gap = largest_gap(values, parts)
         if line["covered"]:
-            fault = "" if gap <= near else f"{file} is not what the views say of it"
+            fault = "" if gap <= near else msg("{file} is not what the views say of it", file=file)
         elif abs(float(values.sum()) - total) > near:
-            fault = f"{file} has another total than the views"
+            fault = msg("{file} has another total than the views", file=file)
         else:
             again = made_again(views, places, claimed.sizes, entropy=entropy)
             differs = float(np.abs(values - again).max()) > near
-            fault = f"{file} is not the table that the views give" if differs else ""
+            fault = msg("{file} is not the table that the views give", file=file) if differs else ""
         if fault:
             return ClaimCheck(claim, CheckStatus.FAILED, fault, file, label)
         left = max(left, gap)

@@ -86,7 +86,11 @@ def minimal_moves(
     """
     cells = matrix.shape[1]
     if cells > MOST_CELLS:
-        raise too_large(f"{cells:,} cells, expected at most {MOST_CELLS}")
+        raise too_large(
+            msg(
+                "{cells:,} cells, expected at most {most_cells}", cells=cells, most_cells=MOST_CELLS
+            )
+        )
     matrix = np.ascontiguousarray(matrix, np.int8)
     lengths: dict[int, int] = {}
     free = cells - int(matrix.any(axis=0).sum())
@@ -230,9 +234,18 @@ def _check_growth(sizes: Sequence[int], at_least: int) -> None:
         expected *= max(growth, 1.0)
     if size > MOST_MOVES or expected > _MOST_EXPECTED:
         told = "over" if size > MOST_MOVES else "probably over"
-        raise too_large(f"{told} {MOST_MOVES:,} partial moves of one length", at_least)
+        raise too_large(
+            msg(
+                "{told} {most_moves:,} partial moves of one length",
+                told=told,
+                most_moves=MOST_MOVES,
+            ),
+            at_least,
+        )
     if sum(sizes) > _MOST_IN_ALL:
-        raise too_large(f"over {_MOST_IN_ALL:,} partial moves", at_least)
+        raise too_large(
+            msg("over {most_in_all:,} partial moves", most_in_all=_MOST_IN_ALL), at_least
+        )
 
 
 def _distinct(moves: Matrix) -> Matrix:

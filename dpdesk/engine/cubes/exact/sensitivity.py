@@ -68,7 +68,7 @@ def _checked(basis: NDArray[np.int64], matrix: Matrix, at_least: int, token: Can
             if (inside.all(axis=1) & (norms < longest)).any():
                 raise GraverError("a move that it gave is not minimal")
     if longest < at_least:
-        raise GraverError(f"a minimal move of {at_least} rows is missing")
+        raise GraverError(msg("a minimal move of {at_least} rows is missing", at_least=at_least))
     return longest
 
 
@@ -281,7 +281,9 @@ def _enumerated(known: Knowledge, token: CancelToken) -> GenericSensitivity:
     symmetry = None if known.cells else symmetries(table.shape, table.masks)
     moves = minimal_moves(matrix, token, symmetry=symmetry)
     if table.shortened and moves.steps > table.shape[0]:
-        raise too_large(f"moves of over {table.shape[0]} pairs of rows", moves.longest)
+        raise too_large(
+            msg("moves of over {shape} pairs of rows", shape=table.shape[0]), moves.longest
+        )
     return GenericSensitivity(max(moves.longest, _beside(known)), fixed, Origin.ENUMERATED)
 
 

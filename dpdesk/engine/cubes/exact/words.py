@@ -73,7 +73,11 @@ def outside_words(settings: CubeSettings) -> str:
     """What a ledger says of the part that its cost does not cover; empty when there is none."""
     if not settings.exact and not settings.exact_cells:
         return ""
-    return f"{UNPROTECTED}{exact_names(settings)}, published exactly"
+    return msg(
+        "{unprotected}{exact_names}, published exactly",
+        unprotected=UNPROTECTED,
+        exact_names=exact_names(settings),
+    )
 
 
 def exact_notes(settings: CubeSettings) -> tuple[str, ...]:

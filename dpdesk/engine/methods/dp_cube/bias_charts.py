@@ -184,14 +184,20 @@ def _answer(design: CubeDesign, found: Sequence[Bias], channel: Channel) -> str:
 
 
 def _less(value: float) -> str:
-    return f"{_number(abs(value))} too {'small' if value < 0 else 'large'}"
+    return msg(
+        "{number} too {value}", number=_number(abs(value)), value="small" if value < 0 else "large"
+    )
 
 
 def _table(found: Sequence[Bias], unit: str, step: float) -> ChartTable:
     words = ("as they are", "no negative numbers", "whole numbers", "both")
     heads = [msg("True size ({unit})", unit=unit)]
     for choice in words:
-        heads += [f"Bias, empty cells: {choice}", f"Bias: {choice}", f"Typical error: {choice}"]
+        heads += [
+            msg("Bias, empty cells: {choice}", choice=choice),
+            msg("Bias: {choice}", choice=choice),
+            msg("Typical error: {choice}", choice=choice),
+        ]
     return table_from(heads, [_row(each, step) for each in found])
 
 

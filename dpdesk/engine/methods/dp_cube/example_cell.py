@@ -60,9 +60,16 @@ def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
         id="cube-example",
         question=msg("What could {cell} be released as?", cell=cell),
         answer=(
-            f"Each dot is one case in {DOTS}: {_RELEASED[settings.covered]} "
-            f"{_number(size - width)} to {_number(size + width)} (± {_number(width)}"
-            f"{_share(width, size)}). The size is your example; nothing was counted."
+            msg(
+                "Each dot is one case in {dots}: {released} {number} to {number2} (± "
+                "{number3}{share}). The size is your example; nothing was counted.",
+                dots=DOTS,
+                released=_RELEASED[settings.covered],
+                number=_number(size - width),
+                number2=_number(size + width),
+                number3=_number(width),
+                share=_share(width, size),
+            )
         ),
         x_axis=Axis("Released value", unit),
         y_axis=Axis("One dot: one case in 50", minimum=0.0, maximum=_top(along), bare=True),

@@ -182,13 +182,17 @@ def _answer(design: CubeDesign, *, supposed: bool) -> str:
     pairs = zip(settings.published, widths, strict=True)
     noisy = {mask: width for mask, width in pairs if mask not in exact}
     count, every = len(settings.published), 1 << len(settings.dimensions)
-    which = f"All {_tables(every)}" if count == every else f"{_tables(count)} of {every:,}"
+    which = (
+        f"All {_tables(every)}"
+        if count == every
+        else msg("{tables} of {every:,}", tables=_tables(count), every=every)
+    )
     which += " published"
     if settings.part is not None:
         which += msg(" ({exact:,} exactly", exact=len(exact)) if exact else " (some cells exactly"
-        which += f", noise for a minimal change of size {settings.part.generic.l1:,})"
+        which += msg(", noise for a minimal change of size {l:,})", l=settings.part.generic.l1)
     if not noisy:
-        return f"{which}; no noise is in any of them."
+        return msg("{which}; no noise is in any of them.", which=which)
     worst = max(noisy, key=lambda mask: noisy[mask])
     sign = "ε" if settings.noise is Noise.LAPLACE else "ρ"
     said = msg(
@@ -203,7 +207,12 @@ def _answer(design: CubeDesign, *, supposed: bool) -> str:
     if not supposed:
         return said
     law = "1/ε" if settings.noise is Noise.LAPLACE else "1/√ρ"
-    return f"{said} No {sign} is chosen yet: for any other, multiply by {law}."
+    return msg(
+        "{said} No {sign} is chosen yet: for any other, multiply by {law}.",
+        said=said,
+        sign=sign,
+        law=law,
+    )
 
 
 def _span(design: CubeDesign, widths: Collection[float]) -> str:

@@ -77,7 +77,15 @@ def exact_parts(settings: GraphSettings) -> tuple[str, ...]:
 
 def outside_words(settings: GraphSettings) -> str:
     """What a ledger says of the part that its cost does not cover; empty when there is none."""
-    return f"{UNPROTECTED}{exact_names(settings)}, published exactly" if settings.any_exact else ""
+    return (
+        msg(
+            "{unprotected}{exact_names}, published exactly",
+            unprotected=UNPROTECTED,
+            exact_names=exact_names(settings),
+        )
+        if settings.any_exact
+        else ""
+    )
 
 
 def graph_notes(

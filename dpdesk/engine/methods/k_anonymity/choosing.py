@@ -248,7 +248,7 @@ class Shortfall:
         """The refusal of a run."""
         ways = []
         if self.suppressed < self.rows:
-            ways.append(f"allow max_suppression = {self.share}")
+            ways.append(msg("allow max_suppression = {share}", share=self.share))
         if self.largest_k >= 2:
             ways.append(msg("set k = {largest_k}", largest_k=self.largest_k))
         higher = "choose higher levels" if self.generalises else "choose a model that generalises"

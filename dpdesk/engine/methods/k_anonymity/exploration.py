@@ -549,7 +549,9 @@ def _kept_sentence(found: Judgement) -> str:
 def _feasible_sentence(found: Assessment, settings: Settings, *, sure: bool) -> str:
     text = _kept_sentence(found)
     if settings.levels is not None:
-        return f"{text} The levels were chosen by hand."
+        return msg("{text} The levels were chosen by hand.", text=text)
     if not sure:
-        return f"{text} Other levels may be better: there are too many to look at them all."
+        return msg(
+            "{text} Other levels may be better: there are too many to look at them all.", text=text
+        )
     return text

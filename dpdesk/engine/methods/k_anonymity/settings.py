@@ -492,7 +492,11 @@ def _check_tables(settings: Settings, quasi: Sequence[str], where: str) -> None:
         for name in table:
             if name not in quasi:
                 raise _bad_table(
-                    where, key, name, "not a quasi-identifier", f"one of {_listed(quasi)}"
+                    where,
+                    key,
+                    name,
+                    "not a quasi-identifier",
+                    msg("one of {listed}", listed=_listed(quasi)),
                 )
     for name, weight in settings.importance.items():
         if weight > _MOST_IMPORTANT or weight.denominator > _MOST_IMPORTANT:

@@ -87,7 +87,7 @@ def _refused(short: Eligibility, found: Sequence[Eligibility]) -> ExplorationVie
         (),
         None,
         {"l": largest} if works else None,
-        f"Set ℓ′ to {largest:,}" if works else "",
+        msg("Set ℓ′ to {largest:,}", largest=largest) if works else "",
     )
 
 

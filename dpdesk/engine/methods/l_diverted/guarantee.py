@@ -95,9 +95,13 @@ def _claim(size: int, diverted: Sequence[str], k: int | None, quasi: Sequence[st
     )
     if k is None:
         return claim
-    return (
-        f"{claim} Before that, {name_list(quasi)} {'was' if len(quasi) == 1 else 'were'} made "
-        f"k-anonymous: every released combination covers at least {k:,} rows."
+    return msg(
+        "{claim} Before that, {name_list} {value} made k-anonymous: every released "
+        "combination covers at least {k:,} rows.",
+        claim=claim,
+        name_list=name_list(quasi),
+        value="was" if len(quasi) == 1 else "were",
+        k=k,
     )
 
 

@@ -201,7 +201,7 @@ class _Question:
         if found.condition is not None and isfinite(found.condition):
             self.condition = max(self.condition or 0.0, found.condition)
         if found.value is None:
-            return AnswerRow(texts, None, note=f"not estimable: {found.reason}")
+            return AnswerRow(texts, None, note=msg("not estimable: {reason}", reason=found.reason))
         note = _BY_INTERVAL if found.leans else ""
         return AnswerRow(texts, found.value, found.standard_error, found.low, found.high, note)
 
@@ -287,7 +287,7 @@ def _sentence(drawn: Sequence[str], mechanism: Mechanism, condition: float | Non
         l=mechanism.size,
     )
     if condition is not None:
-        said += f" Condition number of the matrix: {condition:,.3g}."
+        said += msg(" Condition number of the matrix: {condition:,.3g}.", condition=condition)
     return said
 
 

@@ -294,20 +294,26 @@ def _check_given(given: Mapping[str, Any]) -> None:
 
     reason = ""
     if pq.version() < _LEAST_LIBPQ:
-        reason = f"libpq {pq.version()} is too old, expected 16 or later"
+        reason = msg("libpq {version} is too old, expected 16 or later", version=pq.version())
     elif not all(str(value).isprintable() for value in given.values()):
         reason = "it holds a character that cannot be printed"
     elif any(one.startswith("@") for one in _listed(given, "host")):
         # libpq knows them, but psycopg looks the name up in the network.
         reason = "it names a socket without a file (`@`), which is not supported"
     elif (count := max(len(_listed(given, key)) for key in _PLACE)) > _MOST_PLACES:
-        reason = f"it names {count} servers, expected at most {_MOST_PLACES}"
+        reason = msg(
+            "it names {count} servers, expected at most {most_places}",
+            count=count,
+            most_places=_MOST_PLACES,
+        )
     elif given.get("service") and _names_a_place(given):
         reason = "it names a service and a host, address or port, expected one of them"
     elif (
         given.get("sslrootcert", "system") != "system" and not Path(given["sslrootcert"]).is_file()
     ):
-        reason = f"`sslrootcert` names the file {given['sslrootcert']}, which does not exist"
+        reason = msg(
+            "`sslrootcert` names the file {given}, which does not exist", given=given["sslrootcert"]
+        )
     if reason:
         raise InputError(
             "database.address", msg("The address cannot be read: {reason}.", reason=reason)

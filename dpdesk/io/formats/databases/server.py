@@ -119,7 +119,9 @@ def _signed_in(address: str, more: Mapping[str, Any]) -> Any:
     try:
         found = answer.get(timeout=SIGNING_IN)
     except Empty:
-        raise psycopg.OperationalError(f"no sign-in within {SIGNING_IN:.0f} seconds") from None
+        raise psycopg.OperationalError(
+            msg("no sign-in within {signing_in:.0f} seconds", signing_in=SIGNING_IN)
+        ) from None
     if isinstance(found, Exception):
         raise found
     return found

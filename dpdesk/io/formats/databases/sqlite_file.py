@@ -165,8 +165,13 @@ class SqliteReader:
         at = next(j for j, text in enumerate(texts) if isinstance(text, str) and _broken(text))
         return InputError(
             "encoding.undecodable",
-            f"{self._path.name}, row {start + at + 1:,}, column `{name}`: found bytes that are no "
-            "text in the encoding UTF-8.",
+            msg(
+                "{name}, row {start:,}, column `{name2}`: found bytes that are no text in "
+                "the encoding UTF-8.",
+                name=self._path.name,
+                start=start + at + 1,
+                name2=name,
+            ),
             hint="Repair the value in the database.",
             details={"row": start + at + 1, "column": name},
         )

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import IO
 from xml.parsers import expat
 
+from dpdesk.core.messages import msg
+
 CHUNK = 1 << 18
 _LONGEST_TEXT = 1 << 25
 """Characters of one text; Excel holds 32,767 in a cell, so a longer one only fills the memory."""
@@ -100,7 +102,9 @@ def read_parts(archive: zipfile.ZipFile) -> Parts:
         elif name == "sheet":
             link = next((attributes[f"{u}}}id"] for u in _LINKS if f"{u}}}id" in attributes), "")
             if link not in links:
-                raise BrokenPartError(f"its sheet {attributes.get('name', '')} has no part")
+                raise BrokenPartError(
+                    msg("its sheet {get} has no part", get=attributes.get("name", ""))
+                )
             kind, part = links[link]
             if kind == "worksheet":
                 visible = attributes.get("state", "visible") == "visible"
@@ -177,10 +181,12 @@ def open_part(archive: zipfile.ZipFile, part: str, most: int | None = None) -> I
     try:
         found = _by_any_case(archive, part)
         if most is not None and archive.getinfo(found).file_size > most:
-            raise BrokenPartError(f"its part {part} is larger than any workbook needs")
+            raise BrokenPartError(
+                msg("its part {part} is larger than any workbook needs", part=part)
+            )
         return archive.open(found)
     except (KeyError, RuntimeError) as error:
-        raise BrokenPartError(f"its part {part} cannot be opened") from error
+        raise BrokenPartError(msg("its part {part} cannot be opened", part=part)) from error
 
 
 def _by_any_case(archive: zipfile.ZipFile, part: str) -> str:

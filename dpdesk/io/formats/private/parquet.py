@@ -9,6 +9,7 @@ from typing import Any
 from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Variable
+from dpdesk.core.messages import msg
 from dpdesk.io.formats.columns import check_names, no_text
 from dpdesk.io.formats.private.texts import checked_texts
 from dpdesk.io.formats.request import ReadRequest
@@ -62,7 +63,11 @@ class ParquetRows:
         except (pa.ArrowInvalid, OSError) as error:
             raise InputError(
                 "read.damaged",
-                f"{self._name}: the file is damaged ({str(error)[:200]}).",
+                msg(
+                    "{name}: the file is damaged ({error}).",
+                    name=self._name,
+                    error=str(error)[:200],
+                ),
                 hint="Get the file again from where it comes from.",
             ) from error
 

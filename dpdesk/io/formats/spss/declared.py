@@ -126,8 +126,11 @@ class _File:
             if place is None or (is_long and self._layout.columns[place].numeric):
                 notes.add(
                     "idle labels",
-                    f"The value labels called `{self._called(label)}` belong to no column; they "
-                    "are left out.",
+                    msg(
+                        "The value labels called `{called}` belong to no column; "
+                        "they are left out.",
+                        called=self._called(label),
+                    ),
                 )
                 continue
             cells = self._layout.columns[place]

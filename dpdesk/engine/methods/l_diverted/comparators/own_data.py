@@ -90,7 +90,7 @@ def without_lines(chart: ScatterChart, names: Sequence[str]) -> ScatterChart:
     """A picture without some of its lines, so that the others differ; the table has all."""
     kept = [one for one in chart.series if one.name not in names]
     looks = tuple(replace(one, look=_LOOKS[n % len(_LOOKS)]) for n, one in enumerate(kept))
-    more = f" {len(chart.series) - len(kept):,} more are in the table alone."
+    more = msg(" {series:,} more are in the table alone.", series=len(chart.series) - len(kept))
     return replace(chart, series=looks, answer=chart.answer + (more if names else ""))
 
 
@@ -108,8 +108,12 @@ def _answer(lines: Mapping[str, Line]) -> str:
         for error, label in ends
     ]
     if len(said) == 1:
-        return f"At the right end: {said[0]}."
-    return f"At the right end the smallest error: {said[0]}; the largest: {said[-1]}."
+        return msg("At the right end: {said}.", said=said[0])
+    return msg(
+        "At the right end the smallest error: {said}; the largest: {said2}.",
+        said=said[0],
+        said2=said[-1],
+    )
 
 
 def selectivity_lines(measured: Sequence[Measured], labels: Sequence[str]) -> dict[str, Line]:
@@ -297,7 +301,7 @@ def _charts(
 ) -> tuple[Chart, ...]:
     lines = selectivity_lines(ways, [way_label(each) for each in ways])
     groups = {Way.MIXED.value: mixed, Way.PAPER.value: paper}
-    question = f"Which way tells most of {name} at ℓ′ = {size}?"
+    question = msg("Which way tells most of {name} at ℓ′ = {size}?", name=name, size=size)
     left_out = [way_label(each) for each in ways if each.trial.way in _TABLE_ALONE]
     return (
         without_lines(
@@ -305,13 +309,13 @@ def _charts(
         ),
         lines_chart(
             f"sizes-{name}",
-            f"What does a larger ℓ′ cost in queries on {name}?",
+            msg("What does a larger ℓ′ cost in queries on {name}?", name=name),
             SIZE,
             size_lines(mixed),
         ),
         lines_chart(
             f"small-{name}",
-            f"How wrong are counts of {name} below 10?",
+            msg("How wrong are counts of {name} below 10?", name=name),
             SIZE,
             small_lines(groups),
             log=True,
@@ -321,7 +325,9 @@ def _charts(
 
 def _sentence(name: str, ways: Sequence[Measured]) -> str:
     said = [f"{way_label(each)} {format_figure(each.rmse, 'number')}" for each in ways]
-    return (
-        f"Root mean square errors of counts of {name}, in rows: {'; '.join(said)}. The ways "
-        "promise different things: only the errors are compared here."
+    return msg(
+        "Root mean square errors of counts of {name}, in rows: {said}. The ways "
+        "promise different things: only the errors are compared here.",
+        name=name,
+        said="; ".join(said),
     )
