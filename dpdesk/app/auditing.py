@@ -9,7 +9,7 @@ from pathlib import Path
 from dpdesk.app.context import AppContext
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Report, silent
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.project.audit import FILE, AuditCheck, AuditEntry, AuditLog, AuditSearch
 
 __all__ = [
@@ -108,8 +108,11 @@ def fault_advice(context: AppContext, check: AuditCheck) -> str:
     before = check.fault.n - 1
     held = "Not even the first entry can be relied on"
     if before > 0:
-        held = "Entry 1 is" if before == 1 else msg("Entries 1 to {before:,} are", before=before)
-        held += " as they were written" if before > 1 else " as it was written"
+        held = counted(
+            "Entry {n:,} is as it was written",
+            "Entries 1 to {n:,} are as they were written",
+            n=before,
+        )
     return msg(
         "{held}; what comes after may have been changed, so it proves nothing. "
         "Export the log, keep {home} under another name as evidence, and tell "

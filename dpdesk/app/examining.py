@@ -17,7 +17,7 @@ from dpdesk.core.charts import format_figure
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted, ending
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import Listed, counted, msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
@@ -193,23 +193,27 @@ class Examination:
             )
             return FitItem("column.new", Weight.NOTE, sentence, column=column.name)
         dangerous = suggestion.role is Role.IDENTIFIER
-        sentence = msg(
-            "The column {name} is new: it would be released unchanged", name=quoted(column.name)
-        )
-        weight = Weight.LOOK
+        weight, name = Weight.BLOCKS if dangerous else Weight.LOOK, quoted(column.name)
+        sentence = msg("The column {name} is new: it would be released unchanged.", name=name)
         if dangerous:
-            weight = Weight.BLOCKS
-            sentence += msg(
-                ", and it looks like an identifier ({rstrip})",
-                rstrip=suggestion.reason.rstrip(".?"),
+            sentence = msg(
+                "The column {name} is new: it would be released unchanged, and it looks like an "
+                "identifier ({reason}).",
+                name=name,
+                reason=suggestion.reason,
             )
         elif suggestion.role is not Role.INSENSITIVE:
-            sentence += msg(", though it may be {a}", a=_a(suggestion.role))
+            sentence = msg(
+                "The column {name} is new: it would be released unchanged, though it may be "
+                "{role}.",
+                name=name,
+                role=_a(suggestion.role),
+            )
         advice = "Give it a role in the plan; an identifier is left out."
         return FitItem(
             "column.new",
             weight,
-            msg("{sentence}.", sentence=sentence),
+            sentence,
             advice,
             column.name,
             column.rows,
@@ -333,25 +337,24 @@ class Examination:
         values: Sequence[str],
         rows: NDArray[np.int64],
     ) -> FitItem:
-        counts = [ValueCount(v, int(n)) for v, n in zip(values, rows, strict=False)]
-        shown = ", ".join(
-            msg("{each} ({rows})", each=quoted(each.value), rows=_rows(each.rows))
-            for each in counts[:_NAMED]
-        )
-        more = msg(" and {named:,} more", named=len(rows) - _NAMED) if len(rows) > _NAMED else ""
-        origin = f" {choice.path}" if isinstance(choice, HierarchyFile) else ""
         total = int(rows.sum())
-        verb = "1 value has" if len(rows) == 1 else msg("{rows:,} values have", rows=len(rows))
-        sentence = msg(
-            "{name}: {verb} no leaf in the hierarchy{origin}: {shown}{more}; "
-            "together {rows} of {rows2:,}.",
+        pairs = [*zip(values, rows.tolist(), strict=False)]
+        counts = [ValueCount(v, n) for v, n in pairs]
+        named = [
+            msg("{each} ({rows})", each=quoted(v), rows=_rows(int(n))) for v, n in pairs[:_NAMED]
+        ]
+        origin = f" {choice.path}" if isinstance(choice, HierarchyFile) else ""
+        sentence = counted(
+            "{name}: {n:,} value has no leaf in the hierarchy{origin}: {shown}; "
+            "together {rows} of {all:,}.",
+            "{name}: {n:,} values have no leaf in the hierarchy{origin}: {shown}; "
+            "together {rows} of {all:,}.",
+            n=len(rows),
             name=quoted(column.name),
-            verb=verb,
             origin=origin,
-            shown=shown,
-            more=more,
+            shown=Listed(named, max(0, len(rows) - _NAMED)),
             rows=_rows(total),
-            rows2=column.rows,
+            all=column.rows,
         )
         like, leaf = _likeness(counts, hierarchy)
         advice = "Add the values to the hierarchy, or declare them as missing."
@@ -458,7 +461,7 @@ def _texts(raw: object) -> list[str]:
 
 
 def _rows(count: int) -> str:
-    return msg("{n:,} row", n=count) if count == 1 else msg("{n:,} rows", n=count)
+    return counted("{n:,} row", "{n:,} rows", n=count)
 
 
 def examine(

@@ -318,9 +318,11 @@ def _check_format(file_format: str) -> None:
         near = nearest(file_format, FORMATS)
         raise InputError(
             "export.format",
-            msg("Unknown format `{file_format}`, expected one of ", file_format=file_format)
-            + ", ".join(f"`{name}`" for name in FORMATS)
-            + ".",
+            msg(
+                "Unknown format `{format}`, expected one of {known}.",
+                format=file_format,
+                known=", ".join(f"`{name}`" for name in FORMATS),
+            ),
             hint=msg("Did you mean `{near}`?", near=near) if near else "",
         )
 

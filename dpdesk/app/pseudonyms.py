@@ -243,14 +243,14 @@ def notes_of(
 
 
 def _alike(name: str, count: int) -> Note:
-    text = "1 text" if count == 1 else msg("{count:,} texts", count=count)
     return Note(
         "pseudonym.alike",
-        msg(
-            "{text} of `{name}` differ from others by blanks, by the way letters "
-            "with accents are stored, or by zeros alone, and have the same pseudonym "
-            "as these.",
-            text=text,
+        counted(
+            "{n:,} text of `{name}` differs from others by blanks, by the way letters with accents "
+            "are stored, or by zeros alone, and has the same pseudonym as these.",
+            "{n:,} texts of `{name}` differ from others by blanks, by the way letters with accents "
+            "are stored, or by zeros alone, and have the same pseudonym as these.",
+            n=count,
             name=name,
         ),
     )

@@ -19,7 +19,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.recording import enter
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.project.people import whoever
 
 if TYPE_CHECKING:
@@ -352,13 +352,13 @@ def check_not_lost(context: AppContext, path: Path) -> None:
         return
     debits, last = _made_here(context, path, "")
     if debits:
-        count = "1 debit was" if debits == 1 else msg("{debits:,} debits were", debits=debits)
         raise StorageError(
             "ledger.lost",
-            msg(
-                "{path}: the ledger is gone, and {count} made into it until {last}.",
+            counted(
+                "{path}: the ledger is gone, and {n:,} debit was made into it until {last}.",
+                "{path}: the ledger is gone, and {n:,} debits were made into it until {last}.",
+                n=debits,
                 path=path,
-                count=count,
                 last=last,
             ),
             hint="Put it back from where it was moved to or from a backup, or have it made again "

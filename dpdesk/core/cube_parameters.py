@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpdesk.core.list_parameters import NestedParameter, StructuredParameter, TextListParameter
-from dpdesk.core.messages import counted, msg
+from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import (
     Nested,
     Parameter,
@@ -299,13 +299,10 @@ def _exact_text(items: list[object]) -> str:
     parts = [_tables_text(tables)] if tables else []
     for item in items:
         if isinstance(item, Mapping):
-            count = (
-                "1 cell" if len(item[CELLS]) == 1 else msg("{item:,} cells", item=len(item[CELLS]))
-            )
-            parts.append(
-                msg("{count} of {map}", count=count, map=" × ".join(map(str, item[CUBOID])))
-            )
-    return "; ".join(parts)
+            count = counted("{n:,} cell", "{n:,} cells", n=len(item[CELLS]))
+            name = " × ".join(map(str, item[CUBOID]))
+            parts.append(msg("{count} of {name}", count=count, name=name))
+    return joined(parts, "; ")
 
 
 def _is_texts(raw: object) -> bool:

@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
+from dpdesk.core.messages import joined
+
 _SENTENCE_END = re.compile(r"(?<=[\w`)*])\.\s+(?=[A-Z`])")
 _NAMES = ("DPDesk", "Excel", "Parquet", "Python", "Unicode")
 _PLAIN_WORD = re.compile(rf"(?!(?:{'|'.join(_NAMES)})\b)[A-Z][a-z]+\b|A\b")
@@ -59,7 +61,7 @@ class DpdeskError(Exception):
     @property
     def full(self) -> str:
         """Sentence and hint, each a sentence of its own."""
-        return f"{self.sentence} {self.hint}".strip()
+        return joined([self.sentence, self.hint])
 
     @property
     def line(self) -> str:

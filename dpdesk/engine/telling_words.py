@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dpdesk.core.charts import format_figure
 from dpdesk.core.jobs import Note
-from dpdesk.core.messages import listed, msg
+from dpdesk.core.messages import counted, listed, msg
 from dpdesk.engine.telling import Telling, Told
 
 TELLS, NEARLY, GUESSED, ALONE = (
@@ -83,21 +83,15 @@ def guessed_words(found: Telling, by: Told) -> str:
 
 def alone_note(columns: int, alone: int, rows: int) -> tuple[Note, ...]:
     """A warning that rows are the only ones with their values; nothing when there are none."""
-    many = (
-        "the 1 column that is"
-        if columns == 1
-        else msg("the {columns:,} columns that are", columns=columns)
+    many = counted(
+        "the {n:,} column that is not drawn", "the {n:,} columns that are not drawn", n=columns
     )
-    return _alone(msg("{many} not drawn", many=many), alone, rows)
+    return _alone(many, alone, rows)
 
 
 def released_alone_note(columns: int, alone: int, rows: int) -> tuple[Note, ...]:
     """The same of all columns of a release, however few rows a class has."""
-    many = (
-        "the 1 released column"
-        if columns == 1
-        else msg("the {columns:,} released columns", columns=columns)
-    )
+    many = counted("the {n:,} released column", "the {n:,} released columns", n=columns)
     return _alone(many, alone, rows)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_options import queries_rows
 from dpdesk.core.source_spec import REPEATED
@@ -442,12 +442,12 @@ def _without_empty_tail(
             cursor.execute(f"ALTER TABLE {RAW} DROP COLUMN c{kept}")
     if kept == len(names):
         return names, ()
-    what = "column" if kept == len(names) - 1 else msg("{kept} columns", kept=len(names) - kept)
-    return names[:kept], (msg("The last {what} without name and values was left out.", what=what),)
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
+    note = counted(
+        "The last column without name and values was left out.",
+        "The last {n} columns without name and values were left out.",
+        n=len(names) - kept,
+    )
+    return names[:kept], (note,)
 
 
 def _notes(checked: Checked) -> tuple[str, ...]:
@@ -468,38 +468,43 @@ def _notes(checked: Checked) -> tuple[str, ...]:
             ", the first below the header on line {blank_line}", blank_line=result.blank_line
         )
         notes.append(
-            msg(
-                "{blank_lines} skipped{blank_line}; a blank line is no row.",
-                blank_lines=_counted(result.blank_lines, "blank line was", "blank lines were"),
-                blank_line=where if result.blank_line else "",
+            counted(
+                "{n:,} blank line was skipped{where}; a blank line is no row.",
+                "{n:,} blank lines were skipped{where}; a blank line is no row.",
+                n=result.blank_lines,
+                where=where if result.blank_line else "",
             )
         )
     if result.stray_quotes:
         notes.append(
-            msg(
-                "{stray_quotes} inside unquoted values kept as found, the first on line "
-                "{stray_line}.",
-                stray_quotes=_counted(result.stray_quotes, "quote mark", "quote marks"),
-                stray_line=result.stray_line,
+            counted(
+                "{n:,} quote mark inside unquoted values kept as found, the first on line {line}.",
+                "{n:,} quote marks inside unquoted values kept as found, the first on line {line}.",
+                n=result.stray_quotes,
+                line=result.stray_line,
             )
         )
     if result.extra_records:
         notes.append(
-            msg(
-                "Surplus empty fields at the end of {extra_records} were left out, the "
-                "first on line {extra_line}.",
-                extra_records=_counted(result.extra_records, "line", "lines"),
-                extra_line=result.extra_line,
+            counted(
+                "Surplus empty fields at the end of {n:,} line were left out, the first on line "
+                "{line}.",
+                "Surplus empty fields at the end of {n:,} lines were left out, the first on line "
+                "{line}.",
+                n=result.extra_records,
+                line=result.extra_line,
             )
         )
     notes += _uneven_notes(result)
     if result.loose:
         notes.append(
-            msg(
-                "{loose} inside quoted values not doubled and kept as found, the first "
-                "on line {loose_line}.",
-                loose=_counted(result.loose, "quote mark", "quote marks"),
-                loose_line=result.loose_line,
+            counted(
+                "{n:,} quote mark inside quoted values not doubled and kept as found, the first "
+                "on line {line}.",
+                "{n:,} quote marks inside quoted values not doubled and kept as found, the first "
+                "on line {line}.",
+                n=result.loose,
+                line=result.loose_line,
             )
         )
     if checked.left_out:
@@ -513,20 +518,24 @@ def _uneven_notes(result: ScanResult) -> list[str]:
     notes: list[str] = []
     if result.short_records:
         notes.append(
-            msg(
-                "{short_records} fewer fields than the table; those missing at the end "
-                "are empty, the first on line {short_line}.",
-                short_records=_counted(result.short_records, "line has", "lines have"),
-                short_line=result.short_line,
+            counted(
+                "{n:,} line has fewer fields than the table; those missing at the end are empty, "
+                "the first on line {line}.",
+                "{n:,} lines have fewer fields than the table; those missing at the end are empty, "
+                "the first on line {line}.",
+                n=result.short_records,
+                line=result.short_line,
             )
         )
     if result.long_records:
         notes.append(
-            msg(
-                "{long_records} more fields than the first line; they are columns of "
-                "their own, the first on line {long_line}.",
-                long_records=_counted(result.long_records, "line has", "lines have"),
-                long_line=result.long_line,
+            counted(
+                "{n:,} line has more fields than the first line; they are columns of their own, "
+                "the first on line {line}.",
+                "{n:,} lines have more fields than the first line; they are columns of their own, "
+                "the first on line {line}.",
+                n=result.long_records,
+                line=result.long_line,
             )
         )
     return notes

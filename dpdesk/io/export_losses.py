@@ -12,7 +12,7 @@ from itertools import islice
 
 from dpdesk.core.export_holding import CODES, HOLDS, UNITS, Holds, Piece
 from dpdesk.core.labels import Codebook, Kind, Variable, is_lettered
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import listed, msg
 from dpdesk.core.plain import quoted
 from dpdesk.io.formats.moments import PROGRAMS, shows
 from dpdesk.io.formats.outcolumns import OutColumn, code_number, renamed, whole_seconds
@@ -158,10 +158,7 @@ def losses(form: str, columns: Sequence[InFile], title: str) -> list[str]:
 
 def _names(columns: Sequence[InFile]) -> str:
     """Columns in a sentence; of many the first ones and how many more."""
-    shown = [quoted(column.said.name) for column in columns[:_NAMED]]
-    if len(columns) > _NAMED:
-        shown.append(msg("{named:,} more", named=len(columns) - _NAMED))
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return listed([quoted(column.said.name) for column in columns], _NAMED)
 
 
 def _of_pieces(holds: Holds, columns: Sequence[InFile]) -> Iterator[str]:

@@ -28,7 +28,7 @@ from types import MappingProxyType
 from dpdesk.core.closing import Closing
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.audit_chain import (
@@ -237,11 +237,15 @@ class AuditLog(Closing):
         counted, last = (number if isinstance(number, int) else 0 for number in row)
         return counted, max(counted, last)
 
-    def _end_fault(self, chain: Chain, counted: int, known: Collection[str]) -> AuditFault | None:
-        if counted > chain.count:
-            lost = counted - chain.count
-            words = "1 entry was" if lost == 1 else msg("{lost:,} entries were", lost=lost)
-            return AuditFault(chain.count + 1, msg("{words} removed from the end", words=words))
+    def _end_fault(self, chain: Chain, entered: int, known: Collection[str]) -> AuditFault | None:
+        if entered > chain.count:
+            lost = entered - chain.count
+            words = counted(
+                "{n:,} entry was removed from the end",
+                "{n:,} entries were removed from the end",
+                n=lost,
+            )
+            return AuditFault(chain.count + 1, words)
         if any(head not in chain.seen for head in known):
             reason = "an entry that was seen in this log before is missing"
             if chain.count == 0:
@@ -419,10 +423,9 @@ def _unseen(path: Path, reason: str) -> StorageError:
     return StorageError(
         "audit.unreadable",
         msg(
-            "{path}: the audit log could not be opened: {lower}{reason}.",
+            "{path}: the audit log could not be opened: {reason}.",
             path=path,
-            lower=reason[:1].lower(),
-            reason=reason[1:],
+            reason=f"{reason[:1].lower()}{reason[1:]}",
         ),
         hint="Until it can be, nothing is released or exported; end what holds it, or ask for the "
         "right to write there, then look again.",
@@ -434,10 +437,9 @@ def _unwritable(path: Path, reason: str) -> StorageError:
     return StorageError(
         "audit.unwritable",
         msg(
-            "{path}: the audit log could not be written: {lower}{reason}.",
+            "{path}: the audit log could not be written: {reason}.",
             path=path,
-            lower=reason[:1].lower(),
-            reason=reason[1:],
+            reason=f"{reason[:1].lower()}{reason[1:]}",
         ),
         hint="Make it writable first: without an entry nothing is released or exported.",
         details={"path": str(path)},

@@ -11,17 +11,16 @@ import re
 from collections.abc import Iterator, Mapping
 from math import exp, log, sqrt
 
-from dpdesk.core.messages import msg
 from dpdesk.verifiers.reading import number, texts
 
 _NUMBER = r"([0-9][0-9,]*(?:\.[0-9]+)?(?:[Ee][+-]?[0-9]+)?)"
 _ODDS = re.compile(rf"change by (?:at most|up to) ×{_NUMBER}")
 _PURE = re.compile(rf"\(ε = {_NUMBER}\)")
 _BOTH = re.compile(rf"\(ρ = {_NUMBER}, ε = {_NUMBER}\)")
-_RISES = re.compile(msg("can rise to at most {number} %", number=_NUMBER))
+_RISES = re.compile(rf"can rise to at most {_NUMBER} %")
 _FAILS = re.compile(rf"[Ee]xcept with a chance of {_NUMBER}, ")
 _COVERS = re.compile(rf"covers at least {_NUMBER} rows \(the smallest covers {_NUMBER}\)")
-_MATCH = re.compile(msg("a chance of at most 1 in {number}", number=_NUMBER))
+_MATCH = re.compile(rf"a chance of at most 1 in {_NUMBER}")
 _PRIOR = 0.1
 _LARGEST = 700
 _ROUNDED, _COARSE = 1.02, 1.12

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.pinned import lines_of, unnamed, untyped
 from dpdesk.core.plan import Plan, SourceSpec
 from dpdesk.core.schema import ColumnType, DataProfile, Role
@@ -173,7 +173,6 @@ def _unpinned(
     wanted = (*wanted, *(key for key in _RARE if getattr(spec, key) is None))
     lines = lines_of(found, tuple(dict.fromkeys(wanted)))
     named = ", ".join(f"`{line.partition(' = ')[0]}`" for line in lines)
-    verb = "are" if len(lines) > 1 else "is"
     hint = "Check the lines above, which say what is detected now, and add them under [source]."
     if problem is not None:
         hint = msg(
@@ -183,13 +182,14 @@ def _unpinned(
         )
     return InputError(
         "plan.unpinned",
-        msg(
-            "{where}, [source]: the key{value} {named} {verb} missing; for a private "
-            "method the plan alone says how the source is read.",
+        counted(
+            "{where}, [source]: the key {named} is missing; for a private method the plan alone "
+            "says how the source is read.",
+            "{where}, [source]: the keys {named} are missing; for a private method the plan alone "
+            "says how the source is read.",
+            n=len(lines),
             where=where,
-            value="s" if len(lines) > 1 else "",
             named=named,
-            verb=verb,
         ),
         hint=hint,
         details={"keys": tuple(keys), "lines": lines},

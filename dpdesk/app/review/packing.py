@@ -15,7 +15,7 @@ from dpdesk.app.review.review_picture import ReviewPicture, is_whole, look, sign
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.language import ENGLISH, languages, speaking, voice
-from dpdesk.core.messages import joined, msg
+from dpdesk.core.messages import counted, joined, msg
 from dpdesk.report.pack import AttackLine
 
 if TYPE_CHECKING:
@@ -369,7 +369,7 @@ def _spent_on(context: AppContext, source: str) -> str:
 
 
 def _debits(count: int) -> str:
-    return "1 debit" if count == 1 else msg("{count:,} debits", count=count)
+    return counted("{n:,} debit", "{n:,} debits", n=count)
 
 
 def _spent(context: AppContext, entry: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dpdesk.core.errors import RefusedError
-from dpdesk.core.messages import counted, joined, msg
+from dpdesk.core.messages import counted, joined, listed, msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import ValueCount
 
@@ -96,16 +96,12 @@ class Eligibility:
             msg("{value} has {rows:,}", value=quoted(item.value), rows=item.rows)
             for item in self.too_frequent
         ]
-        more = len(named) - _MOST_NAMED
-        shown = ", ".join(named[:_MOST_NAMED])
-        if more > 0:
-            shown = msg("{shown} and {more:,} more", shown=shown, more=more)
         return msg(
             "`{attribute}` cannot be divided into groups of {l:,} different values: "
             "{shown} of {rows:,} rows, and at most {allowed:,} may share a value.",
             attribute=self.attribute,
             l=self.l,
-            shown=shown,
+            shown=listed(named, _MOST_NAMED),
             rows=self.rows,
             allowed=self.allowed,
         )
@@ -115,29 +111,30 @@ class Eligibility:
         """What can be done, in words."""
         ways = []
         if self.largest_l >= 2:
-            ways.append(msg("Set l to {largest_l:,} or less", largest_l=self.largest_l))
+            ways.append(msg("set l to {n:,} or less", n=self.largest_l))
         if removed := self.rows_to_remove:
-            total = sum(removed.values())
             which = ", ".join(quoted(value) for value in list(removed)[:_MOST_NAMED])
-            way = counted(
-                "leave out {n:,} row with {which} yourself, which the guarantee does not",
-                "leave out {n:,} rows with {which} yourself, which the guarantee does not",
-                n=total,
-                which=which,
-            )
             ways.append(
-                msg("{way} cover", way=way)
-                if ways
-                else msg("{upper}{way} cover", upper=way[0].upper(), way=way[1:])
+                counted(
+                    "leave out {n:,} row with {which} yourself, which the guarantee does not cover",
+                    "leave out {n:,} rows with {which} yourself, which the guarantee does not "
+                    "cover",
+                    n=sum(removed.values()),
+                    which=which,
+                )
             )
         if self.level:
-            way = msg("release it at a level below {level} of its hierarchy", level=self.level)
-            ways.append(way if ways else f"{way[0].upper()}{way[1:]}")
+            ways.append(
+                msg("release it at a level below {level} of its hierarchy", level=self.level)
+            )
         if not ways:
             return msg(
                 "The column has {n:,} different values: too few for any l.", n=len(self.counts)
             )
-        return joined(ways, " or ") + "; merging values does not help, it makes them more frequent."
+        return msg(
+            "What helps: {ways}; merging values does not, it makes them more frequent.",
+            ways=joined(ways, " or "),
+        )
 
 
 def refuse(found: Sequence[Eligibility], where: str) -> None:

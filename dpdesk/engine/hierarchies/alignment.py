@@ -12,7 +12,7 @@ from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.messages import counted, msg
+from dpdesk.core.messages import counted, listed, msg
 from dpdesk.core.plain import quoted
 
 ROOT = "*"
@@ -135,16 +135,13 @@ def _refuse_missing_leaves(
         return
     attribute, domain = table.attributes[position], table.domains[position]
     order = lacking[np.argsort(-rows[lacking], kind="stable")]
-    shown = ", ".join(
+    shown = [
         msg("{domain} ({rows})", domain=quoted(domain[code]), rows=_rows(int(rows[code])))
         for code in order[:3]
-    )
+    ]
     if order.size > 3:
-        shown += msg(
-            " and {size:,} more ({rows})",
-            size=order.size - 3,
-            rows=_rows(int(rows[order[3:]].sum())),
-        )
+        rest = int(rows[order[3:]].sum())
+        shown.append(msg("{n:,} more ({rows})", n=order.size - 3, rows=_rows(rest)))
     origin = origins.get(attribute)
     named = msg(" in the hierarchy {origin}", origin=origin) if origin else " in its hierarchy"
     raise InputError(
@@ -158,7 +155,7 @@ def _refuse_missing_leaves(
             where=where,
             attribute=attribute,
             named=named,
-            shown=shown,
+            shown=listed(shown),
         ),
         hint=_OTHER_FORM
         if form(domain[order[0]]) in {form(leaf) for leaf in hierarchy.leaves}

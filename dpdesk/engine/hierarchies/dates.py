@@ -217,7 +217,9 @@ def _units(given: tuple[str, ...] | None, formats: Sequence[str], where: str) ->
             near = nearest(name, known)
             raise option_error(
                 where,
-                msg('`levels` holds "{name}", expected ', name=name) + ", ".join(known) + ".",
+                msg(
+                    '`levels` holds "{name}", expected {units}.', name=name, units=", ".join(known)
+                ),
                 hint=msg("Did you mean `{near}`?", near=near) if near else "",
                 key="levels",
             )

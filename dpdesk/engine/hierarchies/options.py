@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.list_parameters import TextListParameter
-from dpdesk.core.messages import counted, msg
+from dpdesk.core.messages import counted, listed, msg
 from dpdesk.core.parameters import Nested, Numbers, ParameterValue, Texts, nearest
 from dpdesk.core.plain import quoted
 
@@ -67,15 +67,12 @@ def option_error(where: str, sentence: str, hint: str = "", key: str = "") -> In
 
 def value_error(where: str, wrong: Sequence[str], expected: str, hint: str = "") -> InputError:
     """The error for values that a builder cannot place."""
-    shown = ", ".join(quoted(value) for value in wrong[:3])
-    more = msg(" and {wrong:,} more", wrong=len(wrong) - 3) if len(wrong) > 3 else ""
     return InputError(
         "hierarchy.value",
         msg(
-            "{where}: found {shown}{more}, expected {expected}.",
+            "{where}: found {shown}, expected {expected}.",
             where=where,
-            shown=shown,
-            more=more,
+            shown=listed([*map(quoted, wrong)], 3),
             expected=expected,
         ),
         hint=hint,
@@ -85,19 +82,15 @@ def value_error(where: str, wrong: Sequence[str], expected: str, hint: str = "")
 
 def missing_values(where: str, lacking: Sequence[str], known: Iterable[str]) -> InputError:
     """The error for values of the data that a list by hand does not name."""
-    shown = ", ".join(quoted(value) for value in lacking[:3])
-    more = msg(" and {lacking:,} more", lacking=len(lacking) - 3) if len(lacking) > 3 else ""
     near = nearest(lacking[0], list(known))
     return InputError(
         "hierarchy.missing-leaf",
         counted(
-            "{where}: {shown}{more} is in the data but not in the hierarchy, expected every value.",
-            "{where}: {shown}{more} are in the data but not in the hierarchy, "
-            "expected every value.",
+            "{where}: {shown} is in the data but not in the hierarchy, expected every value.",
+            "{where}: {shown} are in the data but not in the hierarchy, expected every value.",
             n=len(lacking),
             where=where,
-            shown=shown,
-            more=more,
+            shown=listed([*map(quoted, lacking)], 3),
         ),
         hint=msg("Did you mean {near}?", near=quoted(near)) if near else "Add what is missing.",
         details={"values": tuple(lacking[:100])},

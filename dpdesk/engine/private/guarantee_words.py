@@ -165,7 +165,8 @@ def lead_words(settings: PrivateSettings, epsilon: float) -> tuple[str, str, str
     lead = msg(
         "Except with a chance of {delta}, whatever is published", delta=number_text(settings.delta)
     )
-    return lead, f"ρ = {number_text(settings.budget)}, ε = {rounded_up(epsilon)}", times
+    rho, loss = number_text(settings.budget), rounded_up(epsilon)
+    return lead, msg("ρ = {rho}, ε = {epsilon}", rho=rho, epsilon=loss), times
 
 
 def except_words(settings: PrivateSettings) -> str:

@@ -321,10 +321,9 @@ def _unreadable(path: Path, reason: str) -> StorageError:
     return StorageError(
         "project.unreadable",
         msg(
-            "{path}: the project cannot be read: {lower}{reason}.",
+            "{path}: the project cannot be read: {reason}.",
             path=path,
-            lower=reason[:1].lower(),
-            reason=reason[1:],
+            reason=f"{reason[:1].lower()}{reason[1:]}",
         ),
         hint="Check the permissions and the connection to the disk.",
     )

@@ -86,7 +86,7 @@ def _drawn(case: Case) -> Answer:
         columns=named(names),
         p=share_of(1, size),
     )
-    text += "".join(_rarest(case, name) for name in names)
+    text = joined([text, *(_rarest(case, name) for name in names)], "")
     minimum = case.policy.whole("minimum_l")
     if minimum is not None and size < minimum:
         text += msg(" The policy asks for ℓ of {minimum:,} or more.", minimum=minimum)
@@ -179,10 +179,10 @@ def _linkage(case: Case, table: TableFacts) -> Answer:
     if not quasi:
         others = len(table.columns) - len(_names(case, "diverted"))
         text = msg(
-            "{others} are released unchanged; none is named as known to ",
+            "{others} are released unchanged; none is named as known to others.",
             others=number_of(others, "column"),
         )
-        return Answer(Status.REVIEW, f"{text}others.", Basis.TABLE, advice, _alone(case))
+        return Answer(Status.REVIEW, text, Basis.TABLE, advice, _alone(case))
     text = counted(
         "{quasi} is released unchanged; by them {uniques} can be told from all others.",
         "{quasi} are released unchanged; by them {uniques} can be told from all others.",
@@ -247,12 +247,11 @@ def _removed(case: Case) -> Answer:
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
     basis = Basis.SOURCE if case.facts.confirmed("rows_removed") else Basis.MANIFEST
     text = counted(
-        "{rows} was removed at random, so that ",
-        "{rows} were removed at random, so that ",
+        "{n:,} row was removed at random, so that ℓ′ divides the rest.",
+        "{n:,} rows were removed at random, so that ℓ′ divides the rest.",
         n=rows,
-        rows=number_of(rows, "row"),
     )
-    return Answer(Status.PASS, msg("{text}ℓ′ divides the rest.", text=text), basis)
+    return Answer(Status.PASS, text, basis)
 
 
 def _size(case: Case, key: str) -> int | None:

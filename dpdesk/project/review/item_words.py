@@ -51,11 +51,6 @@ def value(text: str) -> str:
     return quoted(text) if text else "the empty value"
 
 
-def verb(names: Sequence[object], one: str, several: str) -> str:
-    """The form of a verb that fits the number of names."""
-    return one if len(names) == 1 else several
-
-
 def printable(text: str) -> str:
     """A text on one line, without outer blanks and without what no screen can show."""
     flat = " ".join(text.split())

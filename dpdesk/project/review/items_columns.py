@@ -9,7 +9,7 @@ from dpdesk.core.disclosure import ColumnFacts, Content, TableFacts
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import ColumnType, Role
-from dpdesk.project.review.item_words import named, number_of, part, percent, value, verb
+from dpdesk.project.review.item_words import named, number_of, part, percent, value
 from dpdesk.project.review.policy import column_pattern, folded
 from dpdesk.project.review.questions import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.votes import ItemStatus as Status
@@ -25,7 +25,7 @@ def _pseudonyms(case: Case, table: TableFacts) -> Answer | None:
     if not columns:
         return None
     stated = case.facts.release.manifest.guarantee.parameters
-    text = " ".join(_words(each, stated, table) for each in columns[:3])
+    text = joined(_words(each, stated, table) for each in columns[:3])
     return Answer(Status.REVIEW, text, Basis.TABLE, _ADVICE)
 
 
@@ -42,11 +42,11 @@ def _words(column: ColumnFacts, stated: Mapping[str, object], table: TableFacts)
     )
     if several > 0:
         text += msg(
-            "{several:,} of {rows:,} rows share theirs with another row, so whoever ",
+            "{several:,} of {rows:,} rows share theirs with another row, so whoever knows what "
+            "such rows have in common may find them. ",
             several=several,
             rows=table.rows,
         )
-        text += "knows what such rows have in common may find them. "
     else:
         text += "no two rows share one. "
     if domain:
@@ -79,8 +79,12 @@ def _identifiers(case: Case, table: TableFacts) -> Answer:
     present = [name for name in names if roles.get(name) == Role.IDENTIFIER.value]
     advice = "Leave the column out, or give it another role and say why."
     if present:
-        text = msg("The table has {present}, which the plan calls ", present=named(present))
-        text += verb(present, "an identifier.", "identifiers.")
+        text = counted(
+            "The table has {columns}, which the plan calls an identifier.",
+            "The table has {columns}, which the plan calls identifiers.",
+            n=len(present),
+            columns=named(present),
+        )
         return Answer(Status.FAIL, text, _TABLE, advice)
     alike = [
         each
@@ -90,11 +94,10 @@ def _identifiers(case: Case, table: TableFacts) -> Answer:
     if alike:
         names = [each.name for each in alike]
         text = counted(
-            "{names} looks like {file}: {note}",
-            "{names} look like {file}: {note}",
+            "{names} looks like an identifier: {note}",
+            "{names} look like identifiers: {note}",
             n=len(names),
             names=named(names),
-            file=verb(names, "an identifier", "identifiers"),
             note=alike[0].suggestion.reason,
         )
         return Answer(Status.REVIEW, text, _TABLE, advice)
@@ -332,10 +335,10 @@ def _weight_words(column: ColumnFacts, table: TableFacts) -> str:
     )
     if column.spread is not None:
         text += msg(
-            ", and in {exposed} class and weight together ",
+            ", and in {exposed} class and weight together leave groups below {k:,}",
             exposed=part(column.spread.exposed, table.rows),
+            k=table.k,
         )
-        text += msg("leave groups below {k:,}", k=table.k)
     return text + "."
 
 

@@ -72,7 +72,7 @@ def _loss(case: Case) -> Answer:
     )
     text = msg(
         "{given}ε = {epsilon}: odds {what} change by at most {times}, and a "
-        "suspicion of 10 % can rise to at most {after} %. The stated noise ",
+        "suspicion of 10 % can rise to at most {after} %.",
         given=given,
         epsilon=number_text(epsilon),
         what=what,
@@ -81,13 +81,13 @@ def _loss(case: Case) -> Answer:
     )
     names = ("scales within epsilon", "scales within rho")
     if any(case.facts.confirmed(name) for name in names):
-        text += "costs no more than that."
+        text += " The stated noise costs no more than that."
         if epsilon > NO_PROTECTION:
             advice = "So large an ε protects nobody. Choose a smaller one and release again."
             return Answer(Status.FAIL, text, Basis.FILES, advice)
         advice = "Judge whether that is little enough for these people."
         return Answer(Status.REVIEW, text, Basis.FILES, advice)
-    text += "was not found to cost no more than that."
+    text += " The stated noise was not found to cost no more than that."
     return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
 
 

@@ -179,11 +179,11 @@ def _who_is_suppressed(case: Case, table: TableFacts) -> Answer:
     if limit is not None:
         over = [group for group in groups if group.share > limit]
         text += msg(
-            "; the policy allows {percent}, and {over:,} of the groups that the ",
+            "; the policy allows {percent}, and {over:,} of the groups that the evidence lists "
+            "exceed it.",
             percent=percent(limit),
             over=len(over),
         )
-        text += "evidence lists exceed it."
         return Answer(Status.FAIL if over else Status.PASS, text, Basis.EVIDENCE, advice)
     uneven = worst.share >= HIGH_GROUP and worst.share >= UNEVEN * overall
     text += msg(
@@ -314,7 +314,7 @@ def _missing(case: Case, table: TableFacts) -> Answer:
         return Answer(Status.PASS, text, _TABLE)
     columns = [each for each in table.with_role(Role.QUASI_IDENTIFIER) if each.missing]
     columns.sort(key=lambda each: -each.missing)
-    which = ", ".join(_lacking(each) for each in columns[:5])
+    which = joined((_lacking(each) for each in columns[:5]), ", ")
     text = msg(
         "In {missing} a quasi-identifier is missing and stands as a value of its own ({which}).",
         missing=part(table.missing, table.rows),
@@ -326,7 +326,7 @@ def _missing(case: Case, table: TableFacts) -> Answer:
 
 def _lacking(column: ColumnFacts) -> str:
     """A column with its missing values, and how many of them its source declared so."""
-    text = f"{quoted(column.name)} {column.missing:,}"
+    text = msg("{name} {n:,}", name=quoted(column.name), n=column.missing)
     if column.user_missing:
         text += msg(", of which user-missing {user_missing:,}", user_missing=column.user_missing)
     return text

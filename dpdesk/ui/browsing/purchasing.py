@@ -510,7 +510,7 @@ class Purchase(QObject):
             self.card.show_offer(found)
 
     def _on_no_offer(self, outcome: JobFailed) -> None:
-        self.card.show_refusal(f"{outcome.sentence} {outcome.hint}".strip())
+        self.card.show_refusal(outcome.full)
 
     @Slot()
     def _on_typed(self) -> None:
@@ -563,7 +563,7 @@ class Purchase(QObject):
 
     def _on_failed(self, outcome: JobFailed) -> None:
         self._end()
-        self.card.show_refusal(f"{outcome.sentence} {outcome.hint}".strip())
+        self.card.show_refusal(outcome.full)
 
     def _on_cancelled(self, outcome: JobCancelled) -> None:
         self._end()

@@ -264,4 +264,4 @@ class PeopleWindow(SideWindow):
 
 
 def _words(outcome: JobFailed) -> str:
-    return f"{outcome.sentence} {outcome.hint}".strip()
+    return outcome.full

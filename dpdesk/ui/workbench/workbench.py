@@ -124,7 +124,7 @@ class BudgetWatch(QObject):
 
     def _on_failed(self, outcome: JobFailed) -> None:
         unfinished = outcome.code.startswith(("cube.", "parameter.", "plan.unknown-column"))
-        self._show(None, "" if unfinished else f"{outcome.sentence} {outcome.hint}".strip())
+        self._show(None, "" if unfinished else outcome.full)
 
     def _show(self, outlook: Outlook | None, problem: str) -> None:
         if (outlook, problem) != (self._outlook, self._problem):

@@ -21,7 +21,7 @@ import numpy as np
 from dpdesk.core.charts import Figure
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted, silent
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.rows import NewValues, RewrittenRows
 from dpdesk.core.schema import Role, ValueCount
@@ -217,7 +217,7 @@ class AnatomyExploration:
             largest = found.largest_l
             return ExplorationView(
                 False,
-                f"{found.sentence} {found.hint}",
+                joined([found.sentence, found.hint]),
                 (frequency_chart(found),),
                 (),
                 remedy={"l": largest} if largest > 1 else None,

@@ -23,7 +23,7 @@ from dpdesk.core.charts import (
     format_figure,
     table_from,
 )
-from dpdesk.core.messages import counted, msg
+from dpdesk.core.messages import counted, joined, msg
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.lattice import Floats, cells, members
 from dpdesk.engine.cubes.settings import Covered, CubeSettings
@@ -130,12 +130,20 @@ def _measure_figure(number: int, one: MeasureErrors, which: str) -> Figure:
 
 def measures_sentence(measures: Sequence[MeasureErrors]) -> str:
     """The largest error of each of several measures, for a list; empty for one alone."""
-    told = ", ".join(
-        f"{one.name} ± {_number(max(one.widths))} {one.unit}" for one in several(measures)
+    told = joined(
+        (
+            msg(
+                "{measure} ± {width} {unit}",
+                measure=one.name,
+                width=_number(max(one.widths)),
+                unit=one.unit,
+            )
+            for one in several(measures)
+        ),
+        ", ",
     )
     averages = any(one.per_person for one in measures)
-    after = " (n: people in the cell)" if averages else ""
-    return f"{told}{after}" if told else ""
+    return joined([told, "(n: people in the cell)" if averages else ""]) if told else ""
 
 
 def unit_of(channel: Channel) -> str:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from dpdesk.core.charts import Chart, LatticeChart, ScatterChart
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.method import Detail, ExplorationView
@@ -186,7 +186,7 @@ def _key(parameters: _Values) -> str:
 def _sentence(design: CubeDesign) -> str:
     figures = {figure.key: figure for figure in design.figures}
     tables, error = int(figures["tables"].value), figures["largest_error"]
-    count = "1 table" if tables == 1 else msg("{n:,} tables", n=tables)
+    count = counted("{n:,} table", "{n:,} tables", n=tables)
     each, often = measures_sentence(design.measures), OFTEN[design.settings.covered]
     if each:
         return msg(
@@ -195,8 +195,13 @@ def _sentence(design: CubeDesign) -> str:
             often=often,
             each=each,
         )
-    size = f"± {error.value:,.4g} {error.unit} {often}"
-    return msg("{count}; the largest planned error is {size}.", count=count, size=size)
+    return msg(
+        "{count}; the largest planned error is ± {size:,.4g} {unit} {often}.",
+        count=count,
+        size=error.value,
+        unit=error.unit,
+        often=often,
+    )
 
 
 def _internal_note() -> tuple[Note, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from dpdesk.core.charts import MOST_DRAWN, LatticeChart, format_figure
 from dpdesk.core.cuboid_choice import CuboidChoice
 from dpdesk.core.errors import InputError
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.lattice import Floats, cell_variances, information, magnification
@@ -231,4 +231,4 @@ def _exact(settings: CubeSettings, cuboids: Iterable[int]) -> frozenset[int]:
 
 
 def _tables(count: int) -> str:
-    return "1 table" if count == 1 else msg("{n:,} tables", n=count)
+    return counted("{n:,} table", "{n:,} tables", n=count)

@@ -204,7 +204,8 @@ def planners_side_by_side(
     sign = _sign(settings)
     order = sorted(found, key=lambda one: one.now.largest)
     best, own = order[0], found[0]
-    at = f"{sign} = {float(settings.budget):g}" + ("" if decided else ", as an example")
+    at = f"{sign} = {float(settings.budget):g}"
+    at = at if decided else msg("{at}, as an example", at=at)
     if best is own:
         said = msg(
             "At {at}, {name}, which is chosen, has the smallest largest error", at=at, name=own.name

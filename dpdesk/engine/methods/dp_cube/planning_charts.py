@@ -120,7 +120,13 @@ def table_detail(design: CubeDesign, mask: int) -> Detail | None:
     )
     return Detail(
         title=msg("How exact is {table}?", table=name),
-        sentence=f"± {_number(width)} {unit} {in_cells(settings)}. {said}.",
+        sentence=msg(
+            "± {width} {unit} {often}. {said}.",
+            width=_number(width),
+            unit=unit,
+            often=in_cells(settings),
+            said=said,
+        ),
         parts=(
             DetailPart("Error", numbers),
             DetailPart("Computed from", _sources(design, mask), _SOURCES_NOTE),

@@ -202,23 +202,30 @@ class Shortfall:
     def sentence(self) -> str:
         """What is wrong, in one sentence."""
         where = levels_text(self.attributes, self.levels)
-        needs = "the levels chosen by hand need" if self.by_hand else "the least loss of rows is"
-        at = "" if self.by_hand else f" (at {where})"
         if self.suppressed == self.rows:
             return msg(
                 "k = {k:,} is not reached: at {where} every class is smaller than k.",
                 k=self.k,
                 where=where,
             )
+        counts = {
+            "lost": rows_text(self.suppressed),
+            "rows": rows_text(self.rows),
+            "allowed": rows_text(self.allowed),
+        }
+        if self.by_hand:
+            return msg(
+                "k = {k:,} is not reached: the levels chosen by hand need {lost} suppressed, of "
+                "{rows}; {allowed} are allowed.",
+                k=self.k,
+                **counts,
+            )
         return msg(
-            "k = {k:,} is not reached: {needs} {rows_text} suppressed{at}, of "
-            "{rows_text2}; {rows_text3} are allowed.",
+            "k = {k:,} is not reached: the least loss of rows is {lost} suppressed (at {where}), "
+            "of {rows}; {allowed} are allowed.",
             k=self.k,
-            needs=needs,
-            rows_text=rows_text(self.suppressed),
-            at=at,
-            rows_text2=rows_text(self.rows),
-            rows_text3=rows_text(self.allowed),
+            where=where,
+            **counts,
         )
 
     @property
@@ -252,10 +259,9 @@ class Shortfall:
         if self.largest_k >= 2:
             ways.append(msg("set k = {largest_k}", largest_k=self.largest_k))
         higher = "choose higher levels" if self.generalises else "choose a model that generalises"
-        hint = joined(ways, " or ") or higher
         return RefusedError(
             "k-anonymity.infeasible",
             self.sentence,
-            hint=hint[0].upper() + hint[1:] + ".",
+            hint=msg("What helps: {ways}.", ways=joined(ways, " or ") or higher),
             details={"k": self.k, "suppressed": self.suppressed, "allowed": self.allowed},
         )

@@ -20,7 +20,7 @@ from dpdesk.core.charts import (
 )
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.messages import counted, msg
+from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.hierarchies.alignment import AlignedTable
 from dpdesk.engine.hierarchies.remaking import remakes
@@ -94,10 +94,12 @@ def size_detail(counted: CountedTable, k: int, place: int, found: Assessment | N
             _classes_part("Release", table.attributes, names, classes.codes, classes.sizes, kept)
         )
         said.append(_counted(classes.sizes[kept], "the release"))
-    unit = "row" if label == "1" else "rows"
+    question = msg("Which rows are in classes of {label} rows?", label=label)
+    if label == "1":
+        question = "Which rows are in classes of 1 row?"
     return Detail(
-        msg("Which rows are in classes of {label} {unit}?", label=label, unit=unit),
-        f"{'; '.join(said)}.",
+        question,
+        joined([joined(said, "; "), "."], ""),
         tuple(parts),
     )
 

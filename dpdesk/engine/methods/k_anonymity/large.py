@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpdesk.core.jobs import CancelToken, Note, Report
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.engine.methods.k_anonymity.anytime import anytime_search, node_budget
 from dpdesk.engine.methods.k_anonymity.bounded import (
     MAX_BOUNDED_NODES,
@@ -63,14 +63,13 @@ def large_note(problem: LatticeProblem, objective: str, found: SearchResult) -> 
         "search.not-exact",
         msg(
             "Only {looked} were looked at, as counting all of them would take too "
-            "long; the best of these has {replace} {shown:,.4g} and suppresses "
-            "{rows:,} {rows2}, and a better one may exist: with fewer "
+            "long; the best of these has {objective} {shown:,.4g} and suppresses "
+            "{rows}, and a better one may exist: with fewer "
             "quasi-identifiers, or hierarchies that start with coarser levels, the "
             "search is exact.",
             looked=looked,
-            replace=objective.replace("-", " "),
+            objective=objective.replace("-", " "),
             shown=shown,
-            rows=rows,
-            rows2="row" if rows == 1 else "rows",
+            rows=counted("{n:,} row", "{n:,} rows", n=rows),
         ),
     )

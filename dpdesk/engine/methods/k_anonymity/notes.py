@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import Note
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.engine.methods.k_anonymity.guarantee import name_list
 
 REMOVED = "hierarchy.removed"
@@ -31,29 +31,30 @@ def node_notes(
         return ()
     names = [f"`{name}`" for name, _ in removed]
     roots = sorted({hierarchy.labels[-1][0] for _, hierarchy in removed})
-    verb = "are" if len(names) > 1 else "is"
     found = [
         Note(
             REMOVED,
-            msg(
-                "{names} {verb} removed completely: every row shows {root}.",
+            counted(
+                "{names} is removed completely: every row shows {root}.",
+                "{names} are removed completely: every row shows {root}.",
+                n=len(names),
                 names=name_list(names),
-                verb=verb,
                 root=name_list([f"`{root}`" for root in roots]),
             ),
         )
     ]
     coarse = [f"`{name}`" for name, h in removed if h.height == 1 and len(h.leaves) > 2]
     if coarse:
-        has = "have" if len(coarse) > 1 else "has"
         found.append(
             Note(
                 COARSE,
-                msg(
-                    "{coarse} {has} no level between the original values and the top; levels "
-                    "in between could keep some of the detail.",
+                counted(
+                    "{coarse} has no level between the original values and the top; levels in "
+                    "between could keep some of the detail.",
+                    "{coarse} have no level between the original values and the top; levels in "
+                    "between could keep some of the detail.",
+                    n=len(coarse),
                     coarse=name_list(coarse),
-                    has=has,
                 ),
             )
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, silent
-from dpdesk.core.messages import counted, msg
+from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.decoys.charts import frequency_chart
 from dpdesk.engine.decoys.eligibility import Eligibility, largest_common_l
@@ -82,7 +82,7 @@ def _refused(short: Eligibility, found: Sequence[Eligibility]) -> ExplorationVie
     works = largest >= 2
     return ExplorationView(
         False,
-        f"{short.sentence} {short.hint}",
+        joined([short.sentence, short.hint]),
         tuple(frequency_chart(each) for each in found),
         (),
         None,
@@ -101,4 +101,4 @@ def _k_refused(error: RefusedError, rows: int) -> ExplorationView:
             {"max_suppression": share},
             msg("Allow {share:.2%} suppressed rows", share=share),
         )
-    return ExplorationView(False, f"{error.sentence} {error.hint}", (), (), None, remedy, label)
+    return ExplorationView(False, error.full, (), (), None, remedy, label)

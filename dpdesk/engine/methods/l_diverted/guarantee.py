@@ -95,12 +95,14 @@ def _claim(size: int, diverted: Sequence[str], k: int | None, quasi: Sequence[st
     )
     if k is None:
         return claim
-    return msg(
-        "{claim} Before that, {name_list} {value} made k-anonymous: every released "
-        "combination covers at least {k:,} rows.",
+    return counted(
+        "{claim} Before that, {columns} was made k-anonymous: every released combination covers "
+        "at least {k:,} rows.",
+        "{claim} Before that, {columns} were made k-anonymous: every released combination covers "
+        "at least {k:,} rows.",
+        n=len(quasi),
         claim=claim,
-        name_list=name_list(quasi),
-        value="was" if len(quasi) == 1 else "were",
+        columns=name_list(quasi),
         k=k,
     )
 

@@ -490,7 +490,7 @@ class AttributesPanel(Panel):
 
     @Slot(object)
     def _on_no_key(self, outcome: JobFailed) -> None:
-        self.pseudonym.show_problem(f"{outcome.sentence} {outcome.hint}".strip())
+        self.pseudonym.show_problem(outcome.full)
 
     @Slot()
     def _on_cycle(self) -> None:

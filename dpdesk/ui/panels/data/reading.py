@@ -683,7 +683,7 @@ class ReadingPage(QWidget):
         self.form.offer_remedy(problem)
         if problem.details.get("key") == "query":
             self.form.rows.fold.setChecked(True)
-        text = f"{problem.sentence} {problem.hint}".strip()
+        text = problem.full
         self.band.show_message("fail", text, dismissible=False)
 
     def _ask_lines(self, problem: JobFailed, source: SourceSpec, encoding: str) -> None:

@@ -174,7 +174,7 @@ class HierarchyActions(QObject):
         self._workbench.apply(SetHierarchy(made.attribute, made.hierarchy, made.edit.words))
 
     def _on_edit_failed(self, outcome: JobFailed) -> None:
-        self.editFailed.emit(f"{outcome.sentence} {outcome.hint}".strip())
+        self.editFailed.emit(outcome.full)
 
     def _on_edit_cancelled(self, outcome: JobCancelled) -> None:
         self.editFailed.emit("")

@@ -585,7 +585,7 @@ class ProtectPanel(Panel):
     def _show_problem(self, problem: JobFailed) -> None:
         """Say what went wrong, at the field where it went wrong, with a way out."""
         method, work = self._bench.method, self._bench.work
-        sentence = f"{problem.sentence} {problem.hint}".strip()
+        sentence = problem.full
         actions: tuple[tuple[str, str], ...] = (("search", self.tr("Search now")),)
         place = problem_place(problem, method)
         if presenter.by_hand(method, work):

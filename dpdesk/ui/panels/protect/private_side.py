@@ -301,7 +301,7 @@ class PrivateSide(QObject):
         )
 
     def _on_untried(self, outcome: JobFailed) -> None:
-        self._settings.trial.show_trial(None, f"{outcome.sentence} {outcome.hint}".strip())
+        self._settings.trial.show_trial(None, outcome.full)
 
     def _on_advised(self, found: Advised) -> None:
         if found.explored is self._bench.explored:
@@ -329,4 +329,4 @@ class PrivateSide(QObject):
             form.domains.offer(DATA, found.seen)
 
     def _on_failed(self, outcome: JobFailed) -> None:
-        self._settings.show_field_error("domains", f"{outcome.sentence} {outcome.hint}".strip())
+        self._settings.show_field_error("domains", outcome.full)

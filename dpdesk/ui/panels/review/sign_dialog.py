@@ -243,7 +243,7 @@ class ProtocolChoice(QWidget):
         self._show()
 
     def _on_unread(self, outcome: JobFailed) -> None:
-        self._fault = f"{outcome.sentence} {outcome.hint}".strip()
+        self._fault = outcome.full
         self._show()
 
     @Slot()
