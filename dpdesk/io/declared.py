@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.column_names import spelling
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import SourceSpec
@@ -71,7 +71,7 @@ def note_types(
                 f"WHERE {value} = {literal(UNREADABLE)}"
             ).fetchone()
         if found is not None and found[0]:
-            rows = "1 row" if found[0] == 1 else msg("{n:,} rows", n=found[0])
+            rows = counted("{n:,} row", "{n:,} rows", n=found[0])
             notes.append(
                 msg(
                     "Column `{name}`: {rows} with a value that is not a {kind}, as `types` "

@@ -80,32 +80,32 @@ def _telling(case: Case) -> Answer:
         return Answer(Status.PASS, text, _EVIDENCE, more=_not_tried(raw))
     parts = []
     if sure is not None:
-        text = msg(
-            "For {certain}, {by} alone reveals ",
-            certain=part(sure.certain, sure.rows),
-            by=named(sure.by),
-        )
-        parts.append(msg("{text}{column}.", text=text, column=quoted(sure.column)))
-    if near is not None:
-        text = msg(
-            "For {rows}, {by} alone tells ",
-            rows=part(near.nearly or 0, near.rows),
-            by=named(near.by),
-        )
         parts.append(
             msg(
-                "{text}{column} with a chance of 90 % or more.",
-                text=text,
+                "For {certain}, {by} alone reveals {column}.",
+                certain=part(sure.certain, sure.rows),
+                by=named(sure.by),
+                column=quoted(sure.column),
+            )
+        )
+    if near is not None:
+        parts.append(
+            msg(
+                "For {rows}, {by} alone tells {column} with a chance of 90 % or more.",
+                rows=part(near.nearly or 0, near.rows),
+                by=named(near.by),
                 column=quoted(near.column),
             )
         )
     if best is not None:
-        text = msg(
-            "From {by}, {column} is guessed right for ",
-            by=named(best.by),
-            column=quoted(best.column),
+        parts.append(
+            msg(
+                "From {by}, {column} is guessed right for {guessed}.",
+                by=named(best.by),
+                column=quoted(best.column),
+                guessed=part(best.guessed, best.rows),
+            )
         )
-        parts.append(msg("{text}{guessed}.", text=text, guessed=part(best.guessed, best.rows)))
     return Answer(Status.REVIEW, joined(parts), _EVIDENCE, _ADVICE, _not_tried(raw))
 
 

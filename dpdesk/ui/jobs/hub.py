@@ -98,6 +98,11 @@ class JobFailed:
     details: Mapping[str, object] = field(default_factory=dict)
     trace: str = ""
 
+    @property
+    def full(self) -> str:
+        """Sentence and hint."""
+        return f"{self.sentence} {self.hint}".strip()
+
 
 @dataclass(frozen=True)
 class JobCancelled:

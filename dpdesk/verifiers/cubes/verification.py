@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.verifiers.cubes.asked import asked_of
 from dpdesk.verifiers.cubes.claimed import (
@@ -470,4 +470,4 @@ def _holds(claim: str, table: CuboidTable) -> bool:
 
 
 def _table_count(count: int) -> str:
-    return "1 table" if count == 1 else msg("{n:,} tables", n=count)
+    return counted("{n:,} table", "{n:,} tables", n=count)

@@ -149,7 +149,7 @@ def _degrees(nodes: Sequence[str] | None, kind: str) -> str:
 
 
 def _edges(count: int) -> str:
-    return "1 edge" if count == 1 else msg("{count:,} edges", count=count)
+    return counted("{n:,} edge", "{n:,} edges", n=count)
 
 
 def _claim(settings: GraphSettings, epsilon: float, change: int | None) -> str:

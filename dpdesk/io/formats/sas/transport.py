@@ -11,7 +11,7 @@ import numpy as np
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.dropped_parts import note_file_label
 from dpdesk.io.formats.endings import Endings
@@ -214,7 +214,7 @@ class TransportReader:
                 break
             blank += 1
         if blank:
-            many = "1 row" if blank == 1 else msg("{n:,} rows", n=blank)
+            many = counted("{n:,} row", "{n:,} rows", n=blank)
             self.notes.add(
                 "end",
                 msg(
@@ -226,7 +226,7 @@ class TransportReader:
             )
         if rows > read and not any(field.numeric for field in member.fields):
             left = rows - read
-            many = "1 row" if left == 1 else msg("{n:,} rows", n=left)
+            many = counted("{n:,} row", "{n:,} rows", n=left)
             self.notes.add(
                 "filling",
                 msg(
