@@ -90,7 +90,7 @@ class OpenCube:
 
 
 def _nothing_has(wanted: Sequence[str]) -> RefusedError:
-    names = " × ".join(wanted) or "the total"
+    names = " × ".join(wanted) or msg("the total")
     return RefusedError(
         "query.refused", msg("No release has {names} yet, so none can answer.", names=names)
     )

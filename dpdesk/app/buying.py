@@ -322,7 +322,7 @@ def _plan_for(
     ordered = [name for name in known if name in wish.dimensions]
     key, amount = wish.budget
     protection = one_table(parameters, ordered, (key, amount), follows)
-    table = " × ".join(ordered) or "grand total"
+    table = " × ".join(ordered) or msg("grand total")
     title = msg("{file}: {note}", file=plan.title, note=table) if plan.title else table
     return replace(plan, protection=Protection(plan.protection.method, protection), title=title)
 

@@ -24,7 +24,6 @@ from dpdesk.app.page_checks import (
     plan_fault,
     recorded_hierarchies,
     setting_checks,
-    spoken_names,
 )
 from dpdesk.app.run_notes import recorded_payments
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
@@ -54,7 +53,7 @@ def public_page(manifest: Manifest, method: Method, language: str = ENGLISH) -> 
     """The bytes of ``about.html`` in a language; they depend on the manifest without ``files``."""
     from dpdesk.report import tables
 
-    with speaking(language, spoken_names(manifest)):
+    with speaking(language):
         return tables.render_about(manifest, method)
 
 

@@ -13,7 +13,6 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
-from dpdesk.app.page_checks import spoken_names
 from dpdesk.core.capabilities import Content
 from dpdesk.core.chart_values import charts_as_json
 from dpdesk.core.charts import Figure
@@ -146,7 +145,7 @@ def review_page(
     """
     recorded = parse_canonical(canonical_json(evidence))
     recorded = read_again(recorded, recorded.get(TABLE))
-    with speaking(language, spoken_names(manifest)):
+    with speaking(language):
         if noise_of(method) is not None:
             from dpdesk.report import cubes, graphs, itemsets
 

@@ -169,9 +169,9 @@ def _same_encoding(asked: str, used: str) -> bool:
 
 def as_recorded(evidence: Mapping[str, object]) -> ClaimCheck:
     """What nobody can check: the record of a run."""
-    found = (
-        "as the program wrote them down when it made the release; nobody can repeat them: "
-        + ", ".join(recorded_in(evidence))
+    found = msg(
+        "as the program wrote them down when it made the release; nobody can repeat them: {keys}",
+        keys=", ".join(recorded_in(evidence)),
     )
     return ClaimCheck(RECORD_CLAIM, CheckStatus.NOT_CHECKABLE, found, PLACE)
 

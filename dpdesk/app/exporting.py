@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.app.checklists import agency_policy
 from dpdesk.app.context import AppContext
-from dpdesk.app.page_checks import spoken_names
 from dpdesk.app.review.review_picture import is_whole, load, verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.capabilities import Content
@@ -309,7 +308,7 @@ def _table_name(item: Mapping[str, Any], spelled: Callable[[str], str]) -> str:
     """Of a graph its own name; of a cube its dimensions, and what is measured where that varies."""
     if "table" in item:
         return str(item["table"])
-    name = " × ".join(map(spelled, item["dimensions"])) or "grand total"
+    name = " × ".join(map(spelled, item["dimensions"])) or msg("grand total")
     return f"{name} ({item['measure']})" if "measure" in item else name
 
 
@@ -467,7 +466,7 @@ def _write(
     elif file_format == "xlsx":
         created = datetime.fromisoformat(manifest.created)
         sheet = "Microdata" if holds_rows(facts.public) else "Tables"
-        with speaking(_language(facts), spoken_names(manifest)):
+        with speaking(_language(facts)):
             more = label_sheets(book)
         about = _spoken(facts)
         write_xlsx(table, path, about, created, path.parent, token, done, sheet, more)
@@ -490,7 +489,7 @@ def _metadata(facts: ReleaseFacts, book: Codebook) -> dict[str, bytes]:
 
 def _spoken(facts: ReleaseFacts) -> list[tuple[str, str]]:
     """What the file is and what is promised of it, in the language of the page for users."""
-    with speaking(_language(facts), spoken_names(facts.manifest)):
+    with speaking(_language(facts)):
         return about_lines(facts.manifest)
 
 

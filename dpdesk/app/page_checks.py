@@ -66,7 +66,7 @@ def public_page(
     from dpdesk.report import diverted
     from dpdesk.report.about import AboutContent, describe_columns, render_about
 
-    with speaking(language, spoken_names(manifest)):
+    with speaking(language):
         content = AboutContent(
             manifest, method, describe_columns(published, manifest, method, token)
         )
@@ -95,16 +95,6 @@ def page_is_made(method: Method) -> Iterator[None]:
             ),
             hint="Use another method, or ask those who made this one.",
         ) from error
-
-
-def spoken_names(manifest: Manifest) -> frozenset[str]:
-    """The names of columns that the sentences of a manifest may hold."""
-    dimensions = manifest.parameters.get("dimensions")
-    found = set(map(str, dimensions) if isinstance(dimensions, list) else ())
-    for value in manifest.guarantee.parameters.values():
-        items = value if isinstance(value, list) else [value]
-        found.update(item for item in items if isinstance(item, str))
-    return frozenset(found)
 
 
 def about_check(

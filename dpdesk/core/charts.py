@@ -357,7 +357,7 @@ class LatticeChart:
                 "Cells",
                 "CuboidStatus",
                 "Noise",
-                f"{self.width_head} ({self.unit})",
+                msg("{width} ({unit})", width=self.width_head, unit=self.unit),
                 msg("Standard deviation ({unit})", unit=self.unit),
                 "Share of the budget (%)",
                 "Weight",

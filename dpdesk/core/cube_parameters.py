@@ -290,7 +290,8 @@ def _tables_text(tables: list[object]) -> str:
     if len(tables) > _MOST_NAMED:
         return msg("{n:,} tables", n=len(tables))
     named = (" × ".join(map(str, one)) if isinstance(one, list) else "" for one in tables)
-    return "; ".join(names or "grand total" for names in named)
+    total = msg("grand total")
+    return joined((msg("{name}", name=names) if names else total for names in named), "; ")
 
 
 def _exact_text(items: list[object]) -> str:

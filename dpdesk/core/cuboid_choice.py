@@ -104,7 +104,7 @@ class CuboidChoice:
 
     def name(self, cuboid: int) -> str:
         """A cuboid as people read it."""
-        return " × ".join(self.names(cuboid)) or "grand total"
+        return " × ".join(self.names(cuboid)) or msg("grand total")
 
     def names(self, cuboid: int) -> list[str]:
         """The dimensions of a cuboid, in the order of the plan."""

@@ -127,6 +127,19 @@ def joined(parts: Iterable[str], between: str = " ") -> str:
     return Message(fields, dict(zip(names, texts, strict=True)))
 
 
+def unstopped(text: str) -> str:
+    """A text or message without the full stop at its end."""
+    if not isinstance(text, Message) or not text.values:
+        return text.removesuffix(".")
+    if isinstance(text, Counted):
+        one, many = (bare(form).removesuffix(".") for form in text.forms)
+        return Counted.of(one, many, text.number, text.values)
+    template, last = bare(text.template), frame(text.template)[1][-1]
+    if not template.endswith(f"{{{last}}}"):
+        return Message(template.removesuffix("."), text.values)
+    return Message(template, {**text.values, last: unstopped(text.values[last])})
+
+
 @cache
 def frame(template: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The fixed parts of a template, one more than its fields, and the names of the fields."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,6 +15,7 @@ from dpdesk.core.cube_parameters import (
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import voice
 from dpdesk.core.manifest import Manifest, celled_columns
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
 from dpdesk.engine.kinds import rows_of
 from dpdesk.engine.method import Method
@@ -152,16 +152,12 @@ def _setting_text(parameter: Parameter, value: object) -> str:
         label = next((c.label for c in parameter.choices if c.value == value), None)
         return plain_value(value) if label is None else voice().say(label)
     if isinstance(parameter, ExactParameter | PublishParameter | CuboidsParameter):
-        return _tables_words(parameter.as_text(parameter.parse(value, parameter.key)))
+        return voice().say(parameter.as_text(parameter.parse(value, parameter.key)))
     if isinstance(parameter, MeasureParameter):
         each = value if isinstance(value, list | tuple) else [value]
         return "; ".join(_measure_words(one) for one in each)
     text = plain_value(value)
     return f"{text} {unit_of(value, parameter.unit)}" if parameter.unit else text
-
-
-_COUNTED = re.compile(r"\d[\d,]* (?:cells? of .*|tables)|up to \d+ dimensions?", re.DOTALL)
-_OURS = (("all", "grand total"), ("grand total",))
 
 
 def _measure_words(measure: object) -> str:
@@ -170,7 +166,7 @@ def _measure_words(measure: object) -> str:
     if not isinstance(measure, Mapping):
         return say.text("number of persons")
     kind = "sum" if "sum" in measure else "average"
-    words = say.say(f"{kind} of {measure[kind]}")
+    words = say.say(msg("{kind} of {column}", kind=kind, column=measure[kind]))
     bounds = {key: plain_value(measure[key]) for key in ("lower", "upper") if key in measure}
     if len(bounds) == 2:
         words = say.text("{words}, values from {lower} to {upper}", words=words, **bounds)
@@ -178,15 +174,6 @@ def _measure_words(measure: object) -> str:
         step = plain_value(measure["step"])
         words = say.text("{words}, in steps of {step}", words=words, step=step)
     return words
-
-
-def _tables_words(text: str) -> str:
-    """Tables as a setting writes them; their names stay, what is said of them does not."""
-    parts = text.split("; ")
-    said = (one in _OURS[len(parts) > 1] or _COUNTED.fullmatch(one) is not None for one in parts)
-    return "; ".join(
-        voice().say(one) if ours else one for one, ours in zip(parts, said, strict=True)
-    )
 
 
 def render_about(content: AboutContent) -> bytes:

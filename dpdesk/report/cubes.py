@@ -23,7 +23,7 @@ from dpdesk.engine.private.widths import (
 )
 from dpdesk.report.about import settings
 from dpdesk.report.exact import exact_words, played_attack
-from dpdesk.report.pages import figure, render
+from dpdesk.report.pages import figure, measure_words, render
 from dpdesk.report.review import check_lines
 from dpdesk.report.words import Line, plain_lines
 
@@ -192,7 +192,7 @@ def _error_line(measure: str, width: float, manifest: Manifest) -> Line:
     say, parameters = voice(), manifest.parameters
     unit = say.say(unit_words(measure, parameters.get("measure")))
     label = (
-        say.text("Largest error, {measure}", measure=say.say(measure))
+        say.text("Largest error, {measure}", measure=measure_words(measure))
         if measure
         else say.text("Largest error")
     )
@@ -268,7 +268,7 @@ def _cuboid_line(item: Mapping[str, object], manifest: Manifest) -> CuboidLine:
     )
     unit = voice().say(unit_words(measure, parameters.get("measure")))
     return CuboidLine(
-        f"{names} ({voice().say(measure)})" if measure else names,
+        f"{names} ({measure_words(measure)})" if measure else names,
         int(as_float(item["cells"])),
         f"{deviation} {unit}",
         f"{width} {unit}",

@@ -15,7 +15,7 @@ from dpdesk.core.shown import LONGEST_TEXT, shortened
 from dpdesk.core.spoken_charts import spoken_chart
 from dpdesk.report.fields import FIELDS
 from dpdesk.report.marks import isolated, marked, tied
-from dpdesk.report.speech import Messages, count, counted, day, evidence, say, text
+from dpdesk.report.speech import Messages, count, counted, day, say, text
 from dpdesk.report.svg import render_chart
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def template_environment() -> Environment:
     )
     environment.filters.update(
         visible=visible, plain=plain_value, cell=cell_text, numeric=is_number,
-        say=say, day=day, count=count, evidence=evidence, spoken=spoken_chart,
+        say=say, day=day, count=count, spoken=spoken_chart,
         marked=marked,
     )  # fmt: skip
     environment.globals.update(picture=_picture, most_rows=MOST_TABLE_ROWS, t=text, tn=counted)
@@ -154,11 +154,17 @@ def plain_value(value: object) -> str:
     return shortened(str(value))
 
 
+def measure_words(name: str) -> str:
+    """A measure such as ``sum of income`` in the language of the page; its column stays."""
+    kind, of, column = name.partition(" of ")
+    return voice().say(msg("{kind} of {column}", kind=kind, column=column) if of else name)
+
+
 def _field(key: str) -> str:
     """A key in words; one that is no field of ours is a name of the data and stays."""
     name = key.replace("_", " ")
     if _MEASURE.match(name):
-        return voice().say(name)
+        return measure_words(name)
     return voice().text(name) if name in FIELDS else name
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from jinja2 import nodes
 from jinja2.ext import Extension
 
-from dpdesk.core.language import ENGLISH, Untranslated, voice
+from dpdesk.core.language import Untranslated, voice
 from dpdesk.core.messages import text_of
 from dpdesk.core.shown import LONGEST_TEXT, shortened
 from dpdesk.report.marks import marked
@@ -87,18 +87,6 @@ def _is_whole(value: object) -> bool:
 def say(sentence: object) -> Markup | str:
     """A finished English sentence in the language of the page, with its names as code."""
     return marked(voice().say(text_of(sentence)))
-
-
-def evidence(sentences: object) -> Markup | str:
-    """The evidence of an item of the checklist; what it rests on stands in it in brackets."""
-    return marked(_evidence(sentences))
-
-
-def _evidence(sentences: object) -> str:
-    from dpdesk.project.review.questions import said_evidence
-
-    whole, speaker = text_of(sentences), voice()
-    return whole if speaker.language == ENGLISH else said_evidence(whole, speaker.say)
 
 
 def day(date: object) -> str:

@@ -2,18 +2,16 @@
 
     python -m tests.tools.translations update de     add new messages, drop those that are gone
     python -m tests.tools.translations check de      what is missing or wrong; exit 1 if anything
-    python -m tests.tools.translations candidates de [PART] [--po]
-                                                     sentences of the program without an entry
+    python -m tests.tools.translations lacking de    messages of the program without an entry
 
-``candidates`` reads the sentences that the program makes out of its sources, as templates whose
-kinds of placeholders are a guess; PART is one of its classes (see :data:`CLASSES`). With ``--po``
-it writes entries to be filled in and put into ``texts.po``. How to translate:
-``resources/docs/translations.md``.
+``lacking`` writes entries to be filled in and put into one of ``texts-….po``; the kinds of their
+placeholders are a guess. How to translate: ``resources/docs/translations.md``.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from io import BytesIO
@@ -29,13 +27,16 @@ from dpdesk.core.language.catalogue import (
     WINDOW,
     catalogue_from,
     part_of,
+    placeholders,
+    trimmed,
 )
-from dpdesk.core.language.speaker import Voice
-from dpdesk.core.language.templates import placeholders
-from tests.tools.messages import CLASSES, Found, candidates, page_messages, window_messages
+from dpdesk.core.messages import frame
+from tests.tools.messages import Found, page_messages, program_messages, window_messages
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "resources" / "translations"
+_WORDS = re.compile(r"[^\W\d_]{2}")
+_FIELD = re.compile(r"\{([a-z_][a-z0-9_]*)(?:![rs])?:?([^{}]*)\}")
 
 
 def read(language: str, part: str) -> Catalog:
@@ -134,28 +135,28 @@ def _edges(text: str) -> tuple[str, str]:
     return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
 
 
-def lacking(language: str, part: str | None = None) -> list[Found]:
-    """Sentences of the program that no entry of ``texts.po`` or ``pages.po`` holds."""
-    held = catalogue_from(
-        language, [path.read_bytes() for path in files_of(language, PAGES, TEXTS)]
-    )
-    speaker = Voice(held)
-    return [
-        found
-        for found in candidates(ROOT, part)
-        if isinstance(found.id, str)
-        and found.id not in held.plain
-        and speaker.known(found.example) is None
-    ]
+def lacking(language: str) -> list[Found]:
+    """Messages of the program that no entry of ``texts….po`` or ``pages.po`` holds."""
+    files = [path.read_bytes() for path in files_of(language, PAGES, TEXTS)]
+    held = catalogue_from(language, files)
+
+    def is_held(found: Found) -> bool:
+        forms = (found.id,) if isinstance(found.id, str) else found.id
+        frames = [trimmed(frame(form)[0]) for form in forms]
+        if not any(_WORDS.search(part) for part in frames[0]):
+            return True
+        if len(frames) > 1:
+            return tuple(frames) in held.counted
+        return frames[0] in held.entries if len(frames[0]) > 1 else frames[0][0] in held.plain
+
+    return [found for found in program_messages(ROOT) if not is_held(found)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of the commands; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.tools.translations")
-    parser.add_argument("command", choices=("update", "check", "candidates"))
+    parser.add_argument("command", choices=("update", "check", "lacking"))
     parser.add_argument("language")
-    parser.add_argument("part", nargs="?", choices=tuple(CLASSES))
-    parser.add_argument("--po", action="store_true")
     given = parser.parse_args(arguments)
     if given.command == "update":
         for part in (PAGES, WINDOW):
@@ -169,21 +170,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ]
         print("\n".join(found) or "Nothing is missing.")
         return 1 if found else 0
-    _print_candidates(lacking(given.language, given.part), po=given.po)
+    made = Catalog(charset="utf-8")
+    for one in lacking(given.language):
+        forms = (one.id,) if isinstance(one.id, str) else one.id
+        typed = [_FIELD.sub(_guessed, form.strip()) for form in forms]
+        made.add(typed[0] if len(typed) == 1 else typed, "", locations=[(one.file, one.line)])
+    write_po(sys.stdout.buffer, made, width=100, omit_header=True)
     return 0
 
 
-def _print_candidates(found: Sequence[Found], *, po: bool) -> None:
-    if po:
-        made = Catalog(charset="utf-8")
-        for one in found:
-            made.add(one.id, "", locations=[(one.file, one.line)])
-        write_po(sys.stdout.buffer, made, width=100, omit_header=True)
-        return
-    for one in found:
-        print(f"{one.kind:10} {one.file}:{one.line}: {one.id}")
-    counts = {kind: sum(one.kind == kind for one in found) for kind in CLASSES}
-    print("; ".join(f"{kind}: {count}" for kind, count in counts.items()))
+def _guessed(found: re.Match[str]) -> str:
+    """A placeholder with the kind that how it is written tells of."""
+    name, form = found.groups()
+    kind = "int" if form == "," else "number" if form and form[-1] in "gf%" else "name"
+    return f"{{{name}:{kind}}}"
 
 
 if __name__ == "__main__":

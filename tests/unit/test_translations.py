@@ -7,32 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.core.language import languages, read_catalogue
-from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS, WINDOW
-from dpdesk.core.language.speaker import Voice
-from dpdesk.core.language.templates import Template, placeholders
-from tests.tools.translations import FOLDER, ROOT, faults, files_of, read
+from dpdesk.core.language import languages
+from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS, WINDOW, frame_of, placeholders
+from tests.tools.translations import FOLDER, ROOT, faults, files_of, lacking, read
 
 LANGUAGES = [code for code in languages() if code != "en"]
 PARTS = [
     (code, path.stem) for code in LANGUAGES for path in files_of(code, PAGES, TEXTS, WINDOW, FORMS)
 ]
-SAMPLES = {"int": ("7,654", "3"), "number": ("1,987.25", "0.5"), "name": ("qx", "zw v")}
-
-
-def example(template: Template, place: int, phrase: str) -> str:
-    """A sentence of the form of a template."""
-    sentence = template.english
-    for name, kind in set(placeholders(template.english)):
-        value = phrase if kind == "phrase" else SAMPLES.get(kind, ("qx", "zw"))[place]
-        sentence = sentence.replace(f"{{{name}:{kind}}}", value)
-    return sentence
-
-
-@pytest.fixture(scope="module", params=LANGUAGES)
-def speaker(request: pytest.FixtureRequest) -> Voice:
-    code = str(request.param)
-    return Voice(read_catalogue(code, (PAGES, TEXTS)))
 
 
 def test_there_is_a_language_besides_english_with_words_for_pages() -> None:
@@ -56,26 +38,22 @@ def test_pages_and_sentences_do_not_contradict_each_other(code: str) -> None:
     assert [key for key, texts in said.items() if len(texts) > 1] == []
 
 
-def test_a_sentence_of_every_template_is_taken_for_that_template(speaker: Voice) -> None:
-    """Were another one as specific, which of them spoke would be left to chance."""
-    wrong = []
-    for template in speaker.templates:
-        for place in range(2):
-            found = speaker.matches(example(template, place, "5"))
-            best = [one for one in found if one.weight == found[0].weight]
-            if {shape(template)} != {shape(one) for one in best}:
-                wrong.append((template.english, [one.english for one in found]))
-    assert wrong == []
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_message_of_the_program_has_an_entry_of_its_own(code: str) -> None:
+    assert [(one.id, one.file, one.line) for one in lacking(code)] == []
 
 
-def shape(template: Template) -> tuple[str, str]:
-    """A template whatever its placeholders are called."""
-    names = dict.fromkeys(name for name, _ in placeholders(template.english))
-    english, other = template.english, template.other
-    for number, name in enumerate(names):
-        english = re.sub(rf"\{{{name}:", f"{{{number}:", english)
-        other = re.sub(rf"\{{{name}:", f"{{{number}:", other)
-    return english, other
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_no_two_entries_are_of_one_message(code: str) -> None:
+    """Else which of them speaks would be left to chance."""
+    found: dict[object, list[object]] = {}
+    for path in files_of(code, PAGES, TEXTS):
+        for entry in read(code, path.stem):
+            forms = (entry.id,) if isinstance(entry.id, str) else tuple(entry.id)
+            if any(map(placeholders, forms)):
+                key = tuple(map(frame_of, forms))
+                found.setdefault(key, []).append((entry.id, entry.string))
+    assert [twins for twins in found.values() if len(twins) > 1] == []
 
 
 def test_the_files_are_in_the_folder_that_is_shipped() -> None:

@@ -70,7 +70,7 @@ def _words(item: Mapping[str, object]) -> str:
     """The dimensions of a table, and its measure where there are several; of a graph's its name."""
     if isinstance(item.get("table"), str):
         return str(item["table"])
-    name = " × ".join(map(str, _texts(item["dimensions"]))) or "grand total"
+    name = " × ".join(map(str, _texts(item["dimensions"]))) or msg("grand total")
     return f"{name} ({item['measure']})" if "measure" in item else name
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpdesk.app.page_checks import spoken_names
 from dpdesk.core.capabilities import Content
 from dpdesk.core.cuboid import CuboidTable, Domain, listed_tables
 from dpdesk.core.jobs import CancelToken
@@ -29,7 +28,7 @@ def public_page(
     """
     from dpdesk.report import cubes, graphs, itemsets
 
-    with speaking(language, spoken_names(manifest)):
+    with speaking(language):
         if method.capabilities.content is Content.ITEMSETS:
             return itemsets.render_about(manifest, method)
         if method.capabilities.content is Content.GRAPH:

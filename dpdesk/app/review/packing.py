@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
-from dpdesk.app.page_checks import spoken_names
 from dpdesk.app.recording import enter
 from dpdesk.app.review.review_picture import ReviewPicture, is_whole, look, signed_report
 from dpdesk.core.errors import DpdeskError, InputError
@@ -139,7 +138,7 @@ def _page(
     said = _stated_language(facts)
     report, missing = _report(context, picture, said)
     name = _manifest_sha256(folder, token)
-    with speaking(language or said, spoken_names(facts.manifest)):
+    with speaking(language or said):
         return render_pack(_content(context, picture, (report, missing, said), name, token))
 
 

@@ -21,7 +21,7 @@ from dpdesk.project.review.payloads import (
     Withdraw,
 )
 from dpdesk.project.review.permissions import Permission
-from dpdesk.project.review.questions import Item, said_evidence
+from dpdesk.project.review.questions import Item
 from dpdesk.project.review.state import BallotState, ReviewState, Round, Status
 from dpdesk.project.review.texts import fingerprint_text, fold_person
 from dpdesk.project.review.trust import RevokedAs, TrustEntry, TrustList
@@ -77,7 +77,6 @@ __all__ = [
     "fingerprint_text",
     "fold_person",
     "proposed_vote",
-    "said_evidence",
     "subjects",
     "vote_problems",
     "why_not_lock",

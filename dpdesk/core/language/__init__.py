@@ -1,4 +1,4 @@
-"""Words in the reader's language: catalogues, templates of sentences, numbers.
+"""Words in the reader's language: catalogues, who speaks, numbers.
 
 What is stored is English and stays so: manifests, evidence and signatures say the same in every
 language. A page or a window translates where it is drawn. :func:`speaking` sets the language of

@@ -2,28 +2,50 @@
 
 ``pages.po`` holds the words of pages, ``texts.po`` sentences that the program makes (and so does
 every ``texts-….po``), ``window.po`` the words of the window. ``forms.po`` says some of the
-sentences once more for the window, which has controls in the place of the keys of a plan. A message
-with typed placeholders is a :class:`~dpdesk.core.language.templates.Template`.
+sentences once more for the window, which has controls in the place of the keys of a plan.
+
+An entry of a message says of each placeholder what stands there, as in ``Every group has at least
+{k:int} rows.``: an ``int`` or ``number`` gets the marks of the language, a ``phrase`` is words of
+ours that are said too, a ``name`` is kept, and so are ``names`` and ``tables``, which are lists of
+them. A message or a list in the place of any of these is said.
 """
 
 from __future__ import annotations
 
 import gettext
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from io import BytesIO
 
 from dpdesk.core.errors import StorageError
 from dpdesk.core.language.numbers import NumberMarks
-from dpdesk.core.language.templates import Template, bare_of, placeholders
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import Counted, Message, frame, msg
 from dpdesk.core.resources import resource_files, resource_root
 
 ENGLISH = "en"
 PAGES, TEXTS, WINDOW, FORMS = "pages", "texts", "window", "forms"
+KINDS = ("int", "number", "name", "names", "tables", "phrase")
 _FOLDER = "translations"
 _THIN_SPACE = "\u202f"
+_PLACEHOLDER = re.compile(r"\{(?P<name>[a-z_][a-z0-9_]*):(?P<kind>[a-z]+)\}")
+
+Frame = tuple[str, ...]
+"""The fixed parts of a message, one more than it has values, without blanks at both ends."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A message in another language, and the names and kinds of its values, by their places."""
+
+    fields: tuple[tuple[str, str], ...]
+    other: str
+
+    def filled(self, values: Sequence[str]) -> str:
+        """The message with its values, in the order of the English one."""
+        named = {name: value for (name, _), value in zip(self.fields, values, strict=True)}
+        return _PLACEHOLDER.sub(lambda one: named[one["name"]], self.other)
 
 
 @dataclass(frozen=True)
@@ -31,25 +53,55 @@ class Catalogue:
     """All messages of one language.
 
     ``plain`` maps English texts to translated ones; ``plurals`` the English singular to all forms;
-    ``plural_form`` chooses among them by a count. ``counted`` are those with typed placeholders, by
-    their English forms without the kinds. ``templates`` are ordered, most specific first.
+    ``plural_form`` chooses among them by a count. ``entries`` are the messages with values,
+    ``counted`` those with a count, by the frames of both English forms.
     """
 
     language: str
     plain: Mapping[str, str]
-    templates: tuple[Template, ...] = ()
+    entries: Mapping[Frame, Entry] = field(default_factory=dict)
     plurals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    counted: Mapping[tuple[str, str], tuple[Template, ...]] = field(default_factory=dict)
+    counted: Mapping[tuple[Frame, Frame], tuple[Entry, ...]] = field(default_factory=dict)
     plural_form: Callable[[int], int] = field(default=lambda count: int(count != 1))
     marks: NumberMarks = field(default_factory=NumberMarks)
 
-    @cached_property
-    def framed(self) -> Mapping[tuple[str, ...], tuple[Template, ...]]:
-        """The templates by their fixed parts, in the same order."""
-        found: dict[tuple[str, ...], tuple[Template, ...]] = {}
-        for template in self.templates:
-            found[template.frame] = (*found.get(template.frame, ()), template)
-        return found
+    def entry(self, message: Message) -> tuple[Entry | None, Sequence[str]]:
+        """The entry of a message, in the form that its count wants, and its values in order."""
+        if not isinstance(message, Counted):
+            literals, names = frame(message.template)
+            place, values = trimmed(literals), [message.values[name] for name in names]
+            return self.entries.get(place) or self.entries.get(_stopped(place)), values
+        (one, _), (many, names) = map(frame, message.forms)
+        key = trimmed(one), trimmed(many)
+        forms = self.counted.get(key) or self.counted.get((_stopped(key[0]), _stopped(key[1])))
+        found = None if forms is None else forms[self.plural_form(message.number)]
+        return found, [message.values[name] for name in names]
+
+
+def _stopped(key: Frame) -> Frame:
+    """The same with a full stop at the end: a sentence within another one has none."""
+    return (*key[:-1], f"{key[-1]}.")
+
+
+def placeholders(text: str) -> tuple[tuple[str, str], ...]:
+    """Names and kinds of the placeholders of an entry; ValueError for none of :data:`KINDS`."""
+    found = tuple((one["name"], one["kind"]) for one in _PLACEHOLDER.finditer(text))
+    for name, kind in found:
+        if kind not in KINDS:
+            raise ValueError(f"{{{name}:{kind}}}: the kind is none of {', '.join(KINDS)}")
+    return found
+
+
+def frame_of(text: str) -> Frame:
+    """The frame of the English text of an entry."""
+    return trimmed(tuple(_PLACEHOLDER.sub("\0", text).split("\0")))
+
+
+def trimmed(literals: Frame) -> Frame:
+    """Fixed parts without the blanks at both ends, which no entry has."""
+    if len(literals) == 1:
+        return (literals[0].strip(),)
+    return (literals[0].lstrip(), *literals[1:-1], literals[-1].rstrip())
 
 
 def languages() -> tuple[str, ...]:
@@ -96,9 +148,9 @@ def catalogue_from(language: str, files: Sequence[bytes]) -> Catalogue:
     from babel.messages.pofile import PoFileError, read_po
 
     plain: dict[str, str] = {}
+    entries: dict[Frame, Entry] = {}
     plurals: dict[str, tuple[str, ...]] = {}
-    counted: dict[tuple[str, str], tuple[Template, ...]] = {}
-    finished: list[Template] = []
+    counted: dict[tuple[Frame, Frame], tuple[Entry, ...]] = {}
     form: Callable[[int], int] = gettext.c2py("n != 1")
     for content in files:
         try:
@@ -114,24 +166,15 @@ def catalogue_from(language: str, files: Sequence[bytes]) -> Catalogue:
                 if forms and all(forms):
                     one, many = map(str, entry.id)
                     plurals[one] = forms
-                    if placeholders(many):
-                        made = tuple(Template(many, other) for other in forms)
-                        counted[bare_of(one), bare_of(many)] = made
-                        finished += [Template(one, forms[0]), Template(many, forms[-1])]
+                    fields = placeholders(many)
+                    key = frame_of(one), frame_of(many)
+                    counted[key] = tuple(Entry(fields, other) for other in forms)
             elif entry.string:
-                plain[str(entry.id)] = str(entry.string)
+                english, other = str(entry.id), str(entry.string)
+                if fields := placeholders(english):
+                    entries[frame_of(english)] = Entry(fields, other)
+                else:
+                    plain[english] = other
     decimal = Locale.parse(language).number_symbols["latn"]["decimal"]
-    return Catalogue(
-        language,
-        plain,
-        _templates(plain, finished),
-        plurals,
-        counted,
-        form,
-        NumberMarks(decimal, _THIN_SPACE),
-    )
-
-
-def _templates(plain: Mapping[str, str], counted: Sequence[Template]) -> tuple[Template, ...]:
-    made = [Template(english, other) for english, other in plain.items() if placeholders(english)]
-    return tuple(sorted([*made, *counted], key=lambda one: one.weight, reverse=True))
+    marks = NumberMarks(decimal, _THIN_SPACE)
+    return Catalogue(language, plain, entries, plurals, counted, form, marks)

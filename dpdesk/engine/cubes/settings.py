@@ -439,7 +439,7 @@ def _cuboids(plain: object, key: str, dimensions: tuple[str, ...], where: str) -
 
 
 def _shown(mask: int, dimensions: tuple[str, ...]) -> str:
-    return " × ".join(dimensions[i] for i in members(mask)) or "the grand total"
+    return " × ".join(dimensions[i] for i in members(mask)) or msg("the grand total")
 
 
 def _numbers(
@@ -457,7 +457,7 @@ def _numbers(
         for name in item["dimensions"]:
             _known(name, dimensions, key, where)
         mask = mask_of(dimensions.index(name) for name in item["dimensions"])
-        shown = " × ".join(item["dimensions"]) or "the grand total"
+        shown = " × ".join(item["dimensions"]) or msg("the grand total")
         if mask not in published or mask in found:
             what = "names twice" if mask in found else "names"
             why = "" if mask in found else ", which is not published"

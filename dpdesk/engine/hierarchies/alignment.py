@@ -169,7 +169,7 @@ def _refuse_missing_leaves(
 
 
 def _rows(count: int) -> str:
-    return msg("{n:,} row", n=count) if count == 1 else msg("{n:,} rows", n=count)
+    return counted("{n:,} row", "{n:,} rows", n=count)
 
 
 def _absent(attribute: str, where: str) -> InputError:

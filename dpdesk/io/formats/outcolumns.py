@@ -322,7 +322,7 @@ def renamed(columns: Sequence[OutColumn], names: Sequence[str]) -> list[str]:
     found = [
         msg(
             "The column {name} is called {quoted_whole} in the file.",
-            name=quoted_whole(name) if name else "without a name",
+            name=quoted_whole(name) if name else msg("without a name"),
             quoted_whole=quoted_whole(there),
         )
         for name, there in other[: _NAMED + 1]

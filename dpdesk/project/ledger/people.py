@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dpdesk.core.budget import DebitRequest
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import listed, msg
 from dpdesk.project.ledger.records import AccountKey, PeopleDeclared, fold, is_said
 
 _LEAST_WORD = 4
@@ -253,10 +253,4 @@ def undeclared(
 
 def names_of(keys: Iterable[AccountKey]) -> str:
     """Up to three accounts in words, and how many more."""
-    found = list(dict.fromkeys(map(str, keys)))
-    shown = ", ".join(found[:3])
-    return (
-        shown
-        if len(found) <= 3
-        else msg("{shown} and {found:,} more", shown=shown, found=len(found) - 3)
-    )
+    return listed(list(dict.fromkeys(map(str, keys))), 3)

@@ -34,7 +34,7 @@ class Fields:
             raise BadFieldError(
                 msg(
                     "{where} is {kind_of}, expected a table",
-                    where=_quoted(where) or "it",
+                    where=_quoted(where) or msg("it"),
                     kind_of=kind_of(raw),
                 )
             )

@@ -11,7 +11,7 @@ from dpdesk.core.budget import NO_PROTECTION
 from dpdesk.core.capabilities import Content
 from dpdesk.core.charts import format_figure
 from dpdesk.core.cuboid import listed_tables
-from dpdesk.core.messages import joined, listed, msg
+from dpdesk.core.messages import counted, joined, listed, msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import CheckStatus
@@ -202,18 +202,22 @@ def _moved(case: Case, facts: Iterable[Mapping[str, Any]]) -> str:
         return ""
     most = _strangers(facts)
     moved = sorted(((rows, name) for name, rows in most.items() if name in takers), reverse=True)
-    told = [msg("{rows:,} by {value}", rows=rows, value=named([name])) for rows, name in moved]
-    if not told:
-        return ""
-    to = "rows were moved to a declared category for all other values"
+    told = [msg("{rows:,} by {column}", rows=rows, column=named([name])) for rows, name in moved]
     if len(told) > 2:
         return msg(
-            " In {told:,} columns, {to}, most of them {told2}.",
-            told=len(told),
-            to=to,
-            told2=told[0],
+            " In {n:,} columns, rows were moved to a declared category for all other values, most "
+            "of them {most}.",
+            n=len(told),
+            most=told[0],
         )
-    return f" In {'one column' if len(told) == 1 else 'two columns'}, {to}: {' and '.join(told)}."
+    if not told:
+        return ""
+    return counted(
+        " In one column, rows were moved to a declared category for all other values: {told}.",
+        " In two columns, rows were moved to a declared category for all other values: {told}.",
+        n=len(told),
+        told=joined(told, " and "),
+    )
 
 
 def _too_many(case: Case, facts: Iterable[Mapping[str, Any]], rows: int, lost: int) -> int:
@@ -278,7 +282,7 @@ def _error_words(measure: str, variance: float, item: Mapping[str, Any]) -> str:
             table=item["table"],
         )
     names = item.get("dimensions")
-    where = " × ".join(map(str, names)) if isinstance(names, list) and names else "grand total"
+    where = " × ".join(map(str, names)) if isinstance(names, list) and names else msg("grand total")
     if not measure:
         return msg(
             "The largest standard deviation of a cell is {n}, in {table}.", n=deviation, table=where
@@ -297,7 +301,7 @@ def _exact(case: Case) -> Answer:
     result = case.facts.release.manifest.result
     tables = [item for item in listed_tables(result) if _is_table(item)]
     names = [
-        str(item.get("table") or " × ".join(map(str, item["dimensions"])) or "grand total")
+        str(item.get("table") or " × ".join(map(str, item["dimensions"])) or msg("grand total"))
         for item in tables
         if item.get("exact") is True
     ]

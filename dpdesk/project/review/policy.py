@@ -370,7 +370,7 @@ def _check_shape(raw: Mapping[str, object], where: str) -> None:
             raise _at(unknown_key(key, known, where, "policy"), key)
     version = raw.get("version")
     if isinstance(version, bool) or version != POLICY_VERSION:
-        found = "missing" if version is None else show(version)
+        found = msg("missing") if version is None else show(version)
         error = InputError(
             "policy.version",
             msg(

@@ -12,6 +12,7 @@ from enum import Enum
 
 from dpdesk.core.capabilities import UNKNOWN, Capabilities, Content
 from dpdesk.core.disclosure import TableFacts
+from dpdesk.core.messages import joined, msg, unstopped
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseFacts, VerifyReport
 from dpdesk.project.review.item_words import printable
@@ -156,24 +157,12 @@ class TableQuestion:
 
 def answered(item_id: str, question: str, answer: Answer) -> Item:
     """An item whose evidence ends with its basis; advice only where the item does not pass."""
-    evidence = f"{answer.evidence.strip().removesuffix('.')} ({answer.basis.value})."
-    evidence = printable(f"{evidence} {answer.more}")[:_LONGEST_EVIDENCE]
+    text, basis = unstopped(answer.evidence), answer.basis.value
+    evidence = joined([msg("{text} ({basis}).", text=text, basis=basis), answer.more])
+    shown = printable(evidence)[:_LONGEST_EVIDENCE]
+    evidence = evidence if shown == evidence else shown
     advice = answer.advice if answer.status.severity else ""
     return Item(item_id, question, answer.status, evidence, answer.basis, advice)
-
-
-def said_evidence(evidence: str, say: Callable[[str], str]) -> str:
-    """The evidence of an item in the words of ``say``, which is given its sentences one by one.
-
-    What it rests on stands in brackets, so that the whole is no sentence that a catalogue knows.
-    """
-    for basis in Basis:
-        text, mark, more = evidence.partition(f" ({basis.value}).")
-        if mark:
-            said = say(f"{text}.").removesuffix(".")
-            rest = f" {say(more.strip())}" if more.strip() else ""
-            return f"{said} ({say(basis.value)}).{rest}"
-    return say(evidence)
 
 
 def _without_table(case: Case) -> Answer:

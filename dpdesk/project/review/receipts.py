@@ -52,7 +52,9 @@ class ReceiptBook:
     def faults(self, graph: ReviewGraph, trust: TrustList) -> tuple[Fault, ...]:
         """A fault for each event that is missing in a graph."""
         lost = self.missing(graph, trust)
-        reason = "an event that this computer has seen is missing (removed, or this copy is old)"
+        reason = msg(
+            "an event that this computer has seen is missing (removed, or this copy is old)"
+        )
         found = [
             Fault("receipt.missing", msg("{file}: {note}", file=reason, note=event.words), event.id)
             for event in lost[:_MOST_NAMED]

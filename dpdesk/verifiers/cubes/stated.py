@@ -215,7 +215,7 @@ def _cuboids(result: Result, settings: Asked) -> str:
         )
     for item, (dimensions, name) in zip(stated, expected, strict=True):
         if item["dimensions"] != dimensions or item.get("measure") != (name if several else None):
-            shown = " × ".join(dimensions) or "grand total"
+            shown = " × ".join(dimensions) or msg("grand total")
             return msg(
                 "are other tables, or in another order, than asked for (at {shown}, {name})",
                 shown=shown,

@@ -31,10 +31,10 @@ def read_exact(
         names: Sequence[str] = item[CUBOID] if isinstance(item, Mapping) else item
         mask = _mask(names, dimensions, where)
         if mask in masks or mask in single:
-            shown = " × ".join(names) or "the grand total"
+            shown = " × ".join(names) or msg("the grand total")
             raise _error(msg("`exact` names {shown} twice", shown=shown), where)
         if mask in forbidden:
-            shown = " × ".join(names) or "the grand total"
+            shown = " × ".join(names) or msg("the grand total")
             raise _error(msg("`exact` names {shown}, which `forbid` forbids", shown=shown), where)
         if not isinstance(item, Mapping):
             masks.append(mask)

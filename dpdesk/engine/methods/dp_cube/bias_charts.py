@@ -21,7 +21,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.cube_parameters import AVERAGE
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.consistency.bias import (
     MOST_EXAMPLE_CELLS,
@@ -133,7 +133,7 @@ def bias_chart(design: CubeDesign, found: Sequence[Bias]) -> ScatterChart:
     return ScatterChart(
         id=BIAS,
         question="What would “No negative numbers” do to the cells?",
-        answer=msg("{answer} {assumed}", answer=_answer(design, found, channel), assumed=_ASSUMED),
+        answer=joined([_answer(design, found, channel), _ASSUMED]),
         x_axis=Axis("True size of the filled cells of an invented table", unit, minimum=0.0),
         y_axis=Axis("Error of a cell of the finest table", unit),
         series=tuple(

@@ -191,7 +191,7 @@ def _widths(settings: CubeSettings, channel: Channel, errors: Errors) -> tuple[f
 
 def name_of(settings: CubeSettings, mask: int) -> str:
     """A cuboid as people read it."""
-    return " × ".join(settings.dimensions[i] for i in members(mask)) or "grand total"
+    return " × ".join(settings.dimensions[i] for i in members(mask)) or msg("grand total")
 
 
 def tables_chart(
@@ -249,9 +249,12 @@ def _tables_twin(
                 "Cells",
                 "Noise",
                 msg("Standard deviation ({unit})", unit=unit),
-                f"{head} ({unit})",
+                msg("{width} ({unit})", width=head, unit=unit),
             ),
-            *(f"{head}, {one.name} ({one.unit})" for one in each),
+            *(
+                msg("{width}, {measure} ({unit})", width=head, measure=one.name, unit=one.unit)
+                for one in each
+            ),
         ],
         [
             [

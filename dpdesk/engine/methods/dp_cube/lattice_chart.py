@@ -183,11 +183,10 @@ def _answer(design: CubeDesign, *, supposed: bool) -> str:
     noisy = {mask: width for mask, width in pairs if mask not in exact}
     count, every = len(settings.published), 1 << len(settings.dimensions)
     which = (
-        f"All {_tables(every)}"
+        msg("All {tables} published", tables=_tables(every))
         if count == every
-        else msg("{tables} of {every:,}", tables=_tables(count), every=every)
+        else msg("{tables} of {every:,} published", tables=_tables(count), every=every)
     )
-    which += " published"
     if settings.part is not None:
         which += msg(" ({exact:,} exactly", exact=len(exact)) if exact else " (some cells exactly"
         which += msg(", noise for a minimal change of size {l:,})", l=settings.part.generic.l1)
@@ -220,8 +219,10 @@ def _span(design: CubeDesign, widths: Collection[float]) -> str:
     low, high = (
         format_figure(float(f"{value:.3g}"), "number") for value in (min(widths), max(widths))
     )
-    span = f"± {high}" if low == high else f"± {low} to ± {high}"
-    return f"{span} {unit_of(design.channels[0])}"
+    unit = unit_of(design.channels[0])
+    if low == high:
+        return msg("± {size} {unit}", size=high, unit=unit)
+    return msg("± {low} to ± {high} {unit}", low=low, high=high, unit=unit)
 
 
 def _exact(settings: CubeSettings, cuboids: Iterable[int]) -> frozenset[int]:

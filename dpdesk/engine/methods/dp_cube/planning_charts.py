@@ -113,7 +113,10 @@ def table_detail(design: CubeDesign, mask: int) -> Detail | None:
         [
             ["Cells", cells(mask, shape)],
             [msg("Standard deviation of a cell ({unit})", unit=unit), round(deviation, 3)],
-            [f"{WIDTH_AXES[settings.covered]} ({unit})", round(width, 3)],
+            [
+                msg("{width} ({unit})", width=WIDTH_AXES[settings.covered], unit=unit),
+                round(width, 3),
+            ],
             *measures,
             ["Share of the budget (%)", round(100 * float(share), 3) if own else None],
         ],

@@ -22,7 +22,6 @@ from dpdesk.app.review.values import (
     Outcome,
     Submission,
     Vote,
-    said_evidence,
     subjects,
     vote_problems,
 )
@@ -204,7 +203,7 @@ def begin(
             key,
             said(here[key].question if key in here else one.question),
             _mark(one.status),
-            _evidence(said_evidence(one.evidence, said), here.get(key)),
+            _evidence(said(one.evidence), here.get(key)),
         )
         for key, one in checks
     ]
@@ -258,10 +257,10 @@ def _evidence(submitted: str, here: Item | None) -> str:
     if here is None:
         return author + "\n" + translate("Review", "This computer knows no such check.")
     found = translate("Review", "On this computer: {mark}. {text}")
-    lines = [found.format(mark=_mark(here.status), text=said_evidence(here.evidence, said))]
+    lines = [found.format(mark=_mark(here.status), text=said(here.evidence))]
     if here.advice and here.status in (ItemStatus.REVIEW, ItemStatus.FAIL):
         lines.append(said(here.advice))
-    if said_evidence(here.evidence, said) != submitted:
+    if said(here.evidence) != submitted:
         lines.append(author)
     return "\n".join(lines)
 

@@ -18,7 +18,6 @@ from dpdesk.app.review.values import (
     Mode,
     ProtocolFacts,
     ReviewPicture,
-    said_evidence,
 )
 from dpdesk.app.types import Candidate, Failure, ReleaseFacts, VerifyReport, WorkState
 from dpdesk.core.charts import (
@@ -417,11 +416,7 @@ def mode_lines(picture: ReviewPicture) -> tuple[str, ...]:
         )
         lines.append(text.format(id=(current.payload.protocol_sha256 or "")[:16]))
     items = picture.checked.checklist.items
-    lines += [
-        f"{SHAPES[one.status]} {said_evidence(one.evidence, said)}"
-        for one in items
-        if one.id == "mode"
-    ]
+    lines += [f"{SHAPES[one.status]} {said(one.evidence)}" for one in items if one.id == "mode"]
     return tuple(lines)
 
 
@@ -565,7 +560,7 @@ def _item_row(item: Item) -> CheckRow:
     }
     place = _PLACES.get(item.id, "") if item.status.severity else ""
     return CheckRow(
-        *(state, texts[state], said(item.question), said_evidence(item.evidence, said)),
+        *(state, texts[state], said(item.question), said(item.evidence)),
         short=texts[state],
         advice=said(item.advice),
         place=place,
