@@ -80,7 +80,7 @@ class Catalogue:
 
 def _stopped(key: Frame) -> Frame:
     """The same with a full stop at the end: a sentence within another one has none."""
-    return (*key[:-1], f"{key[-1]}.")
+    return (*key[:-1], f"{key[-1]}.") if any(key) else key
 
 
 def placeholders(text: str) -> tuple[tuple[str, str], ...]:

@@ -48,7 +48,7 @@ def named(names: Sequence[str], after: Callable[[str], str] = lambda _: "") -> s
 
 def value(text: str) -> str:
     """A published value in a sentence, on one line and cut when long."""
-    return quoted(text) if text else "the empty value"
+    return quoted(text) if text else msg("the empty value")
 
 
 def printable(text: str) -> str:

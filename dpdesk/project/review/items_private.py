@@ -353,7 +353,8 @@ def _budget(case: Case) -> Answer:
         text = "The internal part names no debit from a budget."
         return Answer(Status.FAIL, text, Basis.EVIDENCE, "Make the release again.")
     population = budget.population
-    known = f"“{population}”" if population else "this very file, for the plan names no population"
+    known = msg("this very file, for the plan names no population")
+    known = msg("“{name}”", name=population) if population else known
     text = msg(
         "{get} was debited from the budget of {known} before any noise existed.",
         get=budget.cost,

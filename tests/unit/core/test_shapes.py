@@ -84,7 +84,7 @@ def test_a_wrong_field_is_named_with_what_was_found_and_what_is_expected(
         Whole.from_json(raw)
     assert caught.value.faults == (fault,)
     with speaking("de"):
-        assert voice().say(fault) != fault
+        assert voice().say(caught.value.faults[0]) != fault
 
 
 def test_all_wrong_fields_of_a_manifest_are_named_at_once() -> None:
