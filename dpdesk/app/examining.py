@@ -23,7 +23,7 @@ from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
 from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount
 from dpdesk.core.source_options import given_keys
-from dpdesk.core.source_spec import missing_advice
+from dpdesk.core.source_spec import missing_line
 from dpdesk.io.column_types import number_pattern
 from dpdesk.project.work import HierarchyChoice
 
@@ -130,8 +130,8 @@ class Examination:
                         code=quoted(code),
                     ),
                     msg(
-                        "If it is one, {missing_advice}.",
-                        missing_advice=missing_advice([*self._data.reading.missing, code]),
+                        "If it is one, write `missing = [{list}]` under [source].",
+                        list=missing_line([*self._data.reading.missing, code]),
                     ),
                     values=(ValueCount(code, 0),),
                 )

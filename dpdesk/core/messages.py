@@ -129,15 +129,15 @@ def joined(parts: Iterable[str], between: str = " ") -> str:
 
 def unstopped(text: str) -> str:
     """A text or message without the full stop at its end."""
-    if not isinstance(text, Message) or not text.values:
+    if not isinstance(text, Message):
         return text.removesuffix(".")
     if isinstance(text, Counted):
         one, many = (bare(form).removesuffix(".") for form in text.forms)
         return Counted.of(one, many, text.number, text.values)
-    template, last = bare(text.template), frame(text.template)[1][-1]
-    if not template.endswith(f"{{{last}}}"):
+    template, names = bare(text.template), frame(text.template)[1]
+    if not names or not template.endswith(f"{{{names[-1]}}}"):
         return Message(template.removesuffix("."), text.values)
-    return Message(template, {**text.values, last: unstopped(text.values[last])})
+    return Message(template, {**text.values, names[-1]: unstopped(text.values[names[-1]])})
 
 
 @cache

@@ -307,7 +307,7 @@ def unknown_key(key: str, known: Sequence[str], where: str, file: str = "plan") 
         msg("{where}: unknown key `{key}`.", where=where, key=key),
         hint=msg("Did you mean `{near}`?", near=near)
         if near
-        else "Known keys: " + ", ".join(known) + ".",
+        else msg("Known keys: {known}.", known=", ".join(known)),
         details={"key": key, "nearest": near},
     )
 

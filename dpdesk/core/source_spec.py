@@ -197,15 +197,14 @@ def _allowed(raw: Mapping[str, object], place: str) -> tuple[str, ...]:
     return tuple(key for key in ALLOWED if key in given)
 
 
-def missing_advice(codes: Sequence[str]) -> str:
-    """What to write so that these texts, and no others, stand for a missing value.
+def missing_line(codes: Sequence[str]) -> str:
+    """Texts as a plan lists them under ``missing``, so that these and no others stand for nothing.
 
-    The words are part of a sentence. The line can be copied into a plan, unless it ends in "…"
-    for more than 20 texts or has one of more than 40 characters.
+    The line can be copied into a plan, unless it ends in "…" for more than 20 texts or has one of
+    more than 40 characters.
     """
     shown = [_toml_text(code) for code in codes[:_CODES_SHOWN]]
-    more = ["…"] if len(codes) > _CODES_SHOWN else []
-    return msg("write `missing = [{join}]` under [source]", join=", ".join(shown + more))
+    return ", ".join([*shown, *(["…"] if len(codes) > _CODES_SHOWN else [])])
 
 
 def _toml_text(code: str) -> str:

@@ -39,16 +39,13 @@ def fault_error(
 def with_remedy(error: InputError, remedy: Remedy) -> InputError:
     """The same error with the options that read the text as its hint."""
     first, *more = remedy.lines
-    table = msg(
-        "the text is a table of {fields:,} columns; write that if the rows are right",
-        fields=remedy.fields,
-    )
     if more:
         hint = msg(
-            "With `{first}` and `{more}` under [source] {table} then.",
-            first=first,
-            more=more[0],
-            table=table,
+            "With `{option}` and `{other}` under [source] the text is a table of {n:,} columns; "
+            "write that if the rows are right then.",
+            option=first,
+            other=more[0],
+            n=remedy.fields,
         )
     elif remedy.even:
         hint = msg(
@@ -58,7 +55,12 @@ def with_remedy(error: InputError, remedy: Remedy) -> InputError:
             n=remedy.fields,
         )
     else:
-        hint = msg("With `{first}` under [source] {table} then.", first=first, table=table)
+        hint = msg(
+            "With `{option}` under [source] the text is a table of {n:,} columns; write that if "
+            "the rows are right then.",
+            option=first,
+            n=remedy.fields,
+        )
     details = dict(error.details) | {"set": remedy.options, "skip": None}
     return InputError(error.code, error.sentence, hint=hint, details=details)
 

@@ -10,7 +10,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import UserMissing
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
-from dpdesk.core.source_spec import missing_advice
+from dpdesk.core.source_spec import missing_line
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import literal, query
 
@@ -60,7 +60,6 @@ def note_empty(
     found = [(one.name, count) for one, count in zip(some, counts, strict=True) if count]
     if not found:
         return ()
-    advice = missing_advice(["", *declared])
     name, most = max(found, key=lambda item: item[1])
     where = msg(
         "{counts:,} in {found:,} columns, most in {name}: {most:,}",
@@ -75,9 +74,9 @@ def note_empty(
         msg(
             "Empty fields and missing values of the system ({where}) count as values "
             "here, since the plan lists missing texts without the empty one. If they "
-            "are missing, {advice}.",
+            "are missing, write `missing = [{list}]` under [source].",
             where=where,
-            advice=advice,
+            list=missing_line(["", *declared]),
         ),
     )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.source_spec import NULS, missing_advice
+from dpdesk.core.source_spec import NULS, missing_line
 from dpdesk.io.failures import storage_error
 from dpdesk.io.looks import MISSING_CODES, datum, looks_like_code
 from dpdesk.io.source import text_of
@@ -188,7 +188,7 @@ class Dialect:
     quote: str
     header: bool
     decimal: str
-    missing_codes: tuple[str, ...]
+    missing_line: tuple[str, ...]
     head: tuple[HeadRecord, ...]
     start: int
     first_line: int
@@ -767,7 +767,7 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
             )
         )
         return False
-    doubt = header_doubt(f"Line {head[0].line}", first, body)
+    doubt = header_doubt(msg("Line {line}", line=head[0].line), first, body)
     if doubt:
         notes.append(doubt)
     return True
@@ -821,12 +821,12 @@ def _missing_codes(
     found = tuple(sorted(code for code in counts if code not in spec.missing))
     if found:
         listed = ", ".join(f"`{code}`" for code in found)
-        advice = missing_advice([*spec.missing, *found])
         notes.append(
             msg(
-                "{listed} may stand for missing values; if so, {advice}.",
-                listed=listed,
-                advice=advice,
+                "{codes} may stand for missing values; if so, write `missing = [{list}]` under "
+                "[source].",
+                codes=listed,
+                list=missing_line([*spec.missing, *found]),
             )
         )
     return found

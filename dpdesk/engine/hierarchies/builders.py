@@ -92,7 +92,8 @@ def build_hierarchy(
     place = msg("{where}, {place}", where=where, place=place) if where else place
     kind = _KINDS.get(builder.kind)
     if kind is None:
-        raise option_error(place, "unknown builder, expected one of " + ", ".join(_KINDS) + ".")
+        known = ", ".join(_KINDS)
+        raise option_error(place, msg("unknown builder, expected one of {known}.", known=known))
     options = parse_parameters(kind.form.parameters, _normalised(builder.options), place)
     tokens = {*missing, *(texts(options, APART.key) or ())}
     distinct = list(dict.fromkeys(values))

@@ -61,10 +61,10 @@ def _known(case: Case) -> Answer | None:
     stated = case.facts.release.manifest.guarantee
     if stated.model != _SUPPRESSION:
         return None
-    text = (
+    text = msg(
         "What others know of cells beforehand, and that contributors do not tell each other what "
+        "they gave, is taken for granted."
     )
-    text += "they gave, is taken for granted."
     if stated.parameters.get("singletons") is not True:
         text += " Contributors who are alone in a cell are not counted among the attackers."
     advice = (

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.core.language import read_catalogue, voice_of
-from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS
+from dpdesk.core.language import voice_of
+from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS, Frame, frame_of
+from dpdesk.core.messages import msg
 from dpdesk.io import csvload, faults, sniff, transcode
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.plan_speech import in_form
+from tests.tools.translations import files_of, read
 
 MODULES = (csvload, faults, sniff, transcode)
 KEYS = re.compile(r"\[source\]|`(?:delimiter|encoding|decimal|quote|header|missing)\b")
@@ -71,9 +73,16 @@ def test_brackets_of_values_stay() -> None:
     assert in_window("found `[18-65]` twice") == "found “[18-65]” twice"
 
 
+def english(*parts: str) -> dict[Frame, str]:
+    """The English texts of the entries of some parts, by their fixed parts."""
+    entries = [entry for path in files_of("de", *parts) for entry in read("de", path.stem)]
+    forms = [(one.id,) if isinstance(one.id, str) else one.id for one in entries if one.id]
+    return {frame_of(text): text for texts in forms for text in texts}
+
+
 def test_german_names_controls_wherever_the_english_window_does() -> None:
-    texts, forms = read_catalogue("de", (PAGES, TEXTS)).plain, read_catalogue("de", (FORMS,)).plain
-    spoken = {sentence for sentence in texts if in_form(sentence) not in ("", sentence)}
+    texts, forms = english(PAGES, TEXTS), english(FORMS)
+    spoken = {key for key, text in texts.items() if in_form(text) not in ("", text)}
     assert spoken
     assert spoken - set(forms) == set()
     assert set(forms) - set(texts) == set()
@@ -86,15 +95,19 @@ def test_what_is_said_of_forms_goes_before_what_is_said_of_plans() -> None:
 
 
 def test_missing_texts_are_named_in_the_fields_for_them() -> None:
-    count = "count as values here, since the plan lists missing texts without the empty one."
-    empty = f"Empty fields and missing values of the system (3 in column `a`) {count}"
-    line = 'write `missing = ["", "[98]"]` under [source].'
-    found = f"`#N/A` may stand for missing values; if so, {line}"
-    assert in_window(found).endswith("; if so, name it under “Other missing codes”.")
-    assert in_window(f"{empty} If they are missing, {line}") == (
-        f"{empty.replace('`a`', '“a”')} If they are missing, tick “An empty field is missing”."
+    where = msg("{most:,} in column {name}", most=3, name="`a`")
+    line, codes = "write `missing = [{list}]` under [source].", '"", "[98]"'
+    found = msg("{codes} may stand for missing values; if so, " + line, codes="`#N/A`", list=codes)
+    empty = msg(
+        "Empty fields and missing values of the system ({where}) count as values here, since the "
+        "plan lists missing texts without the empty one. If they are missing, " + line,
+        where=where,
+        list=codes,
     )
+    assert in_window(found).endswith("; if so, name it under “Other missing codes”.")
+    assert in_window(empty).endswith("If they are missing, tick “An empty field is missing”.")
     german = voice_of("de", PAGES, TEXTS, FORMS)
-    assert in_form(german.say(found)).endswith("nennen Sie dies dann unter „Weitere Fehlcodes“.")
-    said = in_form(german.say(f"{empty} If they are missing, {line}"))
+    said = in_form(german.say(found))
+    assert said.endswith("nennen Sie dies dann unter „Weitere Fehlcodes“.")
+    said = in_form(german.say(empty))
     assert said.endswith("kreuzen Sie „Leeres Feld gilt als fehlend“ an.")

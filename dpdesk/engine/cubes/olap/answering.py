@@ -134,7 +134,7 @@ def _grid(
 
 def _sentence(reader: SumReader, query: Query, name: str) -> str:
     by = " × ".join(each.column for each in query.by)
-    said = f"The {name}" + (f" by {by}" if by else "")
+    said = msg("The {name}", name=name) + (msg(" by {by}", by=by) if by else "")
     where = " and ".join(condition.words() for condition in query.where)
     said += msg(" where {where}", where=where) if where else ""
     return msg(

@@ -177,11 +177,13 @@ def _answer(
 
 def _sentence(graph: ReleasedGraph, query: Query) -> str:
     by = " × ".join(each.column for each in query.by)
-    said = "The number of edges" + (f" by {by}" if by else "")
+    said = msg("The number of edges") + (msg(" by {by}", by=by) if by else "")
     where = " and ".join(condition.words() for condition in query.where)
     said += msg(" where {where}", where=where) if where else ""
-    said += ", from the release alone: the ± holds the error of the noise in 95 of 100 cases or "
-    said += "more. Summed up from the edges, which agree with what is exact."
+    said += (
+        ", from the release alone: the ± holds the error of the noise in 95 of 100 cases or more. "
+        "Summed up from the edges, which agree with what is exact."
+    )
     if not graph.settings.directed:
         first, second = graph.settings.ends
         said += msg(

@@ -134,7 +134,7 @@ class WorkbookReader:
         below = list(islice(self._left, _LOOKED_AT))
         self._left = chain(below, self._left)
         filled = [[text or "" for text in row] for _, row in below if any(row)]
-        doubt = header_doubt(f"Row {self._first:,}", texts, filled) if filled else ""
+        doubt = header_doubt(msg("Row {row:,}", row=self._first), texts, filled) if filled else ""
         if doubt:
             self.notes.add("header", doubt)
 
