@@ -188,7 +188,7 @@ class Dialect:
     quote: str
     header: bool
     decimal: str
-    missing_line: tuple[str, ...]
+    missing_codes: tuple[str, ...]
     head: tuple[HeadRecord, ...]
     start: int
     first_line: int

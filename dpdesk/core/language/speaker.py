@@ -139,7 +139,7 @@ class Voice:
         if entry is not None:
             kinds = (kind for _, kind in entry.fields)
             whole = entry.filled([*map(self._value, kinds, values)])
-            return whole if message.endswith(".") else whole.removesuffix(".")
+            return whole if message.rstrip().endswith(".") else whole.removesuffix(".")
         literals = frame(message.template)[0]
         if any(map(_WORDS.search, literals)):
             return None

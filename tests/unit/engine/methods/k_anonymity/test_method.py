@@ -130,7 +130,7 @@ def test_levels_that_need_more_suppression_are_refused_with_both_ways_out() -> N
         "k = 3 is not reached: the levels chosen by hand need 40 rows suppressed, of 100 rows; "
         "0 rows are allowed."
     )
-    assert caught.value.hint == "Allow max_suppression = 0.4 or set k = 2."
+    assert caught.value.hint == "What helps: allow max_suppression = 0.4 or set k = 2."
     assert run(given_of(PEOPLE, k=2, levels={"age": 0, "sex": 0}))
     assert run(given_of(PEOPLE, k=3, levels={"age": 0, "sex": 0}, max_suppression=0.4))
     with pytest.raises(RefusedError):
@@ -146,7 +146,7 @@ def test_where_nothing_is_generalised_the_hint_does_not_speak_of_levels() -> Non
     table = SmallTable(("age",), tuple((leaf,) for leaf in AGE.leaves[:2]), {"age": AGE})
     with pytest.raises(RefusedError, match="every class is smaller than k") as caught:
         run(given_of(table, k=2, model="TS", max_suppression=1))
-    assert caught.value.hint == "Choose a model that generalises."
+    assert caught.value.hint == "What helps: choose a model that generalises."
 
 
 def test_a_level_above_the_top_is_bad_input() -> None:
