@@ -319,7 +319,7 @@ def test_a_value_that_is_too_frequent_is_refused_with_its_remedies(
     details, largest = caught.value.details, 403 // max(counts.values())
     assert caught.value.code == "diverted.not-eligible"
     assert details["largest_l"] == largest
-    assert f"Set l to {largest} or less" in caught.value.hint
+    assert f"set l to {largest} or less" in caught.value.hint
     assert details["values"] == {v: n for v, n in counts.items() if n > 403 // 7}
     assert not (tmp_path / "never").exists()
     works = clinic.write_plan(folder, f'l = {largest}\nsensitive = ["illness"]')

@@ -127,7 +127,7 @@ def test_values_without_a_leaf_are_named_with_their_rows(context: AppContext, fo
     assert report.trial is None
     assert item.rows == 8
     assert item.sentence == (
-        "`town`: 2 values have no leaf in the hierarchy towns.csv: `ashford ` (7 rows), "
+        "`town`: 2 values have no leaf in the hierarchy towns.csv: `ashford ` (7 rows) and "
         "`Newtown` (1 row); together 8 rows of 200."
     )
     assert item.advice == (

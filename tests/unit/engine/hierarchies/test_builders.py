@@ -179,7 +179,7 @@ def test_exotic_numbers_keep_their_text_as_leaves() -> None:
         ({}, ["1", "x", "2"], "found `x`, expected numbers"),
         ({}, ["nan"], "found `nan`, expected numbers"),
         ({}, ["1", ""], "found (empty), expected numbers"),
-        ({}, ["1,5", "2.5"], "found `1,5`, `2.5`, expected one decimal mark"),
+        ({}, ["1,5", "2.5"], "found `1,5` and `2.5`, expected one decimal mark"),
         ({}, list("abcde"), "found `a`, `b`, `c` and 2 more, expected numbers"),
     ],
 )
