@@ -456,12 +456,8 @@ def _notes(checked: Checked) -> tuple[str, ...]:
     if checked.dialect.marked:
         notes.append("The file starts with a byte order mark; it is no part of the first name.")
     if result.newline in ("CR", "mixed"):
-        kinds = msg(
-            "{lf_ends:,} LF, {crlf_ends:,} CR LF, {cr_ends:,} CR",
-            lf_ends=result.lf_ends,
-            crlf_ends=result.crlf_ends,
-            cr_ends=result.cr_ends,
-        )
+        ends = {"lf": result.lf_ends, "crlf": result.crlf_ends, "cr": result.cr_ends}
+        kinds = msg("{lf:,} LF, {crlf:,} CR LF, {cr:,} CR", **ends)
         notes.append(msg("Line ends are unusual ({kinds}); each of them ends a line.", kinds=kinds))
     if result.blank_lines:
         where = msg(

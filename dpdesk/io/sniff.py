@@ -20,7 +20,14 @@ from dpdesk.core.source_spec import NULS, missing_line
 from dpdesk.io.failures import storage_error
 from dpdesk.io.looks import MISSING_CODES, datum, looks_like_code
 from dpdesk.io.source import text_of
-from dpdesk.io.titles import header_doubt, holds_data, table_start, titles_note
+from dpdesk.io.titles import (
+    header_doubt,
+    holds_data,
+    nothing_below,
+    other_below,
+    table_start,
+    titles_note,
+)
 
 
 @dataclass(frozen=True)
@@ -255,7 +262,9 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
         text = _below(text, skip, name)
         again = _marks(text, given, notes)
         if spec.skip is None and again.delimiter != marks.delimiter:
-            raise _other_below(name, skip, marks.delimiter, again.delimiter)
+            raise other_below(
+                name, skip, shown_delimiter(marks.delimiter), shown_delimiter(again.delimiter)
+            )
         marks = again
     before = skip + first_line - 1
     first_line += skip
@@ -336,52 +345,11 @@ def _titles(text: str, marks: _Marks, given: _Given, first_line: int, notes: lis
         return 0
     skip = head[found.above].line - first_line
     if not found.sure:
-        raise _unsure_start(given.name, head, found.above, skip)
+        raise unsure_start(given.name, head[0].line, head[found.above].line, skip)
     title = next((text for record in head[: found.above] for text in record.fields if text), "")
     if title:
         notes.append(titles_note("line", first_line, first_line + skip - 1, title))
     return skip
-
-
-def _unsure_start(name: str, head: Sequence[HeadRecord], above: int, skip: int) -> InputError:
-    first, table = head[0], head[above]
-    return InputError(
-        "csv.preamble",
-        msg(
-            "{name}, line {line}: the line looks like a title; the table seems to start "
-            "on line {line2}.",
-            name=name,
-            line=first.line,
-            line2=table.line,
-        ),
-        hint=msg(
-            "Write `skip = {skip}` under [source] if it does, or `skip = 0` if line "
-            "{line} belongs to it.",
-            skip=skip,
-            line=first.line,
-        ),
-        details={"line": first.line, "table_line": table.line, "skip": skip},
-    )
-
-
-def _other_below(name: str, skip: int, above: str, below: str) -> InputError:
-    return InputError(
-        "csv.preamble",
-        msg(
-            "{name}, line {skip}: the lines above are split by {shown_delimiter}, those "
-            "from here on by {shown_delimiter2}.",
-            name=name,
-            skip=skip + 1,
-            shown_delimiter=shown_delimiter(above),
-            shown_delimiter2=shown_delimiter(below),
-        ),
-        hint=msg(
-            "Write `skip = {skip}` under [source] if the table starts here, and name its "
-            "`delimiter`.",
-            skip=skip,
-        ),
-        details={"line": skip + 1, "skip": skip},
-    )
 
 
 def _below(text: str, lines: int, name: str) -> str:
@@ -389,21 +357,8 @@ def _below(text: str, lines: int, name: str) -> str:
     found = re.match(rf"(?:[^\r\n]*+(?:\r\n|\n|\r)){{{lines}}}", text)
     rest = "" if found is None else text[found.end() :]
     if not rest.strip(" \t\r\n\x1a"):
-        raise _nothing_below(name, lines)
+        raise nothing_below(name, lines)
     return rest
-
-
-def _nothing_below(name: str, lines: int) -> InputError:
-    return InputError(
-        "source.option",
-        msg(
-            "{name}: found nothing below the first {lines:,} lines, which `skip` leaves out.",
-            name=name,
-            lines=lines,
-        ),
-        hint="Write a smaller number as `skip` under [source].",
-        details={"key": "skip", "line": 1},
-    )
 
 
 def _bytes_of_lines(path: Path, mark: int, lines: int, encoding: str) -> int:
@@ -425,7 +380,7 @@ def _bytes_of_lines(path: Path, mark: int, lines: int, encoding: str) -> int:
         place, left = found.end(), left - 1
         if not left:
             return place
-    raise _nothing_below(path.name, lines)
+    raise nothing_below(path.name, lines)
 
 
 def without_nul(text: str, allow: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
 from dpdesk.io.looks import MISSING_CODES, datum
 
@@ -166,4 +167,60 @@ def titles_note(kind: str, first: int, last: int, title: str) -> str:
         first=first,
         shown=shown,
         begins=begins,
+    )
+
+
+def unsure_start(name: str, line: int, table_line: int, skip: int) -> InputError:
+    """The refusal of a first line that looks like a title; ``skip`` lines are above the table."""
+    return InputError(
+        "csv.preamble",
+        msg(
+            "{name}, line {line}: the line looks like a title; the table seems to start "
+            "on line {line2}.",
+            name=name,
+            line=line,
+            line2=table_line,
+        ),
+        hint=msg(
+            "Write `skip = {skip}` under [source] if it does, or `skip = 0` if line "
+            "{line} belongs to it.",
+            skip=skip,
+            line=line,
+        ),
+        details={"line": line, "table_line": table_line, "skip": skip},
+    )
+
+
+def nothing_below(name: str, lines: int) -> InputError:
+    """The refusal of a file that ends within the lines that are to be skipped."""
+    return InputError(
+        "source.option",
+        msg(
+            "{name}: found nothing below the first {lines:,} lines, which `skip` leaves out.",
+            name=name,
+            lines=lines,
+        ),
+        hint="Write a smaller number as `skip` under [source].",
+        details={"key": "skip", "line": 1},
+    )
+
+
+def other_below(name: str, skip: int, above: str, below: str) -> InputError:
+    """The refusal of lines that are split by another delimiter than those below them."""
+    return InputError(
+        "csv.preamble",
+        msg(
+            "{name}, line {skip}: the lines above are split by {shown_delimiter}, those "
+            "from here on by {shown_delimiter2}.",
+            name=name,
+            skip=skip + 1,
+            shown_delimiter=above,
+            shown_delimiter2=below,
+        ),
+        hint=msg(
+            "Write `skip = {skip}` under [source] if the table starts here, and name its "
+            "`delimiter`.",
+            skip=skip,
+        ),
+        details={"line": skip + 1, "skip": skip},
     )

@@ -76,7 +76,7 @@ def test_the_words_name_the_value_the_limit_and_what_can_be_done() -> None:
     assert "merging values does not" in found.hint
     assert "set l to 2 or less or leave out 40 rows with `a`, `b`" in held([50, 30, 20], 3).hint
     assert "too few for any l" in held([5], 2).hint
-    assert held([3, 2], 2).hint.startswith("Leave out 1 row with `a` yourself")
+    assert held([3, 2], 2).hint.startswith("What helps: leave out 1 row with `a` yourself")
     assert held([1], 2).sentence.startswith("`illness` has 1 row in all, fewer than the 2")
     coarse = replace(held([5], 2), level=2)
     assert coarse.hint.startswith("What helps: release it at a level below 2 of its hierarchy")
