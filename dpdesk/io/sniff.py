@@ -27,6 +27,7 @@ from dpdesk.io.titles import (
     other_below,
     table_start,
     titles_note,
+    unsure_start,
 )
 
 
