@@ -228,7 +228,7 @@ class LedgerDesk:
             for note in self._elsewhere(ledger.identity, request):
                 report(note)
             ledger.require(known_entries(self.context, ledger.identity))
-            check_witnessed(self.context, ledger)
+            check_witnessed(self.context, ledger, spending=True)
             known, end = (
                 known_entries(self.context, ledger.identity),
                 audit_end(self.context, ledger.path),

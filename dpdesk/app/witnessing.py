@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,13 +57,17 @@ class RestoredLedger:
     told: int = 0
 
 
-def _debits(context: AppContext) -> tuple[AuditEntry, ...]:
+def _debits(home: Path) -> tuple[AuditEntry, ...]:
+    """What the audit log knows of debits, each once: some are entered again after a kill."""
     from dpdesk.project.audit import FILE, AuditLog
 
-    if not (context.home / FILE).exists():  # who only looks makes no file
+    if not (home / FILE).exists():  # who only looks makes no file
         return ()
-    with AuditLog.open_home(context.home) as log:
-        return log.entries_of(DEBITED)
+    found: dict[object, AuditEntry] = {}
+    with AuditLog.open_home(home) as log:
+        for one in log.entries_of(DEBITED):
+            found.setdefault(one.facts.get("entry", one.hash), one)
+    return tuple(found.values())
 
 
 def known_entries(context: AppContext, ledger: str) -> dict[int, str]:
@@ -72,7 +76,7 @@ def known_entries(context: AppContext, ledger: str) -> dict[int, str]:
     A ledger without one of them was put back from an old copy. Raises StorageError ``audit.*``.
     """
     found: dict[int, str] = {}
-    for facts in (entry.facts for entry in _debits(context)):
+    for facts in (entry.facts for entry in _debits(context.home)):
         row, known = facts.get("row"), facts.get("entry")
         if facts.get("ledger") == ledger and isinstance(row, int) and isinstance(known, str):
             found[row] = known
@@ -111,12 +115,13 @@ class AuditTies:
     """What the audit log of this home folder should have, as debits of a ledger name it.
 
     ``ends`` are hashes of its entries with the number of the debit that names each; ``told`` the
-    debits that must be entered in it. Those from before the last act that went on without some of
-    them (restored, accepted) are not asked for.
+    debits that are to be entered in it, of which those that are ``settled`` surely were. Those from
+    before the last act that went on without some of them (restored, accepted) are not asked for.
     """
 
     ends: Mapping[str, int]
     told: Mapping[str, int]
+    settled: Set[int]
 
 
 def audit_ties(context: AppContext, log: AuditLog, ledger: Ledger) -> AuditTies:
@@ -139,7 +144,7 @@ def audit_ties(context: AppContext, log: AuditLog, ledger: Ledger) -> AuditTies:
                 if end.head:
                     ends.setdefault(end.head, entry.n)
     # A kill may have come between the ledger and the log; who settled a debit has come past both.
-    return AuditTies(ends, {one: number for number, one in debits.items() if number in settled})
+    return AuditTies(ends, {one: number for number, one in debits.items()}, settled)
 
 
 def audit_gap(context: AppContext, ledger: Ledger) -> StorageError | None:
@@ -150,19 +155,23 @@ def audit_gap(context: AppContext, ledger: Ledger) -> StorageError | None:
     from dpdesk.project.audit import FILE
     from dpdesk.project.ledger import problems
 
-    gone = _gone(context, ledger)
+    gone, _ = _missing(context, ledger)
     return problems.audit_gap(context.home / FILE, min(gone)) if gone else None
 
 
-def _gone(context: AppContext, ledger: Ledger) -> set[int]:
-    """The debits that name what the audit log of this home folder does not have."""
+def _missing(context: AppContext, ledger: Ledger) -> tuple[Set[int], Set[int]]:
+    """The debits that name what the audit log of this home folder has lost, and all that it does
+    not have: of some it was never told, since a kill came before, and nothing was drawn for them.
+    """
     from dpdesk.project.audit import AuditLog
 
     with AuditLog.open_home(context.home, looking=True) as log:
         ties = audit_ties(context, log, ledger)
         told = {one.facts.get("entry") for one in log.entries_of(DEBITED)}
         gone = {ties.ends[one] for one in log.lacking(ties.ends)}
-    return gone | {number for one, number in ties.told.items() if one not in told}
+        cut = log.lost_some()
+    untold = {number for one, number in ties.told.items() if one not in told}
+    return gone | (untold if cut else untold & ties.settled), untold
 
 
 def debit_facts(ledger: Ledger, entry: LedgerEntry) -> dict[str, object]:
@@ -182,36 +191,29 @@ def debit_facts(ledger: Ledger, entry: LedgerEntry) -> dict[str, object]:
     }
 
 
-def _enter_debits(context: AppContext, ledger: Ledger) -> int:
-    """Enter in the audit log the debits of this home folder that it does not have; how many."""
-    from dpdesk.project.audit import AuditLog
-
-    with AuditLog.open_home(context.home, looking=True) as log:
-        asked = audit_ties(context, log, ledger).told
-        told = {one.facts.get("entry") for one in log.entries_of(DEBITED)}
-    missing = [one for one in ledger.entries() if one.hash in asked and one.hash not in told]
-    for entry in missing:
-        enter(context, DEBITED, ledger.path, debit_facts(ledger, entry))
-    return len(missing)
+def _enter_debits(context: AppContext, ledger: Ledger, numbers: Set[int]) -> None:
+    """Enter debits of this home folder in the audit log, which does not have them."""
+    for entry in ledger.entries() if numbers else ():
+        if entry.n in numbers:
+            enter(context, DEBITED, ledger.path, debit_facts(ledger, entry))
 
 
 def noise_paid(home: Path, population: str, source_sha256: str) -> tuple[str, ...]:
     """What was paid for noise about a population, or about a file: releases that others combine.
 
-    As far as this computer's audit log knows, oldest first. Raises StorageError ``audit.*``.
+    As far as this computer's audit log and the witness know, oldest first. Raises StorageError
+    ``audit.*``, ``witness.*``.
     """
-    from dpdesk.project.audit import AuditLog
     from dpdesk.project.ledger.records import fold
 
     name = fold(population)
-    with AuditLog.open_home(home) as log:
-        paid = [entry.facts for entry in log.entries_of(DEBITED)]
-    return tuple(
-        str(facts.get("cost", ""))
-        for facts in paid
+    paid = {
+        entry: str(facts.get("cost", ""))
+        for _, _, entry, facts in _known_debits(home)
         if facts.get("source") == source_sha256
         or (name and fold(str(facts.get("population", ""))) == name)
-    )
+    }
+    return tuple(paid.values())
 
 
 def noise_notes(
@@ -253,18 +255,18 @@ def debits_elsewhere(
 
     name = fold(population)
     found: dict[str, DebitElsewhere] = {}
-    for where, known, entry, facts in _known_debits(context):
+    for where, known, entry, facts in _known_debits(context.home):
         same_name = name and fold(str(facts.get("population", ""))) == name
         if known != ledger and (same_name or facts.get("source") in sources):
             found[entry] = DebitElsewhere(where, str(facts.get("cost", "")))
     return tuple(found.values())
 
 
-def _known_debits(context: AppContext) -> Iterable[tuple[str, object, str, Mapping[str, object]]]:
+def _known_debits(home: Path) -> Iterable[tuple[str, object, str, Mapping[str, object]]]:
     """Path, id, hash and facts of every debit in any ledger that was used here."""
     from dpdesk.project.ledger import Book, Witness
 
-    for entry in _debits(context):
+    for entry in _debits(home):
         yield entry.subject, entry.facts.get("ledger"), str(entry.facts.get("entry")), entry.facts
     for seen in Witness.here().ledgers().values():
         for one in seen.entries:
@@ -394,8 +396,10 @@ def _made_here(context: AppContext, path: Path, ledger: str) -> tuple[int, str]:
     return len(debits), max(debits, default="")
 
 
-def check_witnessed(context: AppContext, ledger: Ledger) -> None:
+def check_witnessed(context: AppContext, ledger: Ledger, *, spending: bool = False) -> None:
     """Stop where it is not known whether a ledger has all that was ever entered.
+
+    Before ``spending``, debits that a kill has kept from the audit log are entered there.
 
     Raises StorageError ``ledger.another`` where another one with debits lay in its place,
     ``ledger.audit-gap`` where the audit log has lost some of them, ``witness.lost``,
@@ -410,6 +414,8 @@ def check_witnessed(context: AppContext, ledger: Ledger) -> None:
     gap = audit_gap(context, ledger)
     if gap is not None:
         raise gap
+    if spending:
+        _enter_debits(context, ledger, _missing(context, ledger)[1])
 
 
 def unwitnessed_reason(context: AppContext, ledger: Ledger) -> tuple[str, ...]:
@@ -484,28 +490,28 @@ def restore_ledger(
     with closing(ledger):
         known = [*_records(context, ledger.identity)]
         known += [_release_record(folder, ledger.identity) for folder in releases]
-        lost, told = ledger.lost(known), 0
-        if lost or _gone(context, ledger):
+        lost, (gone, untold) = ledger.lost(known), _missing(context, ledger)
+        if lost or gone:
             facts = {
                 "ledger": ledger.identity,
                 "entries": len(lost),
                 "last": ledger.entries()[-1].n + len(lost),
                 "reason": reason,
             }
-            told = _enter_debits(context, ledger)
+            _enter_debits(context, ledger, untold)
             enter(context, RESTORED, path, {**facts, **({"first": lost[0].n} if lost else {})})
             if lost:
                 ledger.restore(known)
         ledger.require(known_entries(context, ledger.identity))
-        debits = sum(entry.kind == "debit" for entry in lost)
-        return RestoredLedger(path, ledger.identity, len(lost), debits, told)
+        debits, told = sum(entry.kind == "debit" for entry in lost), lost or gone
+        return RestoredLedger(path, ledger.identity, len(lost), debits, len(untold) if told else 0)
 
 
 def _records(context: AppContext, ledger: str) -> Iterable[LedgerEntry]:
     """The debits of a ledger that the audit log can tell in full."""
     from dpdesk.project.ledger import read_entry
 
-    for facts in (entry.facts for entry in _debits(context)):
+    for facts in (entry.facts for entry in _debits(context.home)):
         record = facts.get("record")
         if facts.get("ledger") == ledger and isinstance(record, Mapping):
             entry = read_entry(record)

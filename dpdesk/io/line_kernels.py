@@ -1,13 +1,44 @@
-"""Compiled steps that put the fields of many rows into one buffer of CSV lines."""
+"""Compiled steps of lines: what is blank in them, and the fields of many rows put into them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dpdesk.core.compiled import kernel
+from dpdesk.core.plain import BLANKS
 
 Array = Any
 """A numpy array; inside compiled code element types come from the caller."""
+_FIRSTS = np.array([first for first, _ in BLANKS], np.int64)
+_LASTS = np.array([last for _, last in BLANKS], np.int64)
+_HIGH = 0x80
+
+
+@kernel
+def is_blank_point(point: int) -> bool:
+    """Whether a code point is a blank (:data:`~dpdesk.core.plain.BLANKS`)."""
+    for k in range(len(_FIRSTS)):
+        if point <= _LASTS[k]:
+            return bool(point >= _FIRSTS[k])
+    return False
+
+
+@kernel
+def blank_length(data: Array, at: int, stop: int) -> int:
+    """How many bytes the blank at this place has in UTF-8; 0 for another character.
+
+    -1 when the character goes on behind ``stop``.
+    """
+    first = int(data[at])
+    more = 0 if first < _HIGH else 1 if first < 0xE0 else 2 if first < 0xF0 else 3
+    if at + more >= stop:
+        return -1
+    point = first if more == 0 else first & (0x3F >> more)
+    for j in range(more):
+        point = point << 6 | int(data[at + 1 + j]) & 0x3F
+    return 1 + more if is_blank_point(point) else 0
 
 
 @kernel

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.compiled import kernel
+from dpdesk.core.plain import BLANKS
+from dpdesk.io.line_kernels import is_blank_point
 
 Bytes = NDArray[np.uint8]
 State = NDArray[np.int64]
@@ -32,9 +34,9 @@ NONE, SHORT, LONG, NUL, ENCODING, AFTER_QUOTE, UNTERMINATED = 0, 1, 2, 3, 4, 5, 
     UTF8_LINE, FIRST_LINE, DATA_LINE, HELD, HEADERS, WEIGHT,
     PENDING, BEFORE, PROTECTED, LOOSE, LOOSE_LINE, LOOSE_FIELD, TAIL, TAIL_START, TAIL_WIDEST,
     TAIL_KIND, TAIL_LINE, TAIL_FIELD, TAIL_FOUND, LOOSE_AT,
-    UNEVEN, SHORT_RECORDS, SHORT_LINE, LONG_RECORDS, LONG_LINE, WIDEST,
-) = range(58)  # fmt: skip
-SLOTS = 58
+    UNEVEN, SHORT_RECORDS, SHORT_LINE, LONG_RECORDS, LONG_LINE, WIDEST, POINT,
+) = range(59)  # fmt: skip
+SLOTS = 59
 WEIGHTS = 65_521
 """Row i (from 0) has the weight i mod this number, plus 1: small enough that no sum overflows."""
 
@@ -52,7 +54,8 @@ def byte_classes(delimiter: str, quote: str, escape: str = "") -> Bytes:
     ``quote`` and ``escape`` may be empty: no byte is then one.
     """
     classes = np.zeros(256, dtype=np.uint8)
-    classes[ord(" ")] = classes[ord("\t")] = _BLANK
+    for first, last in BLANKS:
+        classes[first : last + 1] = _BLANK
     classes[0] = _ZERO
     classes[0x80:] = _HIGH
     classes[ord("\n")] = _LF
@@ -187,6 +190,7 @@ def _high_byte(state: State, byte: int) -> bool:
         if byte < state[UTF8_LOW] or byte > state[UTF8_HIGH]:
             return False
         state[UTF8_LEFT] -= 1
+        state[POINT] = state[POINT] << 6 | (byte & 0x3F)
         state[UTF8_LOW] = 0x80
         state[UTF8_HIGH] = 0xBF
         if state[UTF8_LEFT] == 0:
@@ -212,6 +216,7 @@ def _high_byte(state: State, byte: int) -> bool:
             state[UTF8_HIGH] = 0x8F
     else:
         return False
+    state[POINT] = byte & (0x3F >> state[UTF8_LEFT])
     return True
 
 
@@ -330,7 +335,7 @@ def _special(
         if not _high_byte(state, byte):
             _fault(state, ENCODING, state[LINE], state[FIELD], byte)
             return False
-        return _content(state, False)
+        return _content(state, state[UTF8_LEFT] > 0 or is_blank_point(state[POINT]))
     if kind == _ZERO:
         _fault(state, NUL, state[LINE], state[FIELD], 0)
         return False

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
+from dpdesk.core.plain import is_blank
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import NULS, missing_line
 from dpdesk.io.failures import storage_error
@@ -64,8 +65,8 @@ def head_records(
         fields, quoted, stop, closed = found
         if not closed and not complete:
             return
-        value = fields[0] if width == 1 else fields[0].strip(" \t")
-        if len(fields) > 1 or quoted[0] or value:
+        blank = not fields[0] if width == 1 else is_blank(fields[0])
+        if len(fields) > 1 or quoted[0] or not blank:
             given += 1
             width = width or len(fields)
             unquoted = (

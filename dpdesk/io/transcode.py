@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from dpdesk.core.compiled import kernel
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
+from dpdesk.io.line_kernels import blank_length
 
 Bytes = NDArray[np.uint8]
 State = NDArray[np.int64]
 
 # The kernel's own constants: a compiled kernel that is kept on disk would not notice a change of
 # constants that it takes from another module.
-_ORDINARY, _BLANK, _DELIMITER, _QUOTE, _CR, _LF, _ESCAPE = range(7)
+_ORDINARY, _DELIMITER, _QUOTE, _CR, _LF, _ESCAPE = range(6)
 _START, _PLAIN, _QUOTED, _QUOTE_SEEN = range(4)
 _MODE, _FIELD, _RECORD, _AFTER_CR, _CONSUMED, _PENDING, _MARK = range(7)
 _QUOTE_BYTE, _COMMA_BYTE, _LF_BYTE = 0x22, 0x2C, 0x0A
@@ -85,7 +86,6 @@ def _not_text(name: str, encoding: str, line: int) -> InputError:
 
 def _classes(delimiter: str, quote: str, escape: str) -> Bytes:
     classes = np.full(256, _ORDINARY, dtype=np.uint8)
-    classes[ord(" ")] = classes[ord("\t")] = _BLANK
     classes[ord("\n")], classes[ord("\r")] = _LF, _CR
     classes[ord(delimiter)] = _DELIMITER
     if quote:
@@ -103,8 +103,11 @@ def _blank_line(data: Bytes, classes: Bytes, start: int, blanks: bool, last: boo
     value.
     """
     i = start
-    while blanks and i < len(data) and classes[data[i]] == _BLANK:
-        i += 1
+    while blanks and i < len(data) and classes[data[i]] == _ORDINARY:
+        length = blank_length(data, i, len(data))
+        if length <= 0:
+            return _NO_BLANK_LINE if last or length == 0 else _UNFINISHED
+        i += length
     if i == len(data):
         return i if last else _UNFINISHED
     kind = classes[data[i]]

@@ -194,6 +194,12 @@ class AuditLog(Closing):
                 one for one in hashes if self._connection.execute(asked, (one,)).fetchone() is None
             )
 
+    def lost_some(self) -> bool:
+        """Whether entries that were made are gone. Raises StorageError ``audit.unreadable``."""
+        with self._reading():
+            held = self._connection.execute("SELECT count(*) FROM audit").fetchone()
+            return int(held[0]) < self._ends()[1]
+
     def newest(self) -> AuditEntry | None:
         """The newest entry; None when there is none. Raises StorageError ``audit.unreadable``."""
         with self._reading():

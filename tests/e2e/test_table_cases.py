@@ -14,6 +14,8 @@ from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.verifiers.tables import attacks
+from dpdesk.verifiers.tables.verification import ATTACK, RANGES
 
 Cells = dict[tuple[str, ...], dict[str, str]]
 FEW = 'rule = [{ rule = "threshold", n = 3 }]\n'
@@ -134,6 +136,19 @@ def test_the_same_rows_are_rounded_alike_whatever_dimensions_show_them(
         assert len(shown) == 1
 
 
+def test_what_is_too_much_to_attack_again_is_counted(
+    context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["r,q", *["A,f"] * 2, "A,m", *["B,f"] * 2, *["B,m"] * 2, *["C,f"] * 9, *["C,m"] * 8]
+    made = released(context, tmp_path, lines, TWO + FEW)
+    monkeypatch.setattr(attacks, "MOST_PROGRAMS", 4)
+    report = verify_release(made, context.registry, CancelToken(), silent)
+    assert report.failures == ()
+    told = {check.claim: check.found for check in report.claims}
+    assert "2 of 4 were attacked" in told[ATTACK]
+    assert "2 of 8 intervals were compared" in told[RANGES]
+
+
 def test_that_a_whole_group_is_in_one_cell_stays_open_where_the_plan_asks(
     context: AppContext, tmp_path: Path
 ) -> None:
@@ -181,6 +196,13 @@ def test_ready_means_are_refused(context: AppContext, tmp_path: Path) -> None:
     with pytest.raises(DpdeskError) as caught:
         released(context, tmp_path, READY_LINES, f'{TWO}measure = {{ mean = "x" }}\n{READY}')
     assert caught.value.code == "table.mean"
+
+
+def test_a_mean_without_weights_is_refused(context: AppContext, tmp_path: Path) -> None:
+    keys = 'rows = ["r"]\nmeasure = { mean = "x", weight = "w" }\n'
+    with pytest.raises(DpdeskError) as caught:
+        released(context, tmp_path, ["r,x,w", "A,1,0", "A,2,0", "B,3,1"], keys)
+    assert caught.value.code == "table.weights"
 
 
 def test_who_gave_a_whole_ready_cell_is_alone_in_it(context: AppContext, tmp_path: Path) -> None:

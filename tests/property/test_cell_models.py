@@ -108,6 +108,7 @@ def test_covers_are_those_of_all_perfect_matchings(table: SmallTable, k: int) ->
     expected = reference.covers(fits)
     assert (found["originals"], found["released"], found["matching"]) == expected
     assert min(expected) >= k
+    assert found["largest_share"] == pytest.approx(float(reference.largest_share(fits)))
 
 
 @given(small_tables(least_rows=4), st.integers(2, 4))

@@ -78,6 +78,7 @@ def test_any_table_in_any_dialect_and_encoding_is_read_back_equal(odd: OddText) 
 ROWS = [("Zoë Šimková", "250000"), ("Åse Ødegård", "180000"), ("Łukasz Żółć", "999999")]
 REASONS = {
     "a blank line": lambda line: f"name;income\n\n{line}\n",
+    "a line of no-break spaces": lambda line: f"name;income\n\u00a0 \u00a0\n{line}\n\u00a0",
     "line ends in quotes": lambda line: f'name;income\r\n"é\né";1\r\n{line}\r\n',
     "surplus delimiters": lambda line: f"name;income\né;1;;\n{line}",
     "other quotes": lambda line: f"name;income\n'é;é';1\n{line}",

@@ -145,6 +145,39 @@ def test_mondrian_cuts_where_both_sides_meet_what_is_asked(
     assert held == expected
 
 
+def test_nothing_required_gives_the_cuts_of_k_alone() -> None:
+    """Columns of different lengths, all with groups: parts side by side are cut at either."""
+    draw = np.random.default_rng(1)
+    scales = [
+        scale_of(
+            Hierarchy.from_rows(
+                name, [(f"{v}", f"{v // 3}+", f"{v // 6}++", "*") for v in range(length)]
+            ),
+            frozenset(),
+            by_size=False,
+        )
+        for name, length in (("a", 4), ("b", 40), ("c", 9))
+    ]
+    codes = np.stack([draw.integers(0, len(s.places), 400) for s in scales], axis=1)
+    codes, counts = np.unique(codes.astype(np.int32), axis=0, return_counts=True)
+    free = requirements_of(RequireParameter(key="require", label="", help="").parse(
+        [{"model": "l-diversity", "attribute": "s", "l": 1}], "plan"
+    ))  # fmt: skip
+    at = np.arange(len(counts))
+    held = {"s": SensitiveCounts(Values.of(_VALUES, _TREE), at, at % 4, counts)}
+    place = scales, codes, counts, 3
+    for along in (True, False):
+        expected = methods.mondrian(*place, CancelToken(), along=along)
+        asked = Constraints(free, held)
+        found = methods.required_mondrian(*place, asked, CancelToken(), along=along)
+        assert found is not None
+        groups = [
+            {frozenset(part.tolist()) for part in np.split(each.tuples, each.starts[1:-1])}
+            for each in (found, expected)
+        ]
+        assert groups[0] == groups[1]
+
+
 _WAYS = (
     {"algorithm": "mondrian"},
     {"algorithm": "mondrian", "values": "ranges"},

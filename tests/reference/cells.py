@@ -56,6 +56,16 @@ def _loss(group: Sequence[Sequence[str]], paths: Paths) -> Fraction:
     return total
 
 
+def largest_share(fits: Sequence[Sequence[bool]]) -> Fraction:
+    """The largest share of perfect matchings in which one original meets one released row."""
+    size = len(fits)
+    ways = [
+        way for way in permutations(range(size)) if all(fits[row][to] for row, to in enumerate(way))
+    ]
+    times = [sum(way[row] == to for way in ways) for row in range(size) for to in range(size)]
+    return Fraction(max(times), len(ways))
+
+
 def covers(fits: Sequence[Sequence[bool]]) -> tuple[int, int, int]:
     """Fewest of the other kind per original, per released row, and in some perfect matching."""
     size = len(fits)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import AppContext, Role, SetParameters, SetRoles
@@ -52,6 +52,14 @@ def test_the_sample_opens_and_is_no_recent_file(office: Office) -> None:
     assert office.bench.data is not None
     assert office.bench.data.rows == 20_502
     assert office.settings.current.recent == ()
+
+
+def test_quitting_is_the_last_of_the_file_menu(office: Office) -> None:
+    (menu,) = (one for one in office.window.menuBar().findChildren(QMenu) if one.title() == "&File")
+    menu.aboutToShow.emit()
+    words = [one.text() for one in menu.actions() if one.text()]
+    assert "Open a data&base…" in words
+    assert words[-1] == "&Quit"
 
 
 def test_what_was_opened_is_offered_again(office: Office, plan: Path) -> None:

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dpdesk.core.compiled import kernel
-from dpdesk.core.plain import BLANKS
+from dpdesk.io.line_kernels import blank_length
 
 Array = Any
 """A numpy array; inside compiled code element types come from the caller."""
 _LF, _CR, _END, _HIGH = 0x0A, 0x0D, 0x1A, 0x80
-_FIRSTS = np.array([first for first, _ in BLANKS], np.int64)
-_LASTS = np.array([last for _, last in BLANKS], np.int64)
 
 
 @kernel
@@ -24,19 +20,10 @@ def blanks_end(data: Array, start: int, stop: int) -> int:
     """Behind the blanks (:data:`~dpdesk.core.plain.BLANKS`) at the beginning of bytes in UTF-8."""
     at = start
     while at < stop:
-        first = int(data[at])
-        more = 0 if first < _HIGH else 1 if first < 0xE0 else 2 if first < 0xF0 else 3
-        if at + more >= stop:
+        length = blank_length(data, at, stop)
+        if length <= 0:
             return at
-        point = first if more == 0 else first & (0x3F >> more)
-        for j in range(more):
-            point = point << 6 | int(data[at + 1 + j]) & 0x3F
-        blank = False
-        for k in range(len(_FIRSTS)):
-            blank = blank or _FIRSTS[k] <= point <= _LASTS[k]
-        if not blank:
-            return at
-        at += 1 + more
+        at += length
     return at
 
 

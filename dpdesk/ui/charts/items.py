@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,7 @@ from PySide6.QtGui import (
     QBrush,
     QColor,
     QFont,
+    QFontMetrics,
     QFontMetricsF,
     QImage,
     QPainter,
@@ -595,6 +597,19 @@ def close_together(names: Sequence[str], slot: float, width: Callable[[str], int
     """Whether neighbours would touch if all were written whole, each in the middle of its slot."""
     wide = [width(name) for name in names]
     return any((one + other) / 2 + 6 > slot for one, other in itertools.pairwise(wide))
+
+
+def told_apart(names: Sequence[str], room: int, metrics: QFontMetrics) -> list[str]:
+    """The names cut to a width, so that no two look alike: at the end, else where they differ."""
+    modes = Qt.TextElideMode
+    shown = [metrics.elidedText(name, modes.ElideRight, room) for name in names]
+    for mode in (modes.ElideMiddle, modes.ElideLeft):
+        often = Counter(shown)
+        shown = [
+            metrics.elidedText(name, mode, room) if often[cut] > 1 else cut
+            for name, cut in zip(names, shown, strict=True)
+        ]
+    return shown
 
 
 def thinned(names: Sequence[str], room: float, width: Callable[[str], int]) -> list[str]:

@@ -38,6 +38,7 @@ from dpdesk.ui.charts.items import (
     curve_style,
     layout_bars,
     thinned,
+    told_apart,
 )
 from dpdesk.ui.theme import Theme, look_colour
 
@@ -400,10 +401,7 @@ class PlotSurface(PlotFrame):
         elif not chart.horizontal and len(chart.categories) > MANY_BARS:
             names = thinned(chart.categories, slot, measure)
         else:
-            names = [
-                metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
-                for name in chart.categories
-            ]
+            names = told_apart(chart.categories, room, metrics)
         if chart.horizontal and self.plotItem.vb.height() > 1:
             step = max(1, math.ceil(metrics.height() / max(slot, 1.0)))
             names = [name if place % step == 0 else "" for place, name in enumerate(names)]

@@ -8,9 +8,17 @@ from __future__ import annotations
 
 from typing import cast
 
-from PySide6.QtCore import QAbstractItemModel, QItemSelectionRange, QModelIndex, QSize, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QItemSelectionRange,
+    QModelIndex,
+    QSize,
+    Qt,
+    Slot,
+)
+from PySide6.QtGui import QGuiApplication, QHelpEvent, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolTip, QWidget
 
 from dpdesk.ui.models.table import PLACEHOLDER
 from dpdesk.ui.theme import Theme, ThemeManager
@@ -20,6 +28,7 @@ SAMPLE_ROWS = 30
 FITTED_COLUMNS = 60
 MIN_EMS, MAX_EMS = 7, 32
 LEAST_ROWS = 5
+PADDING = 4
 
 
 class RowHeader(QHeaderView):
@@ -118,6 +127,18 @@ class DataGrid(QTableView):
             # Headings are bold, cells have a padding on both sides.
             width = round(widest * 1.12) + 28
             self.setColumnWidth(column, min(max(width, least), most))
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """A cell that is shown cut tells its text where the pointer rests."""
+        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            index = self.indexAt(event.pos())
+            text = str(index.data() or "")
+            room = self.visualRect(index).width() - 2 * PADDING
+            cut = self.fontMetrics().horizontalAdvance(text) > room
+            if cut and not index.data(Qt.ItemDataRole.ToolTipRole):
+                QToolTip.showText(event.globalPos(), text, self)
+                return True
+        return super().viewportEvent(event)
 
     def selectAll(self) -> None:
         """Do nothing: it would touch every row of the table."""

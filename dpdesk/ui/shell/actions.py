@@ -123,15 +123,13 @@ class ActionSet(QObject):
         self._actions[identifier].trigger()
 
     def fill(self, menu: QMenu, name: str) -> None:
-        """Put all actions of a menu into it, with rules between groups."""
-        last: str | None = None
-        for spec in self._specs.values():
-            if spec.menu != name:
-                continue
-            if last is not None and spec.group != last:
+        """Put all actions of a menu into it, with rules between groups; quitting is the last."""
+        wanted = [spec for spec in self._specs.values() if spec.menu == name]
+        groups = sorted(dict.fromkeys(spec.group for spec in wanted), key=lambda one: one == "quit")
+        for place, group in enumerate(groups):
+            if place:
                 menu.addSeparator()
-            last = spec.group
-            menu.addAction(self._actions[spec.id])
+            menu.addActions([self._actions[one.id] for one in wanted if one.group == group])
 
     @Slot()
     def _on_triggered(self) -> None:

@@ -1,12 +1,21 @@
-"""A line of buttons of which exactly one is down; what has no room is in a menu at its end."""
+"""A line of buttons of which exactly one is down, and a field that finds lines of long lists."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QMenu, QToolButton, QWidget
+from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QButtonGroup,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QToolButton,
+    QWidget,
+)
 
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.layouts import FlowBox
@@ -209,3 +218,56 @@ class FoldingStrip(ChoiceStrip):
         self.choose(key)
         self.button(key).setFocus(Qt.FocusReason.OtherFocusReason)
         self.chosen.emit(key)
+
+
+MANY_LINES = 12
+
+
+class ListFinder(QLineEdit):
+    """Above a long list: only lines that hold what is typed are in sight. Short lists have none."""
+
+    def __init__(self, lines: QListWidget, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._lines, self._searched = lines, False
+        self.setAccessibleName(name)
+        self.setToolTip(self.tr("Only lines that hold this text stay in sight"))
+        self.setPlaceholderText(self.tr("find"))
+        self.setClearButtonEnabled(True)
+        self.textChanged.connect(self._on_lines)
+        for signal in (lines.model().rowsInserted, lines.model().rowsRemoved):
+            signal.connect(self._on_lines)
+        lines.model().modelReset.connect(self._on_lines)
+        lines.itemChanged.connect(self._on_lines)
+        self._on_lines()
+
+    @property
+    def found(self) -> list[QListWidgetItem]:
+        """The lines in sight."""
+        items = (self._lines.item(place) for place in range(self._lines.count()))
+        return [item for item in items if not item.isHidden()]
+
+    @Slot()
+    def _on_lines(self) -> None:
+        count, words = self._lines.count(), self.text().casefold().split()
+        if count <= MANY_LINES and words:
+            self.clear()
+            return
+        self.setVisible(count > MANY_LINES)
+        searched, self._searched = self._searched, bool(words)
+        for place in range(count if words or searched else 0):
+            item = self._lines.item(place)
+            text = item.text().casefold()
+            heading = item.flags() == Qt.ItemFlag.NoItemFlags
+            item.setHidden(bool(words) and (heading or not all(one in text for one in words)))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Down goes to the first line in sight, Escape brings all back."""
+        if event.key() == Qt.Key.Key_Down and self.found:
+            chosen = self._lines.currentItem()
+            if chosen is None or chosen.isHidden():
+                self._lines.setCurrentItem(self.found[0])
+            self._lines.setFocus(Qt.FocusReason.OtherFocusReason)
+        elif event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)

@@ -30,7 +30,8 @@ from dpdesk.verifiers.tables.published import equations, place_of
 _TOLERANCE = 1e-6
 _SEED, _TRIES = 7, 12
 MOST_PROGRAMS = 4_000
-"""So many linear programs are solved to compare recorded intervals."""
+"""About so many linear programs are solved to compare recorded intervals, and so many for
+contributors who are alone in a cell; everyone's attack is on all cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +276,7 @@ def _by_singletons(
     A cell that moves far enough while all such cells stay does so for each of them.
     """
     alone = np.flatnonzero(kept.alone).tolist()
-    for place in np.flatnonzero(kept.unsafe).tolist():
+    for place in np.flatnonzero(kept.unsafe)[: MOST_PROGRAMS // 2].tolist():
         # Another cell with one contributor and the same value may be the same contributor's.
         own = bool(kept.alone[place])
         others = [a for a in alone if not own or kept.value[a] != kept.value[place]]
@@ -348,6 +349,20 @@ def compared(cells: int) -> str:
         return words(cells)
     return msg(
         "{n:,} of {all:,} intervals were compared, those of unsafe cells first", n=most, all=cells
+    )
+
+
+def held(attacked: Attacked, internal: Mapping[str, CellTable], *, singletons: bool) -> str:
+    """That unsafe cells are protected, and how many were attacked by contributors alone."""
+    kept, most = Kept.of(attacked, internal), MOST_PROGRAMS // 2
+    unsafe = int(kept.unsafe.sum())
+    if not singletons or unsafe <= most or not kept.alone.any():
+        return "every unsafe cell's interval reaches as far as required on both sides"
+    return msg(
+        "every unsafe cell's interval reaches as far as required on both sides; as contributors "
+        "who are alone in a cell see it, {n:,} of {all:,} were attacked",
+        n=most,
+        all=unsafe,
     )
 
 

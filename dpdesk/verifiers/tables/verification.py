@@ -274,6 +274,7 @@ class _Case:
         from dpdesk.verifiers.tables.attacks import (
             Attacked,
             compared,
+            held,
             told_in_public,
             unprotected,
             words,
@@ -306,8 +307,8 @@ class _Case:
         alone = promised.get("singletons") is True
         fault, recorded = unprotected(attacked, self.internal, known, singletons=alone, token=token)
         inside = _inside(self.lines)
-        held = "every unsafe cell's interval reaches as far as required on both sides"
-        checks.append(_check(ATTACK, fault, held, path))
+        said = held(attacked, self.internal, singletons=alone)
+        checks.append(_check(ATTACK, fault, said, path))
         checks.append(_check(RANGES, recorded, compared(len(attacked.unknown)), inside))
         return checks
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from decimal import Decimal
@@ -199,6 +202,82 @@ def entries_changed(home: Path) -> None:
         log.execute("DROP TRIGGER audit_no_change")
         log.execute("UPDATE audit SET who = 'another'")
         log.execute(guard[0])
+
+
+def last_entry_cut_off(home: Path, counter: str = "") -> None:
+    with closing(sqlite3.connect(home / "audit.sqlite", isolation_level=None)) as log:
+        (guard,) = log.execute("SELECT sql FROM sqlite_master WHERE name = 'audit_no_removal'")
+        log.execute("DROP TRIGGER audit_no_removal")
+        log.execute("DELETE FROM audit WHERE n = (SELECT max(n) FROM audit)")
+        log.execute(counter or "SELECT 1")
+        log.execute(guard[0])
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_the_last_entry_of_the_log_is_missed_while_its_debit_has_no_outcome(
+    tmp_path: Path, used: bool
+) -> None:
+    home = tmp_path / "home"
+    with desk_of(home) as desk:
+        settled(desk)
+        debit = spend(desk, "0.2")
+        last_entry_cut_off(home)
+        if used:  # the next entry has the number after the one that is gone
+            recording.enter(desk.context, "opened", "a file")
+        with pytest.raises(StorageError, match="the audit log does not have") as stopped:
+            spend(desk, "0.1")
+        assert stopped.value.code == "ledger.audit-gap"
+        assert not budgets.check_ledger(desk.context, desk.path).ok
+        assert witnessing.noise_paid(home, "residents", SOURCE) == ("ε = 0.1", "ε = 0.2")
+        assert witnessing.restore_ledger(desk.context, desk.path, "a reason").told == 1
+        assert debit.row in witnessing.known_entries(desk.context, debit.ledger)
+        spend(desk, "0.1")
+        assert spent(desk) == Fraction("0.4")
+
+
+def test_a_log_that_was_cut_without_a_trace_knows_the_debit_again_before_the_next_one(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    with desk_of(home) as desk:
+        settled(desk)  # and the limit of the plan is entered
+        debit = spend(desk, "0.2")
+        last_entry_cut_off(home, "UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'audit'")
+        assert debit.row not in witnessing.known_entries(desk.context, debit.ledger)
+        spend(desk, "0.1")
+        assert debit.row in witnessing.known_entries(desk.context, debit.ledger)
+        assert budgets.check_ledger(desk.context, desk.path).ok
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills by a Unix signal")
+@pytest.mark.parametrize("place", ["mention", "debit_facts"])
+def test_a_run_killed_between_ledger_and_log_is_counted_everywhere(
+    tmp_path: Path, place: str
+) -> None:
+    home = tmp_path / "home"
+    code = f"""
+import os, signal
+from pathlib import Path
+from dpdesk.app import ledgers
+from tests.unit.app.test_witnessing import desk_of, spend
+ledgers.{place} = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
+with desk_of(Path({str(home)!r})) as desk:
+    spend(desk, "0.2")
+"""
+    ended = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    with desk_of(home) as desk:
+        assert witnessing.noise_paid(home, "residents", SOURCE) == ("ε = 0.2",)
+        assert spent(desk) == Fraction("0.2")
+        with AuditLog.open_home(home) as log:
+            assert not log.entries_of(witnessing.DEBITED)
+        second = spend(desk, "0.1")
+        known = witnessing.known_entries(desk.context, second.ledger)
+        assert len(known) == 2
+        assert second.row in known
+        assert budgets.check_ledger(desk.context, desk.path).ok
+        assert witnessing.noise_paid(home, "residents", SOURCE) == ("ε = 0.2", "ε = 0.1")
+        assert spent(desk) == Fraction("0.3")
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpdesk.core.plain import BLANKS
 from dpdesk.io import scan
 from dpdesk.io.sniff import head_records
 from dpdesk.io.transcode import rewritten
@@ -40,6 +42,24 @@ def test_scan_and_rewriting_keep_every_value_for_every_chunk_size(
     assert (result.fault, result.records, result.fields) == (scan.NONE, len(table), len(table[0]))
     plain = b"".join(rewritten(iter(pieces(data, size)), ",", '"', len(table[0]), 0))
     assert list(csv.reader(io.StringIO(plain.decode(), newline=""))) == table
+
+
+@pytest.mark.parametrize("size", [1, 2, 1000])
+def test_a_line_of_any_blanks_is_no_row_of_several_columns(size: int) -> None:
+    ends = {chr(point) for pair in BLANKS for point in pair} - {"\r", "\n"}
+    for blank in sorted(ends):
+        text = (
+            f"{blank}\na,b,c\n{blank}{blank} \n1,2,{blank}\n\t{blank}\n\r\n4,5,6,{blank}\n{blank}"
+        )
+        data = text.encode()
+        found = scan.scan(iter(pieces(data, size)), ",", '"')
+        assert (found.fault, found.records, found.blank_lines) == (scan.NONE, 3, 5), blank
+        plain = b"".join(rewritten(iter(pieces(data, size)), ",", '"', 3, 0)).decode()
+        assert plain == f'"a","b","c"\n"1","2","{blank}"\n"4","5","6"\n'
+        records = [one.fields for one in head_records(text, ",", '"', 9, True)]
+        assert records == [("a", "b", "c"), ("1", "2", blank), ("4", "5", "6", blank)]
+    shown = scan.scan(iter(pieces("a,b\n1,2\né\n3,4\n".encode(), size)), ",", '"')
+    assert (shown.fault, shown.line) == (scan.SHORT, 3)
 
 
 @settings(deadline=None)

@@ -13,12 +13,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.engine.methods.anatomy.method import Anatomy
+from dpdesk.engine.methods.anatomy.settings import Settings as ASettings
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.engine.methods.k_anonymity.settings import Settings as KSettings
 from dpdesk.engine.methods.l_diverted.method import LDiverted
@@ -198,6 +201,54 @@ def _towns() -> dict[str, str]:
     return {f"town {number}": "town" for number in range(4)}
 
 
+def _grouped_otherwise(change: Change) -> Callable[[Patch], None]:
+    """The groups of rows are others, or what is released of them."""
+    return _after(Anatomy, "draw", change)
+
+
+def _next_groups(rows: Any) -> Any:
+    """Each row stands in the group of the one before."""
+    ((name, values),) = rows.added.items()
+    return replace(rows, added={name: replace(values, codes=np.roll(values.codes, 1))})
+
+
+def _values(change: Change) -> Change:
+    """The values of groups are others."""
+
+    def changed(rows: Any) -> Any:
+        ((file, columns),) = rows.tables.items()
+        values = columns["value"]
+        new = replace(values, codes=change(values.codes))
+        return replace(rows, tables={file: {**columns, "value": new}})
+
+    return changed
+
+
+A_FAULTS = [
+    Fault("l", _after(ASettings, "of", lambda found: replace(found, l=2))),
+    Fault(
+        "sensitive column", _after(ASettings, "of", lambda found: replace(found, sensitive="job"))
+    ),
+    Fault("promised l", _after(Anatomy, "decide", _promised(l=4))),
+    Fault("promised column", _after(Anatomy, "decide", _promised(separated=["job"]))),
+    *(
+        Fault(key, _stated(Anatomy, "decide", **{key: _plus}))
+        for key in ("rows_out", "groups", "smallest_group")
+    ),
+    Fault("groups of rows", _grouped_otherwise(_next_groups)),
+    Fault("values of groups", _grouped_otherwise(_values(lambda codes: np.roll(codes, 1)))),
+    Fault("one value", _grouped_otherwise(_values(lambda codes: codes * 0))),
+    Fault("a row twice", _grouped_otherwise(_twice_a_row)),
+    Fault("identifiers", _grouped_otherwise(lambda rows: replace(rows, dropped_columns=()))),
+    Fault(
+        "the sensitive column stays",
+        _grouped_otherwise(
+            lambda rows: replace(rows, dropped_columns=tuple({*rows.dropped_columns} - {"illness"}))
+        ),
+    ),
+]
+
+
 def _refused(write: Callable[[], object], out: Path) -> None:
     with pytest.raises(RefusedError) as caught:
         write()
@@ -224,11 +275,27 @@ def test_a_wrong_fact_of_drawn_values_is_found(
     _refused(lambda: clinic.release(plan, out, context), out)
 
 
-@pytest.mark.parametrize("honest", ["rows", "drawn"])
+@pytest.mark.parametrize("fault", A_FAULTS, ids=lambda fault: fault.name)
+def test_a_wrong_fact_of_groups_is_found(
+    fault: Fault, context: AppContext, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    plan, out = _of_groups(tmp_path), tmp_path / "out"
+    fault.put(monkeypatch)
+    _refused(lambda: clinic.release(plan, out, context), out)
+
+
+def _of_groups(folder: Path) -> Path:
+    clinic.write_source(folder)
+    return clinic.write_plan(folder, 'l = 3\nsensitive = "illness"', method="anatomy")
+
+
+@pytest.mark.parametrize("honest", ["rows", "drawn", "grouped"])
 def test_honest_releases_pass(honest: str, context: AppContext, tmp_path: Path) -> None:
     out = tmp_path / "out"
     if honest == "rows":
         releases.release(releases.write_source(tmp_path), out, context)
+    elif honest == "grouped":
+        clinic.release(_of_groups(tmp_path), out, context)
     else:
         clinic.write_source(tmp_path)
         clinic.release(clinic.write_plan(tmp_path), out, context)

@@ -35,9 +35,17 @@ from dpdesk.engine.methods.dp_graph import words as graph_words
 from dpdesk.engine.methods.dp_graph.known import KnownDegrees
 from dpdesk.engine.methods.dp_graph.method import DpGraph
 from dpdesk.engine.methods.dp_graph.settings import GraphSettings
+from dpdesk.engine.methods.itemsets import design as itemset_design
+from dpdesk.engine.methods.itemsets import words as itemset_words
+from dpdesk.engine.methods.itemsets.method import Itemsets
+from dpdesk.engine.methods.itemsets.settings import ItemsetSettings
+from dpdesk.engine.methods.priview.method import PriView
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.private import guarantee_words
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
+from dpdesk.engine.views import design as view_design
+from dpdesk.engine.views.settings import ViewSettings
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource
@@ -53,6 +61,16 @@ CUBE: dict[str, Any] = {"dimensions": list(SIZES), "domains": DOMAINS, "epsilon"
 SUM: dict[str, Any] = {"sum": "pay", "lower": -20, "upper": 100, "step": 5}
 AVERAGE: dict[str, Any] = {"average": "pay", "lower": 0, "upper": 100, "step": 5}
 GRAPH: dict[str, Any] = {"ends": ["a", "b"], "nodes": list("uvwxyz"), "epsilon": 1}
+VIEWS: dict[str, Any] = CUBE | {
+    "views": [["a", "b"], ["b", "c"]],
+    "marginals": [["a", "c"], ["b"]],
+}
+ITEMS: dict[str, Any] = {
+    "dimensions": ["a", "c"],
+    "domains": {name: DOMAINS[name] for name in "ac"},
+    "epsilon": 1,
+    "top": 3,
+}
 PLANS: dict[str, tuple[PrivateMethod, dict[str, Any]]] = {
     "counts": (DpCube(), CUBE),
     "all tables": (DpCube(), CUBE | {"planner": "all"}),
@@ -83,6 +101,16 @@ PLANS: dict[str, tuple[PrivateMethod, dict[str, Any]]] = {
         DpGraph(),
         GRAPH | {"epsilon": None, "rho": 0.5, "rows_per_person": 2, "exact_edges": True},
     ),
+    "views": (PriView(), VIEWS),
+    "views replaced": (PriView(), VIEWS | {"neighbours": "replace", "rows_per_person": 3}),
+    "views, gaussian": (
+        PriView(),
+        VIEWS | {"epsilon": None, "rho": 0.5, "delta": 1e-6, "reconstruct": "least-squares"},
+    ),
+    "chosen views": (PriView(), CUBE | {"view_size": 2, "marginals": [["a", "b", "c"]]}),
+    "itemsets": (Itemsets(), ITEMS),
+    "itemsets replaced": (Itemsets(), ITEMS | {"neighbours": "replace", "rows_per_person": 3}),
+    "sets from views": (Itemsets(), ITEMS | {"mine": "views"}),
 }
 
 
@@ -147,8 +175,8 @@ def _read_as(kind: type, **facts: Any) -> Callable[[Patch], None]:
     true = kind.from_parameters  # type: ignore[attr-defined]
 
     def put(patch: Patch) -> None:
-        def read(values: Any, where: str) -> Any:
-            return replace(true(values, where), **facts)
+        def read(*given: Any) -> Any:
+            return replace(true(*given), **facts)
 
         patch.setattr(kind, "from_parameters", read)
 
@@ -191,6 +219,26 @@ def _stated(key: str, change: Callable[[Any], Any]) -> Callable[[Patch], None]:
 
 def _of_graph(key: str, change: Callable[[Any], Any]) -> Callable[[Patch], None]:
     return _changed(graph_design, "_result", lambda result: result | {key: change(result[key])})
+
+
+def _of_views(key: str, change: Callable[[Any], Any]) -> Callable[[Patch], None]:
+    return _changed(view_design, "_result", lambda result: result | {key: change(result[key])})
+
+
+def _of_itemsets(key: str, change: Callable[[Any], Any]) -> Callable[[Patch], None]:
+    return _changed(itemset_design, "_result", lambda result: result | {key: change(result[key])})
+
+
+def _first_view_twice(chosen: Any) -> Any:
+    return replace(chosen, shares=(chosen.shares[0] * 2, *chosen.shares[1:]))
+
+
+def _single_views(chosen: Any) -> Any:
+    """Views of one column each, which are not those that the plan asks for."""
+    columns = sorted({place for view in chosen.views for place in view})
+    share = Fraction(1, len(columns))
+    views = tuple((place,) for place in columns)
+    return replace(chosen, views=views, shares=(share,) * len(columns))
 
 
 def _guaranteed(owner: Any, **facts: Any) -> Callable[[Patch], None]:
@@ -397,7 +445,85 @@ FAULTS = [
     Fault("degrees", "guarantee, change", _guaranteed(graph_words, minimal_change=1)),
     Fault("graph", "guarantee, epsilon", _guaranteed(graph_words, epsilon=0.5)),
     Fault("degrees", "tables", _changed(graph_design, "published_tables", _shifted)),
+    # views, and sets that are read from them
+    *(
+        Fault(plan, "l1", _changed(RowEffect, "of_cuboid", lambda s: replace(s, l1=s.l1 / 2)))
+        for plan in ("views", "views replaced", "sets from views")
+    ),
+    *(
+        Fault(plan, name, put)
+        for plan in ("views", "views, gaussian", "chosen views", "sets from views")
+        for name, put in (
+            ("scale", _changed(channels, "spread", lambda found: found * HALF)),
+            ("variance", _changed(channels, "stated_variance", lambda found: found * 0.9)),
+            ("budget", _read_as(CubeSettings, budget=Fraction(2))),
+            ("categories", _changed(view_design, "declared_of", _turned)),
+            ("one share", _changed(view_design, "chosen_views", _first_view_twice)),
+            ("other views", _changed(view_design, "chosen_views", _single_views)),
+            ("tables", _changed(view_design.ViewDesign, "view_tables", _shifted)),
+            ("epsilon in words", _changed(guarantee, "epsilon_of", lambda found: found / 2)),
+        )
+    ),
+    Fault("views, gaussian", "kind of noise", _read_as(CubeSettings, noise=Noise.LAPLACE)),
+    Fault("views, gaussian", "delta", _read_as(CubeSettings, delta=Fraction(1, 10**9))),
+    Fault("views replaced", "neighbours", _read_as(CubeSettings, replace=False)),
+    Fault("views replaced", "rows per person", _read_as(CubeSettings, rows_per_person=1)),
+    Fault("views", "marginals", _read_as(ViewSettings, marginals=((1,),))),
+    Fault("views", "how marginals are made", _read_as(ViewSettings, entropy=False)),
+    *(
+        Fault("views", f"stated {key}", _of_views(key, change))
+        for key, change in {
+            "sensitivity": lambda found: found + 1,
+            "scales": lambda found: [scale / 2 for scale in found],
+            "max_variance": lambda found: found * 0.9,
+            "shares": lambda found: ["1/1000" for _ in found],
+            "noise_sources": lambda found: [*found[::-1], found[0]],
+            "biased": lambda found: not found,
+            "residuals": lambda found: not found,
+            "proven": lambda found: True,
+            "outside": lambda found: {"a": "a0"},
+            "domains": lambda found: found[::-1],
+            "views": _first_entry(variance=0.5),
+            "marginals": _first_entry(covered=True),
+        }.items()
+    ),
+    Fault("views", "variance of a marginal", _of_views("marginals", _first_entry(variance=0.5))),
+    *(
+        Fault(plan, f"guarantee, {key}", _guaranteed(guarantee, **{key: value}))
+        for plan in ("views", "sets from views")
+        for key, value in {"epsilon": 0.5, "noise": "none", "rows_per_person": 2}.items()
+    ),
+    # itemsets
+    *(
+        Fault(plan, name, put)
+        for plan in ("itemsets", "itemsets replaced")
+        for name, put in (
+            ("budget", _read_as(ItemsetSettings, budget=Fraction(2))),
+            ("sets", _read_as(ItemsetSettings, top=2)),
+            ("epsilon in words", _changed(itemset_words, "epsilon_of", lambda found: found / 2)),
+            ("guarantee, epsilon", _guaranteed(itemset_words, epsilon=0.5)),
+            ("categories", _changed(itemset_design, "_declared", _turned)),
+            ("order", _changed(itemset_design, "top_sets", lambda found: found[::-1])),
+        )
+    ),
+    Fault("itemsets replaced", "neighbours", _read_as(ItemsetSettings, replace=False)),
+    Fault("itemsets replaced", "rows per person", _read_as(ItemsetSettings, rows_per_person=1)),
+    *(
+        Fault("itemsets", f"stated {key}", _of_itemsets(key, change))
+        for key, change in {
+            "sensitivity": lambda found: found + 1,
+            "shares": lambda found: ["1/1000" for _ in found],
+            "outside": lambda found: {"a": "a0"},
+            "domains": lambda found: found[::-1],
+            "itemsets": lambda found: found[::-1],
+        }.items()
+    ),
 ]
+
+
+def test_every_method_with_noise_is_among_them() -> None:
+    private = {method.id for method in default_registry() if isinstance(method, PrivateMethod)}
+    assert {PLANS[fault.plan][0].id for fault in FAULTS} == private
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.plan}: {fault.name}")

@@ -6,8 +6,9 @@ judged and made a recoding, whatever found it.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -31,7 +32,7 @@ from dpdesk.engine.methods.k_anonymity.utility import (
 from dpdesk.engine.recoded import row_keys
 
 Array = NDArray[Any]
-_MOST_PAIRS = 20_000_000
+_MOST_PAIRS, _MOST_STATES = 20_000_000, 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,12 +218,14 @@ class CellRelease:
             told_apart=tuple(counted.attributes[place] for place in others),
         )
 
-    def covers(self) -> dict[str, int]:
+    def covers(self) -> dict[str, int | float]:
         """How many rows of the other kind each original and each released row fits, at least.
 
         ``originals``: released rows that generalise an original; ``released``: originals under a
-        released row; ``matching``: released rows that an original meets in some perfect matching.
-        Empty for a table with too many pairs to look at.
+        released row; ``matching``: released rows that an original meets in some perfect matching;
+        ``largest_share``: the largest share of all perfect matchings in which one original meets
+        one released row, where these can be counted. Empty for a table with too many pairs to look
+        at.
         """
         first, which = self._classes
         tuples = len(self.table.counts)
@@ -237,7 +240,8 @@ class CellRelease:
         flows[self.tuples[self.kept], which] = True
         matched = fits & (_meeting(fits, flows) | flows)
         sizes, counts = self.sizes, self.table.counts
-        return {
+        share = _largest_share(fits, counts, sizes)
+        return ({} if share is None else {"largest_share": share}) | {
             "originals": int((fits @ sizes).min()),
             "released": int((counts @ fits).min()),
             "matching": int((matched @ sizes).min()),
@@ -327,6 +331,73 @@ def _meeting(fits: NDArray[np.bool_], flows: NDArray[np.bool_]) -> NDArray[np.bo
     _, part = connected_components(graph, directed=True, connection="strong")
     tuples = len(fits)
     return np.asarray(part[:tuples, None] == part[None, tuples:])
+
+
+def _largest_share(fits: NDArray[np.bool_], originals: Array, released: Array) -> float | None:
+    """The largest share of perfect matchings that hold one pair; None where they are too many.
+
+    Rows that fit the same are counted together: of n rows of a tuple x_b go to class b in
+    n!/Π x_b! ways. Parts that nothing connects are counted by themselves.
+    """
+    from scipy.sparse import bmat, csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    whole = csr_array(fits)
+    _, part = connected_components(bmat([[None, whole], [whole.T, None]]), directed=False)
+    of_class = part[len(fits) :]
+    shares = []
+    for each in range(int(part.max()) + 1):
+        tuples, classes = (
+            np.flatnonzero(part[: len(fits)] == each),
+            np.flatnonzero(of_class == each),
+        )
+        if math.prod((released[classes] + 1).tolist()) * len(tuples) > _MOST_STATES:
+            return None
+        rows, free = originals[tuples].tolist(), tuple(released[classes].tolist())
+        shares.append(_share_of_part(fits[np.ix_(tuples, classes)].tolist(), rows, free))
+    return float(max(shares))
+
+
+def _share_of_part(fits: list[list[bool]], rows: list[int], free: tuple[int, ...]) -> Fraction:
+    """See :func:`_largest_share`; ``free`` are the rows of each class, all of which are taken."""
+    ways: list[dict[tuple[int, ...], int]] = [{free: 1}]
+    steps = []
+    for row, size in zip(fits, rows, strict=True):
+        found: dict[tuple[int, ...], int] = {}
+        taken = []
+        for left, known in ways[-1].items():
+            for split in _splits(size, [n if fit else 0 for n, fit in zip(left, row, strict=True)]):
+                after = tuple(n - x for n, x in zip(left, split, strict=True))
+                weight = math.factorial(size) // math.prod(map(math.factorial, split))
+                found[after] = found.get(after, 0) + known * weight
+                taken.append((left, split, weight, after))
+        ways.append(found)
+        steps.append(taken)
+    rest, best = {(0,) * len(free): 1}, Fraction(0)
+    total = ways[-1][(0,) * len(free)]
+    for before, taken, size in zip(ways[-2::-1], steps[::-1], rows[::-1], strict=True):
+        earlier: dict[tuple[int, ...], int] = {}
+        met = [0] * len(free)
+        for left, split, weight, after in taken:
+            here = weight * rest.get(after, 0)
+            earlier[left] = earlier.get(left, 0) + here
+            for at, x in enumerate(split):
+                met[at] += x * here * before[left]
+        rest = earlier
+        shares = (Fraction(n, size * m * total) for n, m in zip(met, free, strict=True))
+        best = max(best, *shares)
+    return best
+
+
+def _splits(size: int, room: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """All ways to divide ``size`` rows among places with so much room."""
+    if not room:
+        if not size:
+            yield ()
+        return
+    for first in range(min(size, room[0]) + 1):
+        for others in _splits(size - first, room[1:]):
+            yield (first, *others)
 
 
 def _joined(tuples: Array, target: Array, rows: Array) -> tuple[Array, Array, Array]:

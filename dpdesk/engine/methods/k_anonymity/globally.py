@@ -2,9 +2,10 @@
 
 Top-down specialisation (after Fung, Wang and Yu) starts with every attribute at the top of its
 hierarchy, and replaces one node at a time by those below it, everywhere, as long as every class
-keeps k rows and passes what is required; the step that regains most detail comes first. A step that
-fails once fails for good, for classes only get smaller, and classes that pass together pass as one;
-so each node is tried once.
+keeps k rows and passes what is required. The step comes first that regains most detail for what it
+takes from the smallest class, the gain divided by 1 + the rows that this class gets smaller by: a
+step that leaves room for others. A step that fails once fails for good, for classes only get
+smaller, and classes that pass together pass as one; so no node is tried again.
 
 k-Optimize (Bayardo and Agrawal) cuts the ordered values of each attribute into intervals. Sets of
 cuts are enumerated, best first, and left out with all that follow where a lower bound of their
@@ -19,9 +20,8 @@ reached is then judged by all that is asked.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from dpdesk.core.compiled import kernel
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.engine.methods.k_anonymity.clustering import HEURISTIC, PROVEN
+from dpdesk.engine.methods.k_anonymity.grouping import numbered
 from dpdesk.engine.methods.k_anonymity.mondrian import Array
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints, least_removed
 from dpdesk.engine.methods.k_anonymity.scales import Scale, node_losses
@@ -59,38 +60,60 @@ def top_down(
     classes = np.zeros(len(counts), np.int64)
     if asked is not None and not asked.passing(classes, np.ones(1, np.bool_)).all():
         return None
-    waiting: list[tuple[float, int, int]] = []
-
-    def wait(j: int, node: int) -> None:
-        """Let a node wait for its turn, by the detail that its step regains."""
-        scale = scales[j]
-        level = int(scale.levels[node])
-        if level == 0:
-            return
-        inside = nodes[:, j] == node
-        below = scale.nodes[level - 1][places[inside, j]]
-        losses = node_losses(scale)
-        gain = float(((losses[node] - losses[below]) * counts[inside]).sum())
-        heappush(waiting, (-gain, j, node))
-
-    for j, scale in enumerate(scales):
-        wait(j, scale.top)
-    while waiting:
+    waiting = {(j, scale.top) for j, scale in enumerate(scales) if len(scale.nodes) > 1}
+    while True:
         token.check()
-        _, j, node = heappop(waiting)
-        inside = np.flatnonzero(nodes[:, j] == node)
-        below = scales[j].nodes[int(scales[j].levels[node]) - 1][places[inside, j]]
-        keys = classes[inside] * len(scales[j].parents) + below
-        groups = np.unique(keys, return_inverse=True)[1].reshape(-1)
-        sizes = np.bincount(groups, counts[inside])
-        if sizes.min() < k or not _pass(asked, inside, groups, len(sizes), len(counts)):
-            continue
+        steps = _steps(scales, places, counts, nodes, classes, waiting, k)
+        waiting = {step for _, step in steps}
+        for _, (j, node) in steps:
+            waiting.discard((j, node))
+            inside = np.flatnonzero(nodes[:, j] == node)
+            below = scales[j].nodes[int(scales[j].levels[node]) - 1][places[inside, j]]
+            keys = classes[inside] * len(scales[j].parents) + below
+            groups = np.unique(keys, return_inverse=True)[1].reshape(-1)
+            if _pass(asked, inside, groups, int(groups.max()) + 1, len(counts)):
+                break
+        else:
+            return nodes
         nodes[inside, j] = below
         classes[inside] = int(classes.max()) + 1 + groups
         classes = np.unique(classes, return_inverse=True)[1].reshape(-1)
-        for child in np.unique(below).tolist():
-            wait(j, child)
-    return nodes
+        found = np.unique(below)
+        waiting |= {(j, each) for each in found[scales[j].levels[found] > 0].tolist()}
+
+
+def _steps(
+    scales: Sequence[Scale],
+    places: Array,
+    counts: Array,
+    nodes: Array,
+    classes: Array,
+    waiting: Iterable[tuple[int, int]],
+    k: int,
+) -> list[tuple[float, tuple[int, int]]]:
+    """The steps of the ``waiting`` nodes that leave k rows in each class, the best first."""
+    smallest, found = int(np.bincount(classes, counts).min()), []
+    for j, scale in enumerate(scales):
+        mine = np.array([node for attribute, node in waiting if attribute == j], np.int64)
+        place = np.full(len(scale.parents), -1, np.int64)
+        place[mine] = np.arange(len(mine))
+        inside = np.flatnonzero(place[nodes[:, j]] >= 0)
+        if not len(inside):
+            continue
+        above = nodes[inside, j]
+        below = scale.nodes[scale.levels[above] - 1, places[inside, j]]
+        room = (int(classes.max()) + 1) * len(scale.parents)
+        group = numbered(classes[inside] * len(scale.parents) + below, room)[1]
+        sizes, which = np.bincount(group, counts[inside]), place[above]
+        least = np.full(len(mine), np.inf)
+        np.minimum.at(least, which, sizes[group])
+        losses = node_losses(scale)
+        gains = np.bincount(which, (losses[above] - losses[below]) * counts[inside], len(mine))
+        scores = gains / (1 + smallest - np.minimum(least, smallest))
+        found += [
+            (float(scores[at]), (j, int(mine[at]))) for at in np.flatnonzero(least >= k).tolist()
+        ]
+    return sorted(found, key=lambda step: (-step[0], step[1]))
 
 
 def _pass(

@@ -242,7 +242,7 @@ class _Cutter:
         for name, (of_values, *each) in self._held.items():
             if fits.any():
                 self._narrow(fits, name, of_values, each, (tuples, group, of))
-        join = self._joins(tried[of], place)
+        join = self._joins(tried, of, place)
         best = np.flatnonzero(fits)
         best = best[np.lexsort((best, -even[best], -join[best], of[best]))]
         parts, first = np.unique(of[best], return_index=True)
@@ -250,13 +250,15 @@ class _Cutter:
         found[parts] = place[best[first]]
         return found
 
-    def _joins(self, tried: Array, place: Array) -> Array:
-        """The level at which each place and the next one are in one node; 0 where none counts."""
+    def _joins(self, tried: Array, of: Array, place: Array) -> Array:
+        """The level at which each place and the next one of its part are in one node; 0 where none
+        counts.
+        """
         join = np.zeros(len(place), np.int64)
         for j, scale in enumerate(self._scales):
             if not self._along or len(scale.nodes) <= 2:
                 continue
-            at = np.flatnonzero(tried[:-1] == j)
+            at = np.flatnonzero((tried[of[:-1]] == j) & (of[:-1] == of[1:]))
             nodes = scale.nodes
             join[at] = (nodes[:, place[at]] == nodes[:, place[at + 1]]).argmax(axis=0)
         return join

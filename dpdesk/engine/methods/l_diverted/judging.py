@@ -154,12 +154,6 @@ def chebyshev(counts: ArrayLike, size: int, share: Fraction) -> Floats:
     return np.asarray(np.minimum(1.0, (1 - 1 / size) / (float(share) ** 2 * f)))
 
 
-def paper_bound(counts: ArrayLike, size: int, share: Fraction) -> Floats:
-    """The paper's bound 1/(ℓ′ε²f²), at most 1: it is no bound, and here for comparison alone."""
-    f = np.asarray(counts, np.float64)
-    return np.asarray(np.minimum(1.0, 1 / (size * float(share) ** 2 * f**2)))
-
-
 @lru_cache(maxsize=64)
 def utility_threshold(size: int, share: Fraction, most: Fraction) -> int:
     """T_f of the (ε, T_E, T_f) guarantee: Pr(|f′−f| ≥ εf) ≤ T_E for every f from it on.
@@ -267,8 +261,8 @@ def reliability_chart(
 ) -> ScatterChart:
     """The chance of a relative error of ε by count: exact, with the values of a column in it.
 
-    ``counts`` are values with their rows, at least 1 each. The bound of Chebyshev and the paper's
-    own are drawn beside it, labelled as what they are.
+    ``counts`` are values with their rows, at least 1 each. The bound of Chebyshev is drawn beside
+    it.
     """
     limits = limits or Limits()
     held = [item for item in counts if item.rows > 0]
@@ -306,7 +300,6 @@ def _series(
     curves = (
         ("Exact", error_chances(grid, size, limits.share), SeriesStyle.FIRST),
         ("Chebyshev's bound", chebyshev(grid, size, limits.share), SeriesStyle.REFERENCE),
-        ("The paper's formula (wrong)", paper_bound(grid, size, limits.share), SeriesStyle.FAIL),
     )
     lines = tuple(PointSeries(name, x, y, look=look, joined=True) for name, y, look in curves)
     values = PointSeries(
@@ -323,7 +316,7 @@ def _table(
     limits: Limits,
     thresholds: tuple[int, int],
 ) -> ChartTable:
-    bound, paper = chebyshev(rows, size, limits.share), paper_bound(rows, size, limits.share)
+    bound = chebyshev(rows, size, limits.share)
     beyond = error_chances(rows, size, limits.share, beyond=True)
     share = _percent(limits.share)
     listed = sorted(range(len(held)), key=lambda place: (-rows[place], held[place].value))
@@ -335,7 +328,6 @@ def _table(
             msg("Chance of more than {share}", share=share),
             "Reliable or protected",
             "Chebyshev's bound",
-            "The paper's formula (wrong)",
         ),
         [
             (
@@ -345,7 +337,6 @@ def _table(
                 round(float(beyond[place]), 6),
                 _verdict(int(rows[place]), thresholds),
                 round(float(bound[place]), 6),
-                round(float(paper[place]), 6),
             )
             for place in listed[:_LISTED]
         ],

@@ -109,6 +109,8 @@ def count_tables(given: CellsInput, token: CancelToken) -> Counted:
         name = spec.name or " × ".join(spec.dimensions)
         tables.append(Table(name, dimensions, cells, measure=spec.measure.words))
         scales.append(scale)
+        if spec.measure.kind == MEAN:
+            _refuse_weightless(given, tables[-1], found.weights)
     # That a group is in one of its cells as a whole is no secret while empty cells are known, nor
     # while a cell is known to hold all of another.
     grouped = any(rule.kind == "full" for rule in rules_of(settings))
@@ -116,6 +118,22 @@ def count_tables(given: CellsInput, token: CancelToken) -> Counted:
         tables = _identified(tables, prints)
     system = System.of(tables, zeros_known=not grouped)
     return Counted(settings, system, tuple(scales), tuple(weights), left_out, tuple(prints))
+
+
+def _refuse_weightless(given: CellsInput, table: Table, weights: Exact) -> None:
+    """A mean is by a sum of weights, so that must not be 0 where somebody contributes."""
+    none = np.flatnonzero((weights == 0).astype(bool) & (table.cells.frequency > 0))
+    if none.size:
+        raise InputError(
+            "table.weights",
+            msg(
+                "{source}: the weights of the cell {cell} add up to 0, so it has no mean.",
+                source=given.source.name,
+                cell=" × ".join(table.place(int(none[0]))),
+            ),
+            hint="Leave rows without a weight out, or release sums.",
+            details={"key": "measure"},
+        )
 
 
 def _dimension(

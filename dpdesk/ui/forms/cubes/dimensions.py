@@ -27,6 +27,7 @@ from dpdesk.ui.forms.fields import Field, TextArea
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowSpin
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets.choices import MANY_LINES, ListFinder
 from dpdesk.ui.widgets.focusing import leave_wheel
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.words.numbers import grouped, quoted
@@ -77,7 +78,14 @@ class DimensionsField(Field):
         self._list = CheckList()
         self._name(self._list)
         self._list.setToolTip(f"{parameter.help} {self.tr('Space checks a column.')}")
-        column(self).addWidget(self._list)
+        layout = column(self, gap=SPACE.xs)
+        self._finder = ListFinder(self._list, self.tr("Find a column"))
+        self._all = QPushButton(self.tr("Check those in sight"))
+        self._all.setToolTip(self.tr("Check all columns that are in sight; a second time, none"))
+        self._all.clicked.connect(self._on_all)
+        for widget in (self._finder, self._list):
+            layout.addWidget(widget)
+        layout.addWidget(self._all, 0, Qt.AlignmentFlag.AlignLeft)
         self._list.itemChanged.connect(self._on_item)
         self._list.left.connect(self.left)
 
@@ -122,6 +130,19 @@ class DimensionsField(Field):
         line = max(self._list.sizeHintForRow(0), self.fontMetrics().height() + SPACE.s)
         shown = min(max(len(names), 2), MOST_SHOWN)
         self._list.setFixedHeight(line * shown + 2 * SPACE.s)
+        self._all.setVisible(len(names) > MANY_LINES)
+
+    @Slot()
+    def _on_all(self) -> None:
+        """Check all in sight as one edit; where all of them are checked, uncheck them."""
+        shown = [item.text() for item in self._finder.found]
+        rest = tuple(one for one in self._chosen if one not in shown)
+        whole = all(name in self._chosen for name in shown)
+        fresh = (name for name in shown if name not in self._chosen)
+        self._chosen = rest if whole else (*self._chosen, *fresh)
+        self._show()
+        self.edited.emit()
+        self.left.emit()
 
     @Slot(QListWidgetItem)
     def _on_item(self, item: QListWidgetItem) -> None:

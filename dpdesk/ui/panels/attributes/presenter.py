@@ -241,7 +241,7 @@ def effect(role: Role) -> str:
     words = {
         Role.IDENTIFIER: translate("AttributesPanel", "left out of the release"),
         Role.QUASI_IDENTIFIER: translate("AttributesPanel", "made coarser, to hide people"),
-        Role.SENSITIVE: translate("AttributesPanel", "released as it is; risk is watched"),
+        Role.SENSITIVE: translate("AttributesPanel", "how it is released is chosen in Protect"),
         Role.INSENSITIVE: translate("AttributesPanel", "released as it is"),
         Role.WEIGHT: translate("AttributesPanel", "survey weight, released as it is"),
         Role.CLUSTER: translate("AttributesPanel", "groups rows, such as a household"),

@@ -28,7 +28,7 @@ _ABOUT_READING = (
     *("csv.", "encoding.", "read.", "workbook."),
     *("source.option", "source.table", "source.query"),
 )
-_LONGEST_LABEL = 28
+_LONGEST_LABEL, _LONGEST_SAID = 120, 60
 _CODE = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)')
 RANGE = " – "
 translate = QCoreApplication.translate
@@ -348,7 +348,7 @@ def _spread_answer(spread: Distribution, present: int, distinct: int) -> str:
     if distinct == present > 1:
         return translate("DataPanel", "Every present value occurs once.")
     text = translate("DataPanel", "Most frequent is {label}, with {share} of the present values.")
-    said = text.format(label=_label(spread.labels[most]), share=share)
+    said = text.format(label=short_name(spread.labels[most], _LONGEST_SAID), share=share)
     if spread.rest:
         others = distinct - len(spread.counts)
         more = translate("DataPanel", "Other values ({others}): {rest} rows.")

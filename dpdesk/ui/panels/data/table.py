@@ -420,6 +420,7 @@ class RawGrid(DataGrid):
         super().__init__(theme, name, parent)
         self.profile_header = ProfileHeader(theme, self)
         self.setHorizontalHeader(self.profile_header)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # long values differ at their ends
         self.delegate = MissingDelegate(theme, self)
         self.setItemDelegate(self.delegate)
         self.profile_header.sectionClicked.connect(self._on_section)

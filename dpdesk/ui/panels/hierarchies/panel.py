@@ -25,7 +25,7 @@ from dpdesk.ui.panels.hierarchies.tree_pane import TreePane
 from dpdesk.ui.shell import Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import EmptyState, MessageBand, StepHeader, column
-from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.widgets.choices import ChoiceStrip, ListFinder
 from dpdesk.ui.widgets.layouts import PageStack
 from dpdesk.ui.widgets.turning import HeightKeeper, TurningSplitter
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
@@ -279,6 +279,7 @@ class HierarchiesPanel(Panel):
         self.suggest_all.setAccessibleName(self.tr("Suggest for all that have none"))
         left = QWidget()
         layout = column(left)
+        layout.addWidget(ListFinder(self.attributes, self.tr("Find an attribute")))
         layout.addWidget(self.attributes, 1)
         layout.addWidget(self.suggest_all)
         return left
