@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from dpdesk.app.prepared import PreparedCells, PreparedRows
 from dpdesk.app.ranged import missing_apart
 from dpdesk.core.column_names import same_forms, shown_form, spelling
 from dpdesk.core.errors import InputError
+from dpdesk.core.frequency import Population
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.messages import msg
@@ -23,6 +25,7 @@ from dpdesk.core.parameters import (
 from dpdesk.core.plain import quoted, show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role
+from dpdesk.core.source_spec import SourceSpec
 from dpdesk.engine.kinds import cells_of, rows_of
 from dpdesk.engine.method import (
     CellsInput,
@@ -36,6 +39,7 @@ from dpdesk.engine.method import (
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.io.store import DataStore
+    from dpdesk.io.workspace import Workspace
 
 _NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
 ON_FILES = frozenset({"hierarchy.reading"})
@@ -90,6 +94,10 @@ def prepare_rows(
         plan, given = _noted(
             plan, method, parameters, ready, store, store.name, where, token, notes
         )
+        file = str(given.parameters.get("population") or "")
+        if file:
+            place = base / file, context.workspace, token
+            given = replace(given, population=read_population(plan, given, *place))
     except BaseException:
         if data is None:
             store.close()
@@ -106,6 +114,39 @@ def prepare_rows(
         recorded_notes=tuple(notes.recorded),
         owns_data=data is None,
     )
+
+
+def read_population(
+    plan: Plan,
+    given: MethodInput,
+    path: Path,
+    workspace: Workspace,
+    token: CancelToken,
+) -> Population:
+    """The rows of a file of the population by the quasi-identifiers of a plan.
+
+    It is read as the source is, with the same values that mean a missing one. Raises InputError
+    ``plan.population`` for one without these columns, and what opening it raises.
+    """
+    from dpdesk.io.store import DataStore
+
+    names = given.with_role(Role.QUASI_IDENTIFIER)
+    types = tuple(each for each in plan.source.types if each[0] in names)
+    spec = SourceSpec(str(path.resolve()), missing=plan.source.missing, types=types)
+    with closing(DataStore.open(spec, path.parent, workspace, token, silent)) as store:
+        absent = [name for name in names if name not in store.columns]
+        if absent:
+            raise InputError(
+                "plan.population",
+                msg(
+                    "{file}: the column `{name}` is missing, expected each quasi-identifier of the "
+                    "plan in the population.",
+                    file=store.name,
+                    name=absent[0],
+                ),
+                details={"key": "population", "attribute": absent[0]},
+            )
+        return Population(store.name, store.sha256, store.frequency_table(names, token))
 
 
 def _noted(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,11 +30,11 @@ from dpdesk.app.page_checks import (
     setting_checks,
 )
 from dpdesk.app.payment_checks import payment_claims
-from dpdesk.app.planning import prepared_again
+from dpdesk.app.planning import prepared_again, read_population
 from dpdesk.app.pseudonyms import linkage_risk
 from dpdesk.app.reports import report_checks
 from dpdesk.app.run_notes import notes_on_rows
-from dpdesk.app.self_check import row_difference
+from dpdesk.app.self_check import HandedCounts, row_difference
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, RefusedError, StorageError
@@ -44,7 +45,8 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
-from dpdesk.core.shapes import as_table
+from dpdesk.core.schema import Role
+from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.kinds import cells_of, noise_of, rows_of
 from dpdesk.engine.method import CellsMethod, Method, MethodInput, RowsMethod, with_claim
 from dpdesk.engine.private.method import PrivateMethod
@@ -84,6 +86,13 @@ _NOT_CHECKED_NOTE = (
     "what is marked as not checked was not compared with anything; that it is genuine can be told "
     "by a signature over the manifest, or by the program that wrote it."
 )
+_NO_POPULATION = "the release speaks of no population; its file was not looked at."
+_NO_PLAN = (
+    "the population file could not be used: the plan and the hierarchies are in the internal part."
+)
+_POPULATION_NEEDED = (
+    "the source was not compared: that takes the file of the population as well (--population)."
+)
 _CLAIMS = "Check the claims"
 _MALFORMED = (
     ValueError,
@@ -113,18 +122,21 @@ def verify_release(
     workspace: Workspace | None = None,
     *,
     reviewed: bool = False,
+    population: Path | None = None,
 ) -> VerifyReport:
     """Recompute everything that ``path`` (a release folder, or its ``public/`` alone) claims.
 
     Whatever is changed, missing, unparsable or unexpected becomes a failure, never an exception.
     With ``source``, its hash is compared with the evidence, and the claims that need it are
     re-checked in a private ``workspace`` (opened for the purpose when None). With ``reviewed``
-    there may be a review in the folder, whose signatures the caller checks.
+    there may be a review in the folder, whose signatures the caller checks. ``population`` is the
+    file that the plan names so; without it, it is looked for next to ``source``.
 
-    Raises InputError when ``path`` is no folder or ``source`` no file, and Cancelled.
+    Raises InputError when ``path`` is no folder, ``source`` or ``population`` no file; Cancelled.
     """
-    if source is not None and not source.is_file():
-        raise InputError("source.missing", msg("{source}: there is no such file.", source=source))
+    for file in (source, population):
+        if file is not None and not file.is_file():
+            raise InputError("source.missing", msg("{source}: there is no such file.", source=file))
     report(StepStarted("Check hashes and seal", 1, 2))
 
     def known(method: str) -> Capabilities:
@@ -133,7 +145,7 @@ def verify_release(
     found = check_files(path, known, token, reviewed=reviewed)
     report(StepStarted(_CLAIMS, 2, 2))
     checker = _Checker(found, registry, token, report)
-    claims = checker.claims(source, workspace)
+    claims = checker.claims(source, workspace, population)
     notes = list(checker.notes)
     if any(check.status is CheckStatus.NOT_CHECKED for check in claims):
         notes.append(_NOT_CHECKED_NOTE)
@@ -156,8 +168,11 @@ class _Checker:
         self._report = report
         self.notes: list[str] = []
         self._figures: ClaimCheck | None = None
+        self._population: Path | None = None
 
-    def claims(self, source: Path | None, workspace: Workspace | None) -> tuple[ClaimCheck, ...]:
+    def claims(
+        self, source: Path | None, workspace: Workspace | None, population: Path | None = None
+    ) -> tuple[ClaimCheck, ...]:
         """All claims with what was found; failed ones are failures of their file too."""
         manifest = self._found.manifest
         if manifest is None:
@@ -168,6 +183,7 @@ class _Checker:
             self._fail(MANIFEST, error.sentence)
             return ()
         same = source is not None and self._is_source(source)
+        same = self._has_population(source if same else None, population) and same
         checks: tuple[ClaimCheck, ...]
         noise, rows, cells = noise_of(method), rows_of(method), cells_of(method)
         if cells is not None:
@@ -196,7 +212,7 @@ class _Checker:
             if source is not None:
                 checks = self._with_source(method, manifest, published, source, workspace)
             else:
-                checks = method.verify(manifest, published, self._token)
+                checks = self._public(method, manifest, published, workspace)
                 checks = (*checks, *beyond(method, manifest, checks))
             checks = fairly_judged(manifest, checks)
             checks = (*checks, *self._restated(method, manifest, published, checks))
@@ -212,6 +228,34 @@ class _Checker:
             if check.status is CheckStatus.FAILED:
                 self._fail_check(check)
         return checks
+
+    def _public(
+        self,
+        method: RowsMethod,
+        manifest: Manifest,
+        published: PublishedCsv,
+        workspace: Workspace | None,
+    ) -> tuple[ClaimCheck, ...]:
+        """The claims without the source; with a population file, those that it settles."""
+        if self._population is None:
+            return method.verify(manifest, published, self._token)
+        facts, where = self._found.facts(), "the plan in the evidence"
+        plan = Plan.from_plain(facts.evidence.plan, where)
+        quasi = as_list(manifest.guarantee.parameters["quasi_identifiers"])
+        roles = dict.fromkeys(map(str, quasi), Role.QUASI_IDENTIFIER)
+        recorded = recorded_hierarchies(facts.evidence.hierarchies)
+        nothing = HandedCounts("", 0, tuple(roles))
+        given = MethodInput(
+            *(roles, recorded, {}, where), source=nothing, made=plan.made_hierarchies()
+        )
+        try:
+            with ExitStack() as stack:
+                place = self._population, _place(workspace, stack), self._token
+                given = replace(given, population=read_population(plan, given, *place))
+            return method.verify_with_population(manifest, published, given, self._token)
+        except DpdeskError as error:
+            self._unread(self._population, error)
+            return method.verify(manifest, published, self._token)
 
     def _private(
         self,
@@ -466,6 +510,34 @@ class _Checker:
         )
         return False
 
+    def _has_population(self, source: Path | None, given: Path | None) -> bool:
+        """Whether the file of the population is at hand, where the release speaks of one.
+
+        Without ``given``, it is the one that the plan names, if it is next to the source.
+        """
+        evidence = self._found.evidence
+        result = None if evidence is None else evidence.get("result")
+        recorded = result.get("population") if isinstance(result, Mapping) else None
+        if evidence is None or not isinstance(recorded, Mapping):
+            if given is not None:
+                self.notes.append(_NO_POPULATION if evidence is not None else _NO_PLAN)
+            return True
+        file = given
+        if file is None and source is not None:
+            plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
+            near = source.parent / str(plan.protection.parameters.get("population", ""))
+            file = near if near.is_file() else None
+        if file is None:
+            if source is not None:
+                self.notes.append(_POPULATION_NEEDED)
+            return False
+        if hash_file(file.resolve(), self._token)[0] == recorded.get("sha256"):
+            self._population = file
+            return True
+        reason = "is not the population file of this release: its SHA-256 is another"
+        self._found.failures.append(Failure(str(file), reason))
+        return False
+
     def _with_source(
         self,
         method: RowsMethod,
@@ -623,8 +695,6 @@ class _Checker:
         self, method: RowsMethod, source: Path, workspace: Workspace
     ) -> tuple[MethodInput, DataStore]:
         """The method's input once more, from the plan and the hierarchies in the evidence."""
-        from dataclasses import replace
-
         from dpdesk.io.store import DataStore
 
         facts, where = self._found.facts(), "the plan in the evidence"
@@ -636,9 +706,13 @@ class _Checker:
         hierarchies = {name: recorded[name] for name in data.columns if name in recorded}
         roles = method.effective_roles(plan.column_roles(data.columns), parameters)
         linked, made = plan.linkages(data.columns), plan.made_hierarchies()
-        return MethodInput(
+        given = MethodInput(
             roles, hierarchies, parameters, where, source=data, linkages=linked, made=made
-        ), data
+        )
+        if self._population is not None:
+            place = self._population, workspace, self._token
+            given = replace(given, population=read_population(plan, given, *place))
+        return given, data
 
     def _fail(self, name: str, reason: str) -> None:
         self._found.fail(self._found.public / name, reason)

@@ -173,6 +173,12 @@ def _add_verify_and_export(commands: _Commands) -> None:
         type=Path,
         help="the original data, to check what the release was made from",
     )
+    verify.add_argument(
+        "--population",
+        metavar="FILE",
+        type=Path,
+        help="the population that the plan names, to check k-map and delta-presence",
+    )
     add_json(verify)
     add_query(_add(commands, "query", "ask a release for numbers, from its public files alone"))
     compare = _add(

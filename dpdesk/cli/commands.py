@@ -180,7 +180,9 @@ def _risk(context: AppContext, options: Namespace, token: CancelToken, report: R
 def _verify(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     from dpdesk.app.review.review_picture import verify_signed
 
-    found = verify_signed(context, options.release, token, report, options.source)
+    found = verify_signed(
+        context, options.release, token, report, options.source, options.population
+    )
     complaints: tuple[str, ...] = ()
     if not found.ok:
         lines = [

@@ -18,6 +18,7 @@ Spelling = Callable[[str], str]
 
 BY_COLUMN = frozenset(
     {"levels", "domains", "origins", "outside", "importance", "min_level", "max_level"}
+    | {"max_suppression_of"}
 )
 """Settings that are tables with a key for each column."""
 OF_COLUMNS = frozenset({"sensitive", "dimensions", "counted_by", "ends", "rows", "columns"})

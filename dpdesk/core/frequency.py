@@ -38,6 +38,15 @@ class FrequencyTable:
         return int(self.counts.sum())
 
 
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The rows of a file of the population, counted by some columns: its ``name`` and hash."""
+
+    name: str
+    sha256: str
+    table: FrequencyTable = field(repr=False)
+
+
 @dataclass(frozen=True)
 class RowRule:
     """Which rows of a source count.

@@ -16,7 +16,8 @@ class Recoding:
     ``mapping[a]`` gives, for every raw value (text) of attribute ``a`` that occurs, the released
     text. ``labels[j]`` are the released values of ``attributes[j]`` to which ``suppressed`` refers:
     an int32 array of shape (dropped tuples, attributes). Columns in ``dropped_columns`` are not
-    released at all; every other column is released as it is.
+    released at all; every other column is released as it is. ``left_out`` names a column and values
+    of it whose rows leave as well: whole households.
     """
 
     attributes: tuple[str, ...]
@@ -26,6 +27,7 @@ class Recoding:
     dropped_columns: tuple[str, ...]
     rows_out: int
     rows_suppressed: int
+    left_out: tuple[str, tuple[str, ...]] = field(default=("", ()), repr=False)
 
     def pairs(self, name: str) -> Iterator[tuple[str, str]]:
         """Each raw value of a column with what it becomes; none for one that is not recoded."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, overload, runtime_checkabl
 from dpdesk.core.capabilities import UNKNOWN, Capabilities
 from dpdesk.core.charts import Chart, ChartTable, Figure
 from dpdesk.core.errors import DpdeskError
-from dpdesk.core.frequency import FrequencySource
+from dpdesk.core.frequency import FrequencySource, Population
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
@@ -76,7 +76,8 @@ class MethodInput(PlanInput):
     ``linkages`` says what the pseudonyms of the columns with that role join. ``made`` are the
     hierarchies that the plan leaves to be made from values: by which builder, or None for the
     value itself, then ``*``. ``claimed`` is for verifiers alone: how a release whose tuples have
-    values of their own is said to follow from the source; it is trusted in nothing.
+    values of their own is said to follow from the source; it is trusted in nothing. ``population``
+    has the rows of the file that the plan names so, counted by the quasi-identifiers.
     """
 
     hierarchies: Mapping[str, Hierarchy]
@@ -84,6 +85,7 @@ class MethodInput(PlanInput):
     linkages: Mapping[str, Linkage] = field(default_factory=dict, kw_only=True)
     made: Mapping[str, HierarchyBuilder | None] = field(default_factory=dict, kw_only=True)
     claimed: TupleRecoding | None = field(default=None, kw_only=True, repr=False)
+    population: Population | None = field(default=None, kw_only=True, repr=False)
 
 
 def with_claim(given: MethodInput, recoding: AnyRecoding | None) -> MethodInput:
@@ -377,6 +379,12 @@ class RowsMethod(Method):
     def column_words(self, manifest: Manifest) -> Mapping[str, str]:
         """What became of columns, for pages, as far as levels and roles do not say it."""
         return {}
+
+    def verify_with_population(
+        self, manifest: Manifest, published: PublishedTable, given: MethodInput, token: CancelToken
+    ) -> tuple[ClaimCheck, ...]:
+        """As :meth:`verify`, with what a file of the population settles; the source is not read."""
+        return self.verify(manifest, published, token)
 
     def claimed_recoding(
         self, manifest: Manifest, given: MethodInput, token: CancelToken

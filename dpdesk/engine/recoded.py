@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.frequency import FrequencySource
+from dpdesk.core.frequency import FrequencySource, RowRule
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
 from dpdesk.engine.telling import grouped
@@ -22,11 +22,15 @@ def rows_alone(
     """Rows that are not suppressed and of whose released values in ``names`` there are no others.
 
     ``names`` hold the attributes of ``recoding``. A class is suppressed as a whole, so no
-    suppressed row has the values of one that is kept. None where equal rows become different ones:
-    then it depends on their order. Raises Cancelled.
+    suppressed row has the values of one that is kept, but for rows that are left out by the value
+    of a column, which do not count. None where equal rows become different ones: then it depends on
+    their order. Raises Cancelled.
     """
     if isinstance(recoding, TupleRecoding):
         return _tuples_alone(source, names, recoding, token)
+    column, gone = ("", ()) if recoding is None else recoding.left_out
+    if gone:
+        source = source.restricted(RowRule({column: gone}), token)
     table = source.frequency_table(names, token)
     if recoding is None:
         return int((table.counts == 1).sum())

@@ -132,11 +132,12 @@ def write_recoded(
             _keep(statement, column)
     report(StepStarted(WRITE, 1, 1))
     header = header_line([column.name for column in released])
-    if isinstance(recoding, Recoding) and released and not replaced:
+    left_out = _left_out(statement, columns, recoding)
+    if isinstance(recoding, Recoding) and released and not (replaced or left_out):
         lines = _counted_lines(con, columns, released, rows, recoding, known, path, token)
         if lines is not None:
             return _write_whole(lines.pieces(), header, path, recoding, token, report)
-    sql = _sql(statement, recoding)
+    sql = _sql(statement, recoding, left_out)
     with query(con, token, path) as cursor:
         for name, table in statement.tables.items():
             cursor.register(name, table)
@@ -213,6 +214,7 @@ def _recode(statement: _Statement, column: Column, recoding: Recoding, is_releas
 
 _NUMBERED = "numbered"
 _ENTRIES = "entries"
+_LEFT_OUT = "left_out"
 
 
 def _join_tuples(statement: _Statement, columns: Sequence[Column], recoding: TupleRecoding) -> None:
@@ -332,15 +334,30 @@ def _keep(statement: _Statement, column: Column) -> None:
     statement.released.append(_Released(rank, text))
 
 
-def _sql(statement: _Statement, recoding: AnyRecoding) -> str:
+def _left_out(statement: _Statement, columns: Sequence[Column], recoding: AnyRecoding) -> str:
+    """The text in SQL of the column of which rows with some values leave; empty where none do."""
+    import pyarrow
+
+    name, values = recoding.left_out if isinstance(recoding, Recoding) else ("", ())
+    if not values:
+        return ""
+    statement.tables[_LEFT_OUT] = pyarrow.table({"v": pyarrow.array(values, pyarrow.string())})
+    column = next(each for each in columns if each.name == name)
+    return f"{DATA}.{column.sql}::VARCHAR"
+
+
+def _sql(statement: _Statement, recoding: AnyRecoding, left_out: str) -> str:
     """The statement that gives the lines in their order."""
     names = [f"r{j}" for j in range(len(statement.released))]
     inner = ", ".join(
         f"{item.rank} AS {name}" for name, item in zip(names, statement.released, strict=True)
     )
-    where = ""
+    tests = []
     if isinstance(recoding, Recoding) and len(recoding.suppressed):
-        where = f"WHERE NOT EXISTS (SELECT 1 FROM suppressed WHERE {_same(statement, recoding)})"
+        tests.append(f"(SELECT 1 FROM suppressed WHERE {_same(statement, recoding)})")
+    if left_out:
+        tests.append(f"(SELECT 1 FROM {_LEFT_OUT} WHERE {_LEFT_OUT}.v = {left_out})")
+    where = f"WHERE {' AND '.join(f'NOT EXISTS {test}' for test in tests)}" if tests else ""
     line = _line_of([item.field for item in statement.released])
     if len(names) == 1:
         line = f"CASE WHEN ({line}) = '' THEN '\"\"' ELSE {line} END"

@@ -17,7 +17,7 @@ from dpdesk.core.charts import BarChart, ScatterChart
 from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, StepProgress, StepStarted, silent
-from dpdesk.core.list_parameters import FlagParameter, NumberTableParameter
+from dpdesk.core.list_parameters import FlagParameter, NumberTableParameter, TextParameter
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import (
     ChoiceParameter,
@@ -134,6 +134,8 @@ def samples(parameter: Parameter) -> list[object]:
         return [{"age": 1, "sex": 0}]
     if isinstance(parameter, FlagParameter):
         return [True, False]
+    if isinstance(parameter, TextParameter):
+        return ["people.csv", ""]
     if isinstance(parameter, NumberTableParameter):
         return [{"age": 2, "sex": 0}, "age = 1"] + ([] if parameter.whole else [{"age": 0.5}])
     if parameter.key == "require":
@@ -156,6 +158,8 @@ def refused(parameter: Parameter) -> list[object]:
         return [-0.1, 1.1, "much", True, None, float("nan")]
     if isinstance(parameter, ChoiceParameter):
         return ["no such value", 1, None, True]
+    if isinstance(parameter, TextParameter):
+        return [1, None, True, ["people.csv"]]
     return ["no such value", 3, None, {"age": -1}]
 
 

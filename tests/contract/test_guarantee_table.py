@@ -135,6 +135,12 @@ REQUIRED: tuple[tuple[dict[str, object], ...], ...] = (
     (_BETA | {"variant": "enhanced", "beta": 0.5},),
 )
 
+_PEOPLE: tuple[dict[str, object], ...] = (
+    {"k_map": 7},
+    {"delta_min": 0, "delta_max": 0.5},
+    {"k_map": 2, "delta_min": 0.1, "delta_max": 1},
+)
+
 
 def _row_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
     """Guarantees of k-anonymous and of drawn rows, with what is true of them."""
@@ -160,6 +166,12 @@ def _row_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
         for asked in () if linkages or "pay" not in rest else REQUIRED:
             made = k_guarantee(3, 4, gone, roles, {}, asked)
             yield f"k {roles} {asked}", made, replace(truth, required=asked)
+        if not linkages or "id" in linkages:
+            made = k_guarantee(3, 4, gone, roles, linkages, (), {"households": "whole"})
+            yield f"k {roles} households", made, replace(truth, households=True)
+        for people in () if linkages else _PEOPLE:
+            made = k_guarantee(3, 4, gone, roles, {}, (), people)
+            yield f"k {roles} {people}", made, replace(truth, people=people)
     for drawn, quasi, rest, size, k, gone in product(
         (("pay",), ("pay", "job")), (0, 1, 2), others[2:], (2, 5), (0, 4), (0, 1, 7)
     ):

@@ -185,3 +185,17 @@ def test_a_node_above_may_fail_where_one_below_passes() -> None:
     assert found.node == (0,)
     assert samarati(table.problem, 1, 10, PREFERENCES[0], CancelToken(), silent).node == (0,)
     assert bounded_search(table.problem, "loss", 1, 9, CancelToken(), silent).node is None
+
+
+def test_a_large_class_that_leaves_makes_the_average_smaller() -> None:
+    """At the bottom the class of three fails; the two rows left are one class of k rows."""
+    trees = (
+        Hierarchy.from_rows("a", [("a0", "g0", "*"), ("a1", "g1", "*")]),
+        Hierarchy.from_rows("b", [("b0", "g0", "*"), ("b1", "g0", "*"), ("b2", "g1", "*")]),
+    )
+    rows = (("a1", "b0"), ("a0", "b2"), ("a1", "b1"), ("a1", "b0"), ("a0", "b2"), ("a0", "b2"))
+    values = [(value, "a") for value in "abab"] + [("b", "a"), ("b", "a")]
+    free = {"model": "l-diversity", "variant": "distinct", "l": 1}
+    table = Sensitive(LatticeTable(rows, trees), values, ({**free, "l": 2}, free))
+    place = "average-class-size", 2, 5
+    assert bounded_search(table.problem, *place, CancelToken(), silent).node == (0, 0)

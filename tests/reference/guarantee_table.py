@@ -57,6 +57,8 @@ class Truth:
     upper: float | None = None
     missing: str = ""
     required: tuple[Mapping[str, object], ...] = ()
+    households: bool = False
+    people: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def private(self) -> bool:
@@ -577,6 +579,28 @@ ROWS: tuple[Entry, ...] = (
     ),
     Entry(CLAIM, "Missing values match nothing: no released row misses one of these below the top "
           "of its hierarchy.", _when(lambda t: t.kind == "k" and t.missing == "nothing")),
+    Entry(CLAIM, "Every such combination covers rows of at least {n} households, and a household "
+          "is released with all its rows or not at all.",
+          lambda t, gaps: t.kind == "k" and t.households and number(gaps[0]) == t.k),
+    Entry(CLAIM, "Every such combination matches at least {n} rows of the file of the population "
+          "that the agency used.",
+          lambda t, gaps: t.kind == "k" and number(gaps[0]) == t.people.get("k_map")),
+    Entry(CLAIM, "Of the rows of that population with a combination, a share from {x} to {x} is "
+          "released.",
+          lambda t, gaps: t.kind == "k" and number(gaps[0]) == t.people.get("delta_min")
+          and number(gaps[1]) == t.people.get("delta_max")),
+    Entry(LIMITS, "Another population: who is in the file of the population was not checked; where "
+          "persons are missing from it, where it is of another day, or where others know who of "
+          "them took part, the numbers of matches in it say less.",
+          _when(lambda t: t.kind == "k" and bool(t.people))),
+    Entry(LIMITS, "Households of different size: a combination covers rows of several households, "
+          "but not equally many of each, so that a household with many of its rows is matched more "
+          "often than once in k.", _when(lambda t: t.kind == "k" and t.households)),
+    Entry(LIMITS, "Rows of a household: they are not marked, but where the released columns fit "
+          "together (an address, a couple's year of marriage) someone may join them, and know more "
+          "of a household than of each person in it.",
+          _when(lambda t: t.kind == "k" and t.households and not t.columns.get("cluster")
+                and not t.columns.get("groups"))),
     Entry(LIMITS, "Knowledge of what is missing: someone who knows whether a value of a person is "
           "missing in the data can tell rows apart that match only because missing values match "
           "anything; fewer than {n} rows may then be left.",

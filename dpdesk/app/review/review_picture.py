@@ -129,12 +129,15 @@ def verify_signed(
     token: CancelToken,
     report: Report,
     source: Path | None = None,
+    population: Path | None = None,
 ) -> VerifyReport:
     """Verify a release from its files, the signatures of its review included when there are any."""
     from dpdesk.app.verifying import verify_release
 
     found = verify_release(
-        path, context.registry, token, report, source, context.workspace, reviewed=True
+        *(path, context.registry, token, report, source, context.workspace),
+        reviewed=True,
+        population=population,
     )
     if not is_whole(path):
         return found

@@ -344,8 +344,12 @@ def _weight_words(column: ColumnFacts, table: TableFacts) -> str:
 
 def _groups(case: Case, table: TableFacts) -> Answer | None:
     columns = table.with_role(Role.CLUSTER)
+    advice = "Leave the column out, or ask what the make-up of a household gives away."
+    whole = _households(case)
     if not columns:
-        return None
+        joins = bool(case.facts.release.manifest.guarantee.parameters.get("pseudonyms_of_groups"))
+        status = Status.REVIEW if joins else Status.PASS
+        return Answer(status, whole, Basis.EVIDENCE, advice if joins else "") if whole else None
     text = joined(
         msg(
             "{name} ties the {rows:,} rows to {distinct}, the largest of {rows2}; "
@@ -358,8 +362,46 @@ def _groups(case: Case, table: TableFacts) -> Answer | None:
         )
         for each in columns[:3]
     )
-    advice = "Leave the column out, or ask what the make-up of a household gives away."
+    if whole:
+        text = joined((text, whole))
     return Answer(Status.REVIEW, text, _TABLE, advice)
+
+
+def _households(case: Case) -> str:
+    """What the evidence says of households that are released whole; empty where none are."""
+    release = case.facts.release
+    found = release.evidence.risk.get("households")
+    if release.manifest.guarantee.parameters.get("households") != "whole":
+        return ""
+    given = found if isinstance(found, Mapping) else {}
+    known = {key: n for key, n in given.items() if isinstance(n, int)}
+    return msg(
+        "Households are released whole, {kept:,} of {all:,}, at least {fewest:,} in each class; "
+        "{alone:,} of them have a make-up that no other has, {few:,} one that fewer than k have.",
+        kept=known.get("kept", 0),
+        all=known.get("households", 0),
+        fewest=known.get("fewest_in_a_class", 0),
+        alone=known.get("unique_makeup", 0),
+        few=known.get("makeup_below_k", 0),
+    )
+
+
+def _population(case: Case, table: TableFacts) -> Answer | None:
+    """What the population file says of classes, and that it was judged by nothing."""
+    release = case.facts.release
+    asked = release.manifest.guarantee.parameters
+    if not {"k_map", "delta_max"} & set(asked):
+        return None
+    found = release.evidence.result.get("population")
+    given = found if isinstance(found, Mapping) else {}
+    rows = given.get("rows")
+    text = msg(
+        "Classes were compared with {rows:,} rows of the population file {name}.",
+        rows=rows if isinstance(rows, int) else 0,
+        name=quoted(str(given.get("name", ""))),
+    )
+    advice = "Ask of which day the file is, whom it leaves out, and whether others have it."
+    return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)
 
 
 COLUMN_ITEMS = (
@@ -379,6 +421,7 @@ COLUMN_ITEMS = (
     ),
     TableQuestion("weights", "May the weights be published?", _weights, always=False),
     TableQuestion("groups", "May rows be tied together?", _groups, always=False),
+    TableQuestion("population", "Is the population file the right one?", _population, always=False),
     PSEUDONYM_ITEM,
 )
 """Questions about columns, in reading order."""

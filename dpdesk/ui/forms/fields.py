@@ -543,6 +543,8 @@ class ShareField(NumberField):
         box.setDecimals(2)
         box.setSingleStep(0.5)
         box.setSuffix(" %")
+        if not parameter.required and start_of(parameter) is None:
+            box.setSpecialValueText(self.tr("none"))
         if self._slider is not None:
             self._slider.setRange(0, SLIDER_STEPS)
             self._slider.setPageStep(SLIDER_STEPS // 20)

@@ -16,7 +16,10 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
+from dpdesk.verifiers.anonymity.households import household_rows
 from dpdesk.verifiers.anonymity.missing import ANY, CATEGORY, marked, missing_labels, staying
+from dpdesk.verifiers.anonymity.population import Asked, Matches
+from dpdesk.verifiers.anonymity.population import staying as staying_matched
 from dpdesk.verifiers.anonymity.requirements import Held, Required, kept_classes, number_rows
 
 
@@ -29,9 +32,13 @@ def claimed_recoding(
     hierarchies: Mapping[str, Hierarchy],
     token: CancelToken,
     missing_as: str = CATEGORY,
+    households: str = "",
+    matches: tuple[Asked, Matches] | None = None,
 ) -> Recoding:
     """Values at the levels of ``node``, without the classes below ``k`` or what is ``required``.
 
+    ``households`` is the column of those that are left out whole, and that k counts; empty: none.
+    ``matches`` are the rows of a population by released values, and what is asked of them.
     KeyError for a value, an attribute or a hierarchy that is not there, IndexError for a level
     above the top.
     """
@@ -56,7 +63,20 @@ def claimed_recoding(
         for each in required
     }
     lost = marked(tuples, labels, named)
+    passing = None
+    if matches is not None:
+        shown = [tuple(t[c] for t, c in zip(labels, row, strict=True)) for row in tuples.tolist()]
+        which = number_rows(tuples)
+        sizes = np.bincount(which, table.counts).astype(np.int64)[which]
+        passing = staying_matched(*matches, shown, sizes.tolist())
+        lost = lost | ~passing[:, None]
     small, gone = _small_classes(tuples, table.counts, k, required, held, missing_as, lost)
+    left_out: tuple[str, tuple[str, ...]] = ("", ())
+    if households:
+        rows, values = household_rows(table, tuples, k, households, source, token, passing)
+        classes, which = np.unique(tuples, axis=0, return_inverse=True)
+        kept = np.bincount(which.reshape(-1), rows, len(classes)) > 0
+        small, gone, left_out = classes[~kept], table.rows - int(rows.sum()), (households, values)
     token.check()
     return Recoding(
         attributes=tuple(node),
@@ -66,6 +86,7 @@ def claimed_recoding(
         dropped_columns=tuple(name for name, role in roles.items() if role is Role.IDENTIFIER),
         rows_out=table.rows - gone,
         rows_suppressed=gone,
+        left_out=left_out,
     )
 
 

@@ -16,17 +16,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.frequency import FrequencySource, FrequencyTable
+from dpdesk.core.frequency import FrequencySource, FrequencyTable, Population
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.parameters import exact_number
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.recoding import TupleRecoding
 from dpdesk.core.schema import Role
+from dpdesk.verifiers.anonymity.households import household_rows, own_tuples
 from dpdesk.verifiers.anonymity.missing import ANY, CATEGORY, NONE, missing_labels, staying
+from dpdesk.verifiers.anonymity.population import (
+    Asked,
+    asked_of,
+    matching,
+    population_check,
+)
+from dpdesk.verifiers.anonymity.population import staying as staying_matched
 from dpdesk.verifiers.anonymity.remaking import held_in, released_texts, tree_of
 from dpdesk.verifiers.anonymity.requirements import Held, kept_classes, number_rows
 from dpdesk.verifiers.anonymity.verification import (
+    DROP,
     MANIFEST,
     MISSING_VALUES,
     NONE_MISSING,
@@ -37,6 +47,8 @@ from dpdesk.verifiers.anonymity.verification import (
     claim_of,
     compare,
     has_levels,
+    household_claim,
+    household_column,
     merged,
     required_check,
     required_claim,
@@ -70,7 +82,7 @@ class _Generalised:
     hierarchies: tuple[Hierarchy, ...]
     levels: tuple[int, ...]
     labels: NDArray[np.int64]  # (tuples, attributes), codes of the labels at the levels
-    kept: NDArray[np.bool_]  # (tuples,)
+    rows_kept: NDArray[np.int64]  # (tuples,)
     sizes: NDArray[np.int64]  # sizes of the kept classes
     leaves: tuple[frozenset[str], ...]  # of the plan's hierarchies
     told: tuple[Told, ...]  # what a release may tell of each
@@ -82,7 +94,13 @@ class _Generalised:
 
     @property
     def suppressed(self) -> int:
-        return int(self.table.counts[~self.kept].sum())
+        return self.rows - int(self.rows_kept.sum())
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """Which tuples have rows that stay."""
+        found: NDArray[np.bool_] = self.rows_kept > 0
+        return found
 
 
 def verify_against_source(
@@ -95,6 +113,7 @@ def verify_against_source(
     token: CancelToken,
     remade: Mapping[str, Remake] = _NONE_MADE,
     recoding: TupleRecoding | None = None,
+    population: Population | None = None,
 ) -> tuple[ClaimCheck, ...]:
     """All checks of :func:`~.verification.verify_public`, settled with the source where possible.
 
@@ -102,35 +121,72 @@ def verify_against_source(
     at the claimed levels and the classes below the claimed k are left out. ``remade`` hold, for
     hierarchies that the plan leaves to be made from values, what makes them of the released ones.
     Where tuples have values of their own, ``recoding`` says how they are said to come about; it is
-    followed from the source to the table, and nothing of it is believed.
+    followed from the source to the table, and nothing of it is believed. ``population`` is needed
+    where the guarantee speaks of one.
     """
     public = verify_public(manifest, published, worded, token)
     claimed = claim_of(manifest, published)
     result = manifest.get("result")
     if claimed is None or not isinstance(result, Mapping):
         return public
-    checks = _role_checks(claimed, published, roles)
-    checks.append(_unchanged_check(manifest, roles))
+    released = _released(manifest, claimed, roles)
+    checks = _role_checks(claimed, published, released)
+    checks.append(_unchanged_check(manifest, released))
     if any(check.status is _FAILED for check in checks):
         return merged(public, checks)
     checks += _hierarchy_checks(claimed, published, source, hierarchies, token)
     if not has_levels(manifest.get("parameters")):
         from dpdesk.verifiers.anonymity.following import follow
 
-        given = source, hierarchies, remade
-        checks += follow(manifest, result, claimed, published, given, recoding, token)
+        followed = source, hierarchies, remade
+        checks += follow(manifest, result, claimed, published, followed, recoding, token)
         return merged(public, checks)
     try:
-        found = _generalise(claimed, result, source, hierarchies, remade, token)
+        given = source, roles, hierarchies, remade, population
+        found = _generalise(claimed, result, given, token, manifest)
     except InputError as error:
         node = ClaimCheck("node", _FAILED, error.sentence, MANIFEST)
         return merged(public, [*checks, node])
     checks.append(_table_check(found, claimed, published, token))
     if checks[-1].status is not _FAILED:
         checks += _missing_checks(found, claimed)
+        checks += _household_checks(claimed)
+        checks += population_checks(claimed, published, given, found.levels)
     checks += _number_checks(found, manifest, result)
+    checks += _limit_checks(found, manifest, source, token)
     checks += _metric_checks(found, result, token)
     return merged(public, checks)
+
+
+def verify_against_population(
+    manifest: Mapping[str, object],
+    published: PublishedTable,
+    public: tuple[ClaimCheck, ...],
+    given: Given,
+) -> tuple[ClaimCheck, ...]:
+    """The ``public`` checks, with what a file of the population settles without the source."""
+    claimed, result = claim_of(manifest, published), manifest.get("result")
+    if claimed is None or not isinstance(result, Mapping) or not asked_of(claimed.population):
+        return public
+    node = result.get("node")
+    names = claimed.quasi_identifiers
+    levels = [whole_number(node.get(name)) if isinstance(node, Mapping) else None for name in names]
+    known = [level for level in levels if level is not None]
+    if len(known) != len(levels):
+        return public
+    return merged(public, population_checks(claimed, published, given, known))
+
+
+def _released(
+    manifest: Mapping[str, object], claimed: Claimed, roles: Mapping[str, Role]
+) -> dict[str, Role]:
+    """The roles of the columns; one of households that is left out is an identifier."""
+    given = manifest.get("parameters")
+    handling = given.get("household_id", DROP) if isinstance(given, Mapping) else DROP
+    found = dict(roles)
+    if claimed.whole_households and handling == DROP:
+        found |= {name: Role.IDENTIFIER for name, role in roles.items() if role is Role.CLUSTER}
+    return found
 
 
 def _role_checks(
@@ -172,14 +228,24 @@ def _unchanged_check(manifest: Mapping[str, object], roles: Mapping[str, Role]) 
     return ClaimCheck(claim, _CONFIRMED, "the same columns under each role", MANIFEST)
 
 
+Given = tuple[
+    FrequencySource,
+    Mapping[str, Role],
+    Mapping[str, Hierarchy],
+    Mapping[str, Remake],
+    Population | None,
+]
+"""Source, roles of its columns, hierarchies, what makes some again, and the population."""
+
+
 def _generalise(
     claimed: Claimed,
     result: Mapping[str, object],
-    source: FrequencySource,
-    hierarchies: Mapping[str, Hierarchy],
-    remade: Mapping[str, Remake],
+    given: Given,
     token: CancelToken,
+    manifest: Mapping[str, object],
 ) -> _Generalised:
+    source, roles, hierarchies, remade, population = given
     node = result.get("node")
     table = source.frequency_table(claimed.quasi_identifiers, token)
     labels = np.empty(table.codes.shape, dtype=np.int64)
@@ -203,21 +269,53 @@ def _generalise(
         levels.append(level)
     kept, sizes = _classes(labels, table.counts, claimed.k)
     missing, lost = _missing(claimed, table, labels, used, levels)
-    if claimed.required:
+    gone = np.asarray(lost.any(axis=1))
+    if asked := asked_of(claimed.population):
+        gone = gone | ~_matched(asked, table, labels, used, levels, remade, population)
+    if claimed.required or (asked and not claimed.whole_households):
         place = source, hierarchies, token
-        kept, sizes = _requiring(claimed, table, labels, np.asarray(lost.any(axis=1)), *place)
+        kept, sizes = _requiring(claimed, table, labels, gone, *place)
     elif claimed.missing_as != CATEGORY:
         kept = staying(claimed.missing_as, labels, lost, table.counts, claimed.k)
         which = number_rows(labels)
         sizes = np.bincount(which[kept], table.counts[kept]).astype(np.int64)
         sizes = sizes[sizes > 0]
+    rows_kept = np.where(kept, table.counts, 0)
+    if claimed.whole_households:
+        column = household_column(manifest, roles)
+        passing = ~gone if asked else None
+        asked_for = claimed.k, column, source, token, passing
+        rows_kept, _ = household_rows(table, labels, *asked_for)
+        sizes = np.bincount(number_rows(labels), rows_kept).astype(np.int64)
+        kept, sizes = rows_kept > 0, sizes[sizes > 0]
     leaves = tuple(frozenset(hierarchies[name].labels[0]) for name in table.attributes)
     told = tuple(
         told_of(table, place, used[place], leaves[place], kept, remade.get(name))
         for place, name in enumerate(table.attributes)
     )
     at = table, tuple(used), tuple(levels), labels
-    return _Generalised(*at, kept, sizes, leaves, told, missing)
+    return _Generalised(*at, rows_kept, sizes, leaves, told, missing)
+
+
+def _matched(
+    asked: Asked,
+    table: FrequencyTable,
+    labels: NDArray[np.int64],
+    used: Sequence[Hierarchy],
+    levels: Sequence[int],
+    remade: Mapping[str, Remake],
+    population: Population | None,
+) -> NDArray[np.bool_]:
+    """Which tuples are in classes that match what they must in the population."""
+    if population is None:
+        raise InputError("verify.population", "The file of the population is not at hand.")
+    trees = dict(zip(table.attributes, used, strict=True))
+    matches = matching(population, table.attributes, trees, levels, remade)
+    names = [tree.labels[level] for tree, level in zip(used, levels, strict=True)]
+    shown = [tuple(n[c] for n, c in zip(names, row, strict=True)) for row in labels.tolist()]
+    which = number_rows(labels)
+    sizes = np.bincount(which, table.counts).astype(np.int64)[which]
+    return staying_matched(asked, matches, shown, sizes.tolist())
 
 
 def _missing(
@@ -256,6 +354,27 @@ def _missing_checks(found: _Generalised, claimed: Claimed) -> list[ClaimCheck]:
         text = "the guarantee names other values than the source gives"
         return [ClaimCheck(claim, _FAILED, text, MANIFEST)]
     return [ClaimCheck(claim, _CONFIRMED, "the source gives the same ones", MANIFEST)]
+
+
+def _household_checks(claimed: Claimed) -> list[ClaimCheck]:
+    """The table is that of the source without the households that leave: each class has k."""
+    if not claimed.whole_households:
+        return []
+    text = "the source gives this table, with whole households left out until each class has k"
+    return [ClaimCheck(household_claim(claimed), _CONFIRMED, text, TABLE)]
+
+
+def population_checks(
+    claimed: Claimed, published: PublishedTable, given: Given, levels: Sequence[int]
+) -> list[ClaimCheck]:
+    """What the guarantee says of the population, counted in the table and in its file."""
+    _, _, hierarchies, remade, population = given
+    asked = asked_of(claimed.population)
+    if not asked or population is None:
+        return []
+    names = claimed.quasi_identifiers
+    matches = matching(population, names, hierarchies, levels, remade)
+    return [population_check(asked, matches, names, published)]
 
 
 def told_of(
@@ -424,7 +543,7 @@ def _table_check(
 def _value_counts(found: _Generalised, position: int) -> dict[str, int]:
     names = found.hierarchies[position].labels[found.levels[position]]
     counts = np.zeros(len(names), dtype=np.int64)
-    np.add.at(counts, found.labels[found.kept, position], found.table.counts[found.kept])
+    np.add.at(counts, found.labels[:, position], found.rows_kept)
     return {names[code]: int(count) for code, count in enumerate(counts) if count}
 
 
@@ -462,6 +581,43 @@ def _number_checks(
     found: _Generalised, manifest: Mapping[str, object], result: Mapping[str, object]
 ) -> list[ClaimCheck]:
     return suppression_checks(found.suppressed, found.rows, manifest, result)
+
+
+def _limit_checks(
+    found: _Generalised,
+    manifest: Mapping[str, object],
+    source: FrequencySource,
+    token: CancelToken,
+) -> list[ClaimCheck]:
+    """No value of a column loses a larger share of its rows than the settings allow."""
+    parameters = manifest.get("parameters")
+    limits = parameters.get("max_suppression_of") if isinstance(parameters, Mapping) else None
+    checks, table = [], found.table
+    for name, raw in limits.items() if isinstance(limits, Mapping) else ():
+        claim = msg("suppression of each value of {column} within its limit", column=name)
+        share = None if isinstance(raw, bool | str) else exact_number(raw)
+        if share is None or name not in source.columns:
+            checks.append(ClaimCheck(claim, _FAILED, "the limit cannot be read", MANIFEST))
+            continue
+        rows, left, values = table.counts, found.rows_kept, table.codes[:, 0]
+        domain = table.domains[0]
+        if name in table.attributes:
+            place = table.attributes.index(name)
+            domain, values = table.domains[place], table.codes[:, place]
+        else:
+            joint = source.frequency_table((*table.attributes, name), token)
+            of_tuple = own_tuples(table, joint)
+            rows, values, domain = joint.counts, joint.codes[:, -1], joint.domains[-1]
+            left = np.where(found.rows_kept[of_tuple] > 0, rows, 0)
+        all_rows, kept = (np.bincount(values, n, len(domain)).astype(int) for n in (rows, left))
+        worst = [
+            value
+            for value, n, m in zip(domain, all_rows.tolist(), kept.tolist(), strict=True)
+            if n - m > int(share * n)
+        ]
+        text = msg("{n:,} of {all:,} values lose more rows", n=len(worst), all=len(domain))
+        checks.append(ClaimCheck(claim, _FAILED if worst else _CONFIRMED, text, TABLE))
+    return checks
 
 
 def suppression_checks(
@@ -549,8 +705,8 @@ def _column_loss(found: _Generalised, position: int) -> float:
     leaves = sum(counts)
     weights = np.array(counts, dtype=np.float64)
     covered = np.bincount(above, weights, len(hierarchy.labels[level])).astype(np.int64)
-    cells = covered[found.labels[found.kept, position]] - 1
-    counted = int((cells * found.table.counts[found.kept]).sum())
+    cells = covered[found.labels[:, position]] - 1
+    counted = int((cells * found.rows_kept).sum())
     share = counted / (leaves - 1) if leaves > 1 else 0.0
     return (share + found.suppressed) / found.rows
 
@@ -575,5 +731,5 @@ def _entropy(found: _Generalised, position: int) -> float:
     raw = np.bincount(raw_codes, weights=counts)[raw_codes]
     labels = found.labels[:, position]
     general = np.bincount(labels, weights=counts)[labels]
-    general = np.where(found.kept, general, float(found.rows))
-    return float(np.sum(counts * np.log2(general / raw)))
+    kept, gone = found.rows_kept, counts - found.rows_kept
+    return float(np.sum(kept * np.log2(general / raw) + gone * np.log2(found.rows / raw)))

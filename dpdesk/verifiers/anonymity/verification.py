@@ -11,13 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
+from dpdesk.verifiers.anonymity.households import WHOLE
 from dpdesk.verifiers.anonymity.missing import ANY, CATEGORY, NONE, marked, matches
+from dpdesk.verifiers.anonymity.population import POPULATION, asked_of
 from dpdesk.verifiers.anonymity.requirements import (
     Held,
     Required,
@@ -55,6 +58,7 @@ _TOLERANCE = 1e-9
 CELLED = ("mondrian", "k-optimize", "top-down", "AG_CS", "CG", "CS", "AS")
 """Algorithms and models whose releases have no level for each quasi-identifier."""
 NONE_MISSING = "no released row misses a quasi-identifier below the top of its hierarchy"
+DROP, PSEUDONYM, KEEP = "drop", "pseudonym", "keep"
 MISSING_VALUES = "values that mean a missing one"
 GENERALISES = "every released row generalises its original"
 """The claim on releases without a level for each quasi-identifier."""
@@ -74,16 +78,19 @@ class Claimed:
     required: tuple[Required, ...] = ()
     missing_as: str = CATEGORY
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    whole_households: bool = False
+    population: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def semantics(self) -> dict[str, object]:
-        """How missing values count, as the guarantee states it."""
+        """How missing values, households and a population count, as the guarantee states it."""
+        found: dict[str, object] = {"households": WHOLE} if self.whole_households else {}
+        found |= self.population
         if self.missing_as == CATEGORY:
-            return {}
+            return found
         labels = {name: list(texts) for name, texts in self.missing.items()}
-        return {"missing_as": self.missing_as} | (
-            {"missing": labels} if self.missing_as == ANY else {}
-        )
+        found["missing_as"] = self.missing_as
+        return found | ({"missing": labels} if self.missing_as == ANY else {})
 
 
 def verify_public(
@@ -113,6 +120,10 @@ def verify_public(
         checks = [_k_check(claimed, sizes), *_none_missing(claimed, published, token)]
     checks.append(_words_check(manifest, claimed, published, fewest, worded))
     checks += _person_checks(manifest, claimed, published, token)
+    checks += _household_checks(manifest, claimed, published, token)
+    if asked := asked_of(claimed.population):
+        found = "the file of the population is not public"
+        checks.append(ClaimCheck(asked.claim, _NEEDS_SOURCE, found, TABLE))
     checks += required_checks(claimed, published, token)
     checks += _parameter_checks(manifest, claimed)
     checks.append(_knowledge_check(claimed, published))
@@ -240,7 +251,19 @@ def _claimed(manifest: Mapping[str, object], published: PublishedTable) -> Claim
         return _bad("guarantee, missing_as", how, "a way that goes with requirements")
     if how != CATEGORY and not has_levels(manifest.get("parameters")):
         return _bad("guarantee, missing_as", how, "a category, where tuples have their own values")
-    return Claimed(k, tuple(names), stated, required, how, missing)
+    houses = parameters.get("households")
+    if houses not in (None, WHOLE):
+        return _bad("guarantee, households", houses, '"whole", or nothing')
+    if houses and (required or how != CATEGORY or not has_levels(manifest.get("parameters"))):
+        return _bad("guarantee, households", houses, "nothing, beside what else is required")
+    of = {key: parameters[key] for key in POPULATION if key in parameters}
+    try:
+        asked = asked_of(of)
+    except (TypeError, ValueError):
+        return _bad("guarantee, population", of, "numbers of rows and shares")
+    if asked and (how != CATEGORY or not has_levels(manifest.get("parameters"))):
+        return _bad("guarantee, population", of, "nothing, beside what else is asked")
+    return Claimed(k, tuple(names), stated, required, how, missing, houses == WHOLE, of)
 
 
 def _match_check(
@@ -407,7 +430,14 @@ def _asked(manifest: Mapping[str, object], claimed: Claimed) -> dict[str, object
     parameters = manifest.get("parameters")
     given = parameters if isinstance(parameters, Mapping) else {}
     how, listed = given.get("missing_as", CATEGORY), given.get("require")
-    semantics = {} if how == CATEGORY else {**claimed.semantics, "missing_as": how}
+    settings = {key: given[key] for key in POPULATION if given.get(key) is not None}
+    if "delta_max" in settings or "delta_min" in settings:
+        settings = {"delta_min": 0, "delta_max": 1, **settings}
+    elif "k_map" not in settings and claimed.population:
+        settings = {"k_map": claimed.k}  # without another number it is k
+    whole = given.get("households") == WHOLE
+    semantics = replace(claimed, whole_households=whole, population=settings).semantics
+    semantics = semantics if how == claimed.missing_as else {**semantics, "missing_as": how}
     if listed is None:
         return semantics
     try:
@@ -507,6 +537,61 @@ def _person_checks(
         found = msg("counted; the class with the fewest has {n:,}", n=fewest)
         checks.append(ClaimCheck(claim, status, found, TABLE))
     return checks
+
+
+def _household_checks(
+    manifest: Mapping[str, object],
+    claimed: Claimed,
+    published: PublishedTable,
+    token: CancelToken,
+) -> list[ClaimCheck]:
+    """Every class has rows of k households: counted where their column is released."""
+    if not claimed.whole_households:
+        return []
+    claim = household_claim(claimed)
+    roles = _claimed_roles(manifest["guarantee"], claimed, published)
+    parameters = manifest.get("parameters")
+    handling = parameters.get("household_id", DROP) if isinstance(parameters, Mapping) else None
+    if isinstance(roles, ClaimCheck) or handling not in (DROP, PSEUDONYM, KEEP):
+        return [_bad("parameters, household_id", handling, '"drop", "pseudonym" or "keep"')]
+    wanted = {DROP: (), PSEUDONYM: (Role.PSEUDONYM,), KEEP: (Role.CLUSTER,)}[handling]
+    linkages = _claimed_linkages(manifest["guarantee"], roles) or {}
+    names = [name for name, role in roles.items() if role in wanted]
+    names = [name for name in names if name not in linkages or linkages[name].groups]
+    kept = [name for name, role in roles.items() if role is Role.CLUSTER]
+    if handling != KEEP and kept:
+        found = msg("the table still has {columns}", columns=", ".join(kept))
+        return [ClaimCheck(claim, _FAILED, found, TABLE)]
+    if handling == DROP:
+        found = "the column of households is left out"
+        return [ClaimCheck(claim, _NEEDS_SOURCE, found, TABLE)]
+    if len(names) != 1:
+        return [ClaimCheck(claim, _FAILED, "no released column names households", TABLE)]
+    fewest = published.fewest_values(claimed.quasi_identifiers, names[0], token)
+    status = _CONFIRMED if fewest >= claimed.k else _FAILED
+    found = msg("counted; the class with the fewest has {n:,}", n=fewest)
+    return [ClaimCheck(claim, status, found, TABLE)]
+
+
+def household_column(manifest: Mapping[str, object], roles: Mapping[str, Role]) -> str:
+    """The column of the source that names households; InputError where it is not one column."""
+    parameters = manifest.get("parameters")
+    handling = parameters.get("household_id", DROP) if isinstance(parameters, Mapping) else None
+    wanted = Role.PSEUDONYM if handling == PSEUDONYM else Role.CLUSTER
+    names = [name for name, role in roles.items() if role is wanted]
+    guarantee = manifest.get("guarantee")
+    given = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
+    if handling == PSEUDONYM and isinstance(given, Mapping):
+        groups = given.get("pseudonyms_of_groups", ())
+        names = [n for n in names if isinstance(groups, list | tuple) and n in groups]
+    if len(names) != 1:
+        raise InputError("verify.households", "The plan does not name one column of households.")
+    return names[0]
+
+
+def household_claim(claimed: Claimed) -> str:
+    """How the check on households is called."""
+    return msg("rows of at least {k:,} households in every class", k=claimed.k)
 
 
 def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[ClaimCheck]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from math import inf, isclose
 
 import numpy as np
@@ -234,9 +233,9 @@ class _Beforehand:
 
     def __init__(self, attacked: Attacked, internal: Mapping[str, CellTable], known: Known) -> None:
         self._attacked, self._internal, self._known = attacked, internal, known
+        self._whole: tuple[Attacked, Room] | None = None
 
-    @cached_property
-    def _whole(self) -> tuple[Attacked, Room]:
+    def _suppressed_whole(self) -> tuple[Attacked, Room]:
         """The tables with all cells suppressed but those that everyone knows to be empty."""
         tables = self._attacked.tables
         held = [self._internal[table.file].internal["frequency"] for table in tables]
@@ -254,6 +253,8 @@ class _Beforehand:
 
     def far(self, place: int, need: float, who: int, *, upward: bool) -> float:
         """How far an unknown can move at all when the one alone in ``who`` knows that cell."""
+        if self._whole is None:
+            self._whole = self._suppressed_whole()
         whole, room = self._whole
         there, other = (whole.unknown[self._attacked.number(each)] for each in (place, who))
         return room.far(there, need, upward=upward, fixed=[other])

@@ -25,6 +25,7 @@ OTHERS = frozenset(
         *("integral", "labels", "follows", "epsilon", "rho", "delta", "rows_per_person", "graph"),
         *("nodes", "exact_nodes", "exact_in_nodes", "exact_edges"),
         *("strict", "values", "local", "condition", "missing_as", "households"),
+        *("household_id", "population", "k_map", "delta_min", "delta_max"),
         *("view_size", "view_cells", "cover", "reconstruct", "top", "longest", "mine"),
         *("total", "rule", "protect", "base", "secondary", "cost", "singletons", "attacker"),
         *("range", "tell_apart"),

@@ -377,7 +377,8 @@ def assess(
     """
     k, table = statistics.k, counted.table
     classes = generalise(counted, statistics.levels)
-    kept = classes.sizes[classes.kept(k)]
+    kept = classes.kept_sizes(k)
+    kept = kept[kept > 0]
     found = (
         statistics.rows - int(kept.sum()),
         len(kept),
@@ -386,7 +387,7 @@ def assess(
     )
     if found != _numbers(statistics) or table.rows != statistics.rows:
         raise _disagreement(_numbers(statistics), found)
-    before, after = counted.leaf_rows, counted.leaf_rows_of(classes.kept_tuples(k))
+    before, after = counted.leaf_rows, counted.leaf_rows_of(classes.kept_rows(k))
     return Assessment(
         statistics=statistics,
         classes=classes,

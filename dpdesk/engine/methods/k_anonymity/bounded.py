@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
-from dpdesk.engine.methods.k_anonymity.bounds import Bounds, highest
+from dpdesk.engine.methods.k_anonymity.bounds import Bounds, highest, plain_bounds
 from dpdesk.engine.methods.k_anonymity.constrained import ConstrainedCounter, constrained_counter
 from dpdesk.engine.methods.k_anonymity.lattice import Ints, LatticeProblem, Node
 from dpdesk.engine.methods.k_anonymity.metrics import evaluate_node
@@ -152,6 +152,10 @@ class _Bounded:
         feasible = found.feasible(self._k, self._max_suppressed)
         values = np.where(feasible, found.objective(self._objective, self._k), np.inf)
         if self._constrained is not None:
+            if self._objective == "average-class-size":
+                # Fewer large classes may be smaller on average: the bound is not the value.
+                bounds = plain_bounds(found, self._objective, self._k, self._max_suppressed)
+                values = np.where(feasible, bounds, np.inf)
             return self._constrained_values(self._constrained, found, values)
         self._keep(found, values)
         return values

@@ -177,14 +177,21 @@ def plain_bounds(nodes: EvaluatedNodes, objective: str, k: int, max_suppressed: 
     ``nodes`` were counted at 1 and k. It is what the module calls G, and for the average class size
     the bound that is given there.
     """
+    asked, rows = nodes.problem.constraints, nodes.problem.rows
+    if asked is not None and asked.households is not None:
+        # Classes lose some of their rows: all that is known is that each has k.
+        if objective == "discernibility":
+            return np.full(nodes.node_count, float(rows * k))
+        if objective == "average-class-size":
+            return np.ones(nodes.node_count)
     if objective == "discernibility":
         whole: Floats = (nodes.sum_of_squares(k) + nodes.suppressed(k) * k).astype(np.float64)
         return whole
     if objective != "average-class-size":
         return nodes.objective(objective, 1)
-    rows, suppressed = nodes.problem.rows, nodes.suppressed(k)
+    suppressed = nodes.suppressed(k)
     kept = np.maximum(rows - suppressed, rows - max_suppressed)
-    if nodes.problem.constraints is not None:
+    if asked is not None:
         kept = np.full(len(suppressed), rows - max_suppressed)
     classes = nodes.classes(k) + suppressed // k
     found: Floats = kept / (np.maximum(classes, 1) * float(k))

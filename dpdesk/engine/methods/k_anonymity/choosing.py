@@ -107,22 +107,22 @@ def table_too_small(settings: Settings, rows: int, source: str) -> RefusedError 
 def requirements_not_met(settings: Settings, rows: int) -> RefusedError:
     """The refusal where no levels give k and all that is required of sensitive columns.
 
-    Or k, where missing values are counted as the plan asks.
+    Or k, where missing values and households are counted as the plan asks.
     """
-    allowed = settings.allowed(rows)
+    allowed, keys = settings.allowed(rows), settings.besides
     if not settings.required:
         return RefusedError(
             "k-anonymity.infeasible",
             msg(
-                'No levels were found that give k = {k:,} with `missing_as = "{how}"`; {allowed} '
-                "of {rows} may be suppressed.",
+                "No levels were found that give k = {k:,} with {keys}; {allowed} of {rows} may be "
+                "suppressed.",
                 k=settings.k,
-                how=settings.missing_as,
+                keys=listed([f"`{key}`" for key in keys.values()]),
                 allowed=rows_text(allowed),
                 rows=rows_text(rows),
             ),
             hint="Allow more suppressed rows, or choose a smaller k.",
-            details={"key": "missing_as", "k": settings.k, "allowed": allowed},
+            details={"key": next(iter(keys), "k"), "k": settings.k, "allowed": allowed},
         )
     names = listed(list(dict.fromkeys(each.attribute for each in settings.required)))
     return RefusedError(

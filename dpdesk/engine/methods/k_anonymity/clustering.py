@@ -43,6 +43,7 @@ from dpdesk.engine.recoded import row_keys
 MOST_CLUSTERED = 20_000
 _MOST_CANDIDATES, _MOST_VARIABLES = 4_000, 20_000
 _NODE_LIMIT = 2_000
+_JOINING = 20
 _MOST_ASKED, _MOST_JOINS, _MOST_TANGENTS = 4_000, 5_000_000, 12
 _MOST_LEVELS, _MOST_WORK = 500, 1_000_000_000
 _CLOSE = 1e-9
@@ -204,7 +205,8 @@ def best_at_levels(
         shown = _showing(scales, levels)
         of_tuple, first = _at_levels(shown, codes, asked)
         size = len(first)
-        work += size * (size if size <= MOST_CLUSTERED else _NODE_LIMIT)
+        more = 1 if asked is None else _JOINING  # classes that fail are joined one by one
+        work += more * size * (size if size <= MOST_CLUSTERED else _NODE_LIMIT)
         if best is not None and work > _MOST_WORK:
             least = min(least, bound)
             continue

@@ -76,7 +76,7 @@ class ConstrainedCounter:
         """
         found = np.zeros((len(nodes), FIELDS + 4 if below else FIELDS), np.int64)
         whole = self._raw
-        shared = self._constraints.missing is None and len(nodes) >= _FEWEST
+        shared = self._constraints.of_classes and len(nodes) >= _FEWEST
         if shared:
             whole = self._tables(tuple(nodes.min(axis=0).tolist()))
         order = np.lexsort(nodes.T[::-1])  # nodes that are near each other
@@ -103,16 +103,23 @@ class ConstrainedCounter:
         sizes, firsts, of_tuple = self._classes(table, levels)
         large = asked.large(of_tuple, sizes, k, levels)
         held = asked.held(of_tuple, large)
-        kept = asked.kept_of(held, sizes, large, self._allowed if below else None)
+        if asked.households is None:
+            most = self._allowed if below else None
+            left = np.where(asked.settled(held, of_tuple, sizes, large, levels, most), sizes, 0)
+        else:
+            left = asked.staying(of_tuple, sizes, k, levels).classes
         lost = np.zeros((len(sizes), 2), np.int64)
         costs = np.concatenate([self._costs(j, level) for j, level in enumerate(levels)])
         class_kernels.cell_costs(table.codes, firsts, costs, self._offsets, lost)
-        left = np.where(kept, sizes, 0)
         loss, log = (left @ lost).tolist()
-        found = problem.rows - int(left.sum()), int(kept.sum()), int(left @ left), loss, log
+        gone = problem.rows - int(left.sum())
+        found = gone, int((left > 0).sum()), int(left @ left), loss, log
         if not below:
             return found
-        cut, total = least_removed(asked, held, sizes, large, self._allowed)
+        if asked.households is None:
+            cut, total = least_removed(asked, held, sizes, large, self._allowed)
+        else:  # what leaves here leaves below as well
+            cut, total = sizes - left, gone
         weight, rows = sum(problem.each_weight), problem.rows
         whole = weight * problem.loss_unit, weight * int(problem.log_cost_of(rows))
         shorts = [np.maximum(whole[at] - lost[:, at], 0) for at in range(2)]

@@ -42,8 +42,9 @@ from dpdesk.engine.methods.k_anonymity.choosing import (
     requirements_not_met,
     table_too_small,
 )
+from dpdesk.engine.methods.k_anonymity.further_settings import released_roles
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
-from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
+from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee, stated_besides
 from dpdesk.engine.methods.k_anonymity.known_nodes import (
     KnownNodes,
     PooledNodes,
@@ -58,7 +59,12 @@ from dpdesk.engine.methods.k_anonymity.missing import counted_as
 from dpdesk.engine.methods.k_anonymity.notes import levels_note, node_notes
 from dpdesk.engine.methods.k_anonymity.required import stated
 from dpdesk.engine.methods.k_anonymity.risk import bin_edges, histogram, summarise_risk
-from dpdesk.engine.methods.k_anonymity.settings import GENETIC, INCOGNITO, OPTIMAL, Settings
+from dpdesk.engine.methods.k_anonymity.settings import (
+    GENETIC,
+    INCOGNITO,
+    OPTIMAL,
+    Settings,
+)
 from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes
 from dpdesk.engine.methods.k_anonymity.steps_chart import steps_chart
 from dpdesk.engine.methods.k_anonymity.telling import EVEN, hidden_at, notes_at
@@ -88,12 +94,11 @@ def size_detail(counted: CountedTable, k: int, place: int, found: Assessment | N
     said.append(_counted(table.counts[inside], "the original"))
     if found is not None:
         classes = found.classes
-        kept = _in_bin(classes.sizes, edges, place) & classes.kept(k)
+        sizes = classes.kept_sizes(k)
+        kept = _in_bin(sizes, edges, place) & (sizes > 0)
         names = classes.labels
-        parts.append(
-            _classes_part("Release", table.attributes, names, classes.codes, classes.sizes, kept)
-        )
-        said.append(_counted(classes.sizes[kept], "the release"))
+        parts.append(_classes_part("Release", table.attributes, names, classes.codes, sizes, kept))
+        said.append(_counted(sizes[kept], "the release"))
     question = msg("Which rows are in classes of {label} rows?", label=label)
     if label == "1":
         question = "Which rows are in classes of 1 row?"
@@ -155,7 +160,7 @@ def attribute_detail(data: CountedTable, found: Assessment, place: int) -> Detai
     utility = found.attributes[place]
     hierarchy, level = data.table.hierarchies[place], utility.level
     ancestors, names = hierarchy.ancestors(level), hierarchy.labels[level]
-    kept = data.leaf_rows_of(found.classes.kept_tuples(found.statistics.k))[place]
+    kept = data.leaf_rows_of(found.classes.kept_rows(found.statistics.k))[place]
     before, after = (
         np.bincount(ancestors, weights=rows, minlength=len(names)).astype(np.float64)
         for rows in (data.leaf_rows[place], kept)
@@ -265,9 +270,10 @@ def suppressed_detail(counted: CountedTable, found: Assessment, place: int) -> D
     table, group = counted.table, found.groups[place]
     column = table.attributes.index(group.attribute)
     leaf = table.hierarchies[column].leaf_codes[group.value]
-    gone = ~found.classes.kept_tuples(found.statistics.k) & (table.codes[:, column] == leaf)
+    lost = table.counts - found.classes.kept_rows(found.statistics.k)
+    gone = (lost > 0) & (table.codes[:, column] == leaf)
     labels = [hierarchy.leaves for hierarchy in table.hierarchies]
-    part = _classes_part("Suppressed", table.attributes, labels, table.codes, table.counts, gone)
+    part = _classes_part("Suppressed", table.attributes, labels, table.codes, lost, gone)
     shown = f"{group.attribute} = {group.value or '(empty)'}"
     return Detail(
         msg("Which rows with {shown} are suppressed?", shown=shown),
@@ -439,9 +445,11 @@ class KAnonymityExploration:
             ),
             figures=found.figures(),
             guarantee=k_guarantee(
-                *(settings.k, fewest, counted.suppressed, self._roles, self._linkages),
+                *(settings.k, fewest, counted.suppressed),
+                released_roles(self._roles, settings.handling),
+                self._linkages,
                 stated(settings.required, self._hierarchies),
-                semantics,
+                semantics | stated_besides(settings),
             ),
             notes=(
                 *node_notes(self._table.attributes, self._table.hierarchies, levels),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpdesk.engine.hierarchies.alignment import AlignedTable
 
 if TYPE_CHECKING:
-    from dpdesk.engine.methods.k_anonymity.requirements import Constraints
+    from dpdesk.engine.methods.k_anonymity.requirements import Constraints, Staying
 
 _WIDEST_KEY = 2**62
 _DENSE_KEYS = 2**18
@@ -43,11 +43,11 @@ class CountedTable:
     @cached_property
     def leaf_rows(self) -> tuple[NDArray[np.float64], ...]:
         """Rows of the table per leaf, for each attribute."""
-        return self.leaf_rows_of(np.ones(len(self.table.counts), dtype=np.bool_))
+        return self.leaf_rows_of(self.table.counts)
 
-    def leaf_rows_of(self, tuples: NDArray[np.bool_]) -> tuple[NDArray[np.float64], ...]:
-        """Rows of the marked tuples per leaf, for each attribute."""
-        weights = np.where(tuples, self.weights, 0.0)
+    def leaf_rows_of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], ...]:
+        """So many rows of each tuple, per leaf, for each attribute."""
+        weights = rows.astype(np.float64)
         return tuple(
             np.bincount(column, weights=weights, minlength=len(hierarchy.leaves)).astype(float)
             for column, hierarchy in zip(self.columns, self.table.hierarchies, strict=True)
@@ -79,15 +79,35 @@ class GeneralisedTable:
 
     def kept(self, k: int) -> NDArray[np.bool_]:
         """Which classes have at least ``k`` rows and pass what is required, shape (classes,)."""
+        found: NDArray[np.bool_] = self.kept_sizes(k) > 0
+        return found
+
+    def kept_sizes(self, k: int) -> NDArray[np.int64]:
+        """The rows of each class that stay at ``k``, shape (classes,)."""
         if self.constraints is None:
-            return self.sizes >= k
-        if k not in self._kept:
-            self._kept[k] = self.constraints.kept(self.of_tuple, self.sizes, k, self.levels)
-        return self._kept[k]
+            return np.where(self.sizes >= k, self.sizes, 0)
+        return self.staying(k).classes
+
+    def staying(self, k: int) -> Staying:
+        """What stays of a table that has constraints."""
+        if self.constraints is None:
+            raise TypeError("nothing is required besides k")
+        if k not in self._staying:
+            place = self.of_tuple, self.sizes, k, self.levels
+            self._staying[k] = self.constraints.staying(*place)
+        return self._staying[k]
 
     @cached_property
-    def _kept(self) -> dict[int, NDArray[np.bool_]]:
+    def _staying(self) -> dict[int, Staying]:
         return {}
+
+    def kept_rows(self, k: int) -> NDArray[np.int64]:
+        """The rows of each tuple of the table that stay, shape (tuples,)."""
+        if self.constraints is not None:
+            found = self.staying(k).tuples
+            if found is not None:
+                return found
+        return np.where(self.kept_tuples(k), self.table.counts, 0)
 
     def kept_tuples(self, k: int) -> NDArray[np.bool_]:
         """Which tuples of the table stand in a class that is kept, shape (tuples,)."""

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import counted, joined, listed, msg
+from dpdesk.core.parameters import exact_number, plain_number
+from dpdesk.core.plain import number_text
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.k_anonymity.pseudonym_words import (
@@ -15,6 +17,7 @@ from dpdesk.engine.methods.k_anonymity.pseudonym_words import (
     stated,
 )
 from dpdesk.engine.methods.k_anonymity.required import required_claim, required_limits
+from dpdesk.engine.methods.k_anonymity.settings import Settings
 
 MODEL = "k-anonymity"
 UNCHANGED_ROLES = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT, Role.CLUSTER)
@@ -33,6 +36,19 @@ SEARCH_LIMITS = (
 """What levels that a search chose, over all rows, tell of the rows."""
 
 _MOST_NAMES = 12
+
+
+def stated_besides(settings: Settings) -> dict[str, object]:
+    """How households count, and what a population asks, as a guarantee states it."""
+    found: dict[str, object] = {"households": "whole"} if settings.whole_households else {}
+    if settings.k_map:
+        found["k_map"] = settings.k_map
+    if settings.delta is not None:
+        low, high = settings.delta
+        found |= {"delta_min": plain_number(low), "delta_max": plain_number(high)}
+    return found
+
+
 _NO_LINKAGES: Mapping[str, Linkage] = {}
 _NO_SEMANTICS: Mapping[str, object] = {}
 
@@ -63,7 +79,7 @@ def k_guarantee(
 
     ``semantics`` says how missing values were counted, where not as a category: ``missing_as``, and
     under ``any`` the released labels that mean a missing value as ``missing``; ``smallest_class``
-    is then the fewest rows that a row matches.
+    is then the fewest rows that a row matches. And that whole households count, as ``households``.
 
     ValueError when ``smallest_class`` is below ``k``: no text is made for a broken promise.
     """
@@ -82,6 +98,8 @@ def k_guarantee(
                 _claim(k, smallest_class, quasi, _named(roles, *UNCHANGED_ROLES), semantics)
                 + persons_claim(k, linkages),
                 *([_NONE_MISSING] if semantics.get("missing_as") == "none" else []),
+                *_household_claim(k, semantics),
+                *_population_claim(semantics),
                 *map(required_claim, required),
             ],
             " ",
@@ -90,7 +108,9 @@ def k_guarantee(
         does_not_cover=limits(k, linkages)
         + _limits(k, roles, rows_suppressed, _diverse(required))
         + required_limits(required)
-        + _missing_limits(k, semantics),
+        + _missing_limits(k, semantics)
+        + _household_limits(roles, linkages, semantics)
+        + _population_limits(semantics),
     )
 
 
@@ -111,6 +131,80 @@ def _missing_limits(k: int, semantics: Mapping[str, object]) -> tuple[str, ...]:
             "anything; fewer than {k:,} rows may then be left.",
             k=k,
         ),
+    )
+
+
+def _household_claim(k: int, semantics: Mapping[str, object]) -> list[str]:
+    """That k counts households, and that these leave whole."""
+    if semantics.get("households") != "whole":
+        return []
+    return [
+        msg(
+            "Every such combination covers rows of at least {k:,} households, and a household is "
+            "released with all its rows or not at all.",
+            k=k,
+        )
+    ]
+
+
+def _population_claim(semantics: Mapping[str, object]) -> list[str]:
+    """What a released combination matches in the population."""
+    found = []
+    if isinstance(k_map := semantics.get("k_map"), int):
+        found.append(
+            msg(
+                "Every such combination matches at least {k_map:,} rows of the file of the "
+                "population that the agency used.",
+                k_map=k_map,
+            )
+        )
+    if "delta_max" in semantics:
+        found.append(
+            msg(
+                "Of the rows of that population with a combination, a share from {low} to {high} "
+                "is released.",
+                low=_share(semantics["delta_min"]),
+                high=_share(semantics["delta_max"]),
+            )
+        )
+    return found
+
+
+def _share(value: object) -> str:
+    number = exact_number(value)
+    return str(value) if number is None else number_text(number)
+
+
+def _population_limits(semantics: Mapping[str, object]) -> tuple[str, ...]:
+    """What is not covered where a population counts."""
+    if "k_map" not in semantics and "delta_max" not in semantics:
+        return ()
+    return (
+        "Another population: who is in the file of the population was not checked; where persons "
+        "are missing from it, where it is of another day, or where others know who of them took "
+        "part, the numbers of matches in it say less.",
+    )
+
+
+def _household_limits(
+    roles: Mapping[str, Role], linkages: Mapping[str, Linkage], semantics: Mapping[str, object]
+) -> tuple[str, ...]:
+    """What is not covered where households count."""
+    if semantics.get("households") != "whole":
+        return ()
+    joined_by = _named(roles, Role.CLUSTER) or [n for n, each in linkages.items() if each.groups]
+    chance = (
+        "Households of different size: a combination covers rows of several households, but not "
+        "equally many of each, so that a household with many of its rows is matched more often "
+        "than once in k."
+    )
+    if joined_by:
+        return (chance,)
+    return (
+        chance,
+        "Rows of a household: they are not marked, but where the released columns fit together "
+        "(an address, a couple's year of marriage) someone may join them, and know more of a "
+        "household than of each person in it.",
     )
 
 

@@ -104,7 +104,7 @@ class LatticeProblem:
         each pass as one. Else what is required besides must be monotone itself.
         """
         asked = self.constraints
-        return asked is None or not max_suppressed or all(each.monotone for each in asked.required)
+        return asked is None or not max_suppressed or asked.monotone
 
     @cached_property
     def rows(self) -> int:
@@ -256,9 +256,11 @@ class LatticeProblem:
         """``canonical_levels[j][l]``: the lowest level that splits the leaves exactly as ``l``.
 
         Nodes that agree on canonical levels have the same classes. Where missing cells are no
-        category, what counts as missing differs by level, and each level is its own.
+        category, what counts as missing differs by level, and each level is its own; so do the
+        values that only a population has.
         """
-        if self.constraints is not None and self.constraints.missing is not None:
+        asked = self.constraints
+        if asked is not None and (asked.missing is not None or asked.population is not None):
             return tuple(tuple(range(height + 1)) for height in self.heights)
         return tuple(
             tuple(
@@ -284,11 +286,12 @@ def generalised_classes(
 def kept_classes(
     problem: LatticeProblem, levels: Sequence[int], k: int
 ) -> tuple[NDArray[np.int32], Ints, NDArray[np.bool_]]:
-    """The codes and rows of the classes of a node, and which of them stay at ``k``."""
+    """The codes of the classes of a node, the rows of those that stay at ``k``, and which do."""
     codes, sizes, of_tuple = numbered_classes(problem, levels)
     if problem.constraints is None:
         return codes, sizes, sizes >= k
-    return codes, sizes, problem.constraints.kept(of_tuple, sizes, k, levels)
+    left = problem.constraints.staying(of_tuple, sizes, k, levels).classes
+    return codes, left, left > 0
 
 
 def numbered_classes(

@@ -14,12 +14,14 @@ from dpdesk.core.jobs import (
     Behind,
     CancelToken,
     Event,
+    Note,
     Report,
     StepProgress,
     StepStarted,
     silent,
 )
 from dpdesk.core.manifest import Manifest
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
@@ -32,6 +34,11 @@ from dpdesk.engine.method import (
     MethodInput,
     Outcome,
     RowsMethod,
+)
+from dpdesk.engine.methods.k_anonymity.further_settings import (
+    WHOLE,
+    household_column,
+    released_roles,
 )
 from dpdesk.engine.methods.k_anonymity.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.methods.k_anonymity.settings import (
@@ -57,6 +64,7 @@ if TYPE_CHECKING:
     from dpdesk.engine.methods.k_anonymity.assessment import Assessment
     from dpdesk.engine.methods.k_anonymity.known_nodes import PooledNodes, WalkedNodes
     from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
+    from dpdesk.engine.methods.k_anonymity.population import PopulationRows
     from dpdesk.engine.methods.k_anonymity.search import SearchResult
     from dpdesk.engine.methods.k_anonymity.statistics import LatticeStatistics
 
@@ -121,9 +129,9 @@ class KAnonymity(RowsMethod):
     }
     live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
     explored_for: ClassVar[tuple[str, ...]] = (
-        *("importance", "min_level", "max_level", "require", "missing_as"),
+        *("importance", "min_level", "max_level", "require", "missing_as", "households"),
+        *("population", "k_map", "delta_min", "delta_max", "max_suppression_of"),
     )
-    later: ClassVar[tuple[str, ...]] = ("population",)
     pseudonyms: ClassVar[str] = ""
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
@@ -246,15 +254,32 @@ class KAnonymity(RowsMethod):
             *(manifest.as_json(), published, source, roles, given.hierarchies, k_guarantee, token),
             remakes(given.made),
             given.claimed,
+            given.population,
         )
+        return in_words(checks, manifest.as_json())
+
+    def verify_with_population(
+        self, manifest: Manifest, published: PublishedTable, given: MethodInput, token: CancelToken
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`RowsMethod.verify_with_population`."""
+        from dpdesk.engine.hierarchies.remaking import remakes
+        from dpdesk.verifiers.anonymity.source_verification import verify_against_population
+        from dpdesk.verifiers.claim_words import in_words
+
+        public = self.verify(manifest, published, token)
+        place = given.source, given.roles, given.hierarchies, remakes(given.made), given.population
+        checks = verify_against_population(manifest.as_json(), published, public, place)
         return in_words(checks, manifest.as_json())
 
     def claimed_recoding(
         self, manifest: Manifest, given: MethodInput, token: CancelToken
     ) -> AnyRecoding | None:
         """See :meth:`RowsMethod.claimed_recoding`."""
+        from dpdesk.engine.hierarchies.remaking import remakes
+        from dpdesk.verifiers.anonymity.population import POPULATION, asked_of, matching
         from dpdesk.verifiers.anonymity.remaking import claimed_recoding
         from dpdesk.verifiers.anonymity.requirements import required_of
+        from dpdesk.verifiers.anonymity.verification import household_column
 
         node = manifest.result.get("node")
         if node is None:
@@ -265,9 +290,21 @@ class KAnonymity(RowsMethod):
             return None
         levels = {name: node[name] for name in given.with_role(Role.QUASI_IDENTIFIER)}
         required = required_of(manifest.guarantee.parameters.get("require"))
-        place = given.source, given.roles, given.hierarchies, token
-        missing_as = str(manifest.guarantee.parameters.get("missing_as", CATEGORY))
-        return claimed_recoding(k, required, levels, *place, missing_as)
+        stated = manifest.guarantee.parameters
+        missing_as = str(stated.get("missing_as", CATEGORY))
+        houses = ""
+        if stated.get("households") == WHOLE:
+            houses = household_column(manifest.as_json(), given.roles)
+        settings = Settings.from_parameters(given.parameters)
+        released = released_roles(given.roles, settings.handling)
+        place = given.source, released, given.hierarchies, token
+        matches = None
+        if asked := asked_of({k: stated[k] for k in POPULATION if k in stated}):
+            if given.population is None:
+                return None
+            trees = given.hierarchies, tuple(levels.values()), remakes(given.made)
+            matches = asked, matching(given.population, tuple(levels), *trees)
+        return claimed_recoding(k, required, levels, *place, missing_as, houses, matches)
 
     def evidence_fault(
         self,
@@ -303,7 +340,7 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
     if settings.required:
         from dpdesk.engine.methods.k_anonymity.requirements import constrained_table
 
-        _, table, constraints = constrained_table(given, settings.required, token)
+        counted, table, constraints = constrained_table(given, settings.required, token)
     else:
         counted = given.source.frequency_table(given.with_role(Role.QUASI_IDENTIFIER), token)
         token.check()
@@ -315,6 +352,23 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
         asked = Constraints((), {}) if constraints is None else constraints
         cells = MissingCells.of(table, settings.missing_as, given.where)
         constraints = replace(asked, missing=cells)
+    if settings.whole_households:
+        from dpdesk.engine.methods.k_anonymity.households import households_of
+        from dpdesk.engine.methods.k_anonymity.requirements import Constraints
+
+        houses = households_of(given, settings.household_id, counted, token)
+        constraints = replace(constraints or Constraints((), {}), households=houses)
+    if settings.population:
+        from dpdesk.engine.methods.k_anonymity.requirements import Constraints
+
+        rows = _population_rows(given, settings, table)
+        constraints = replace(constraints or Constraints((), {}), population=rows)
+    if settings.suppression_of:
+        from dpdesk.engine.methods.k_anonymity.households import group_limits
+        from dpdesk.engine.methods.k_anonymity.requirements import Constraints
+
+        limits = group_limits(given, settings.suppression_of, counted, token)
+        constraints = replace(constraints or Constraints((), {}), limits=limits)
     lattice = LatticeProblem.from_aligned(table, constraints)
     names = table.attributes
     if settings.levels is not None:
@@ -325,6 +379,21 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
         bounds=bounds_of(settings, names, lattice.heights, given.where),
     )
     return _Problem(settings, table, lattice, given.where)
+
+
+def _population_rows(given: MethodInput, settings: Settings, table: AlignedTable) -> PopulationRows:
+    from dpdesk.engine.hierarchies.remaking import remakes
+    from dpdesk.engine.methods.k_anonymity.population import PopulationRows
+
+    if given.population is None:
+        raise RefusedError(
+            "k-anonymity.population",
+            msg("{where}: the population file was not read.", where=given.where),
+            details={"key": "population"},
+        )
+    asked = settings.k_map, settings.delta
+    place = given.population, given.hierarchies, remakes(given.made)
+    return PopulationRows.of(table, *place, asked)
 
 
 def _search(
@@ -400,7 +469,7 @@ def _search_large(problem: _Problem, token: CancelToken, report: Report) -> Sear
     settings, lattice, allowed = problem.settings, problem.lattice, problem.allowed
     if settings.algorithm != OPTIMAL:
         return _other_search(problem, token, report)
-    if settings.missing_as == ANY:
+    if _not_bounded(problem):
         from dpdesk.engine.methods.k_anonymity.missing import every_node
 
         return every_node(lattice, settings.objective, settings.k, allowed, token, report)
@@ -409,6 +478,15 @@ def _search_large(problem: _Problem, token: CancelToken, report: Report) -> Sear
     if note is not None:
         report(note)
     return found
+
+
+def _not_bounded(problem: _Problem) -> bool:
+    """Whether k alone says nothing of what a node is worth, so that all nodes are counted."""
+    from dpdesk.engine.methods.k_anonymity.households import COST_BY_CLASS
+
+    settings = problem.settings
+    by_class = settings.whole_households and settings.objective in COST_BY_CLASS
+    return settings.missing_as == ANY or by_class
 
 
 def _notes_only(report: Report) -> Report:
@@ -447,7 +525,8 @@ def _outcome(
     from dpdesk.engine.hierarchies.remaking import remakes
     from dpdesk.engine.methods.k_anonymity.assessment import assess
     from dpdesk.engine.methods.k_anonymity.grouping import CountedTable
-    from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
+    from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee, stated_besides
+    from dpdesk.engine.methods.k_anonymity.households import household_figures
     from dpdesk.engine.methods.k_anonymity.missing import counted_as
     from dpdesk.engine.methods.k_anonymity.notes import levels_note
     from dpdesk.engine.methods.k_anonymity.required import stated
@@ -457,15 +536,17 @@ def _outcome(
     counted = CountedTable(problem.table, problem.lattice.constraints)
     judged = assess(counted, found.statistics, remakes(given.made))
     token.check()
-    recoding = _recoding(given, judged)
+    recoding = _recoding(given, problem, judged)
     fewest, semantics = counted_as(judged.classes, problem.settings.k)
+    semantics |= stated_besides(problem.settings)
+    houses = _measured(problem, judged)
     return Outcome(
         recoding=recoding,
         guarantee=k_guarantee(
             problem.settings.k,
             fewest,
             recoding.rows_suppressed,
-            given.roles,
+            released_roles(given.roles, problem.settings.handling),
             given.linkages,
             stated(problem.settings.required, given.hierarchies),
             semantics,
@@ -480,14 +561,42 @@ def _outcome(
             "rows_suppressed_allowed": problem.allowed,
             "entropy": judged.metrics["entropy"],
             **({} if found.bound is None else {"lower_bound": found.bound}),
+            **_recorded_population(given),
         },
         risk=judged.risk_json(problem.table.attributes)
-        | {"levels_tell": list(judged.released.telling)},
+        | {"levels_tell": list(judged.released.telling)}
+        | ({"households": houses} if houses else {}),
         utility=judged.utility_json(),
         charts=LaterCharts(lambda: _charts(problem, judged, found, walk)),
-        figures=judged.figures(),
-        notes=levels_note(judged.released.telling),
+        figures=(*judged.figures(), *(household_figures(houses) if houses else ())),
+        notes=(*levels_note(judged.released.telling), *_absent(given, problem)),
     )
+
+
+def _recorded_population(given: MethodInput) -> dict[str, object]:
+    """Which file the population was, for the evidence."""
+    if given.population is None:
+        return {}
+    known = given.population
+    return {"population": {"name": known.name, "sha256": known.sha256, "rows": known.table.rows}}
+
+
+def _absent(given: MethodInput, problem: _Problem) -> tuple[Note, ...]:
+    """A note on rows that the population lacks; InputError where it must have them."""
+    from dpdesk.engine.methods.k_anonymity.population import absent_rows
+
+    asked = problem.lattice.constraints
+    if asked is None or asked.population is None or given.population is None:
+        return ()
+    return absent_rows(asked.population, given.population.name, given.source.name)
+
+
+def _measured(problem: _Problem, judged: Assessment) -> dict[str, object]:
+    """What the column of households gives away; empty where none is asked for."""
+    asked = problem.lattice.constraints
+    if asked is None or asked.households is None:
+        return {}
+    return asked.households.measured(judged.classes, problem.settings.k)
 
 
 def _infeasible(problem: _Problem, found: SearchResult) -> RefusedError:
@@ -501,7 +610,7 @@ def _infeasible(problem: _Problem, found: SearchResult) -> RefusedError:
     return Shortfall.of(problem.settings, problem.table.attributes, levels, sizes).error()
 
 
-def _recoding(given: MethodInput, judged: Assessment) -> Recoding:
+def _recoding(given: MethodInput, problem: _Problem, judged: Assessment) -> Recoding:
     """The released value of every raw value, and the generalised tuples to leave out."""
     import numpy as np
 
@@ -516,14 +625,22 @@ def _recoding(given: MethodInput, judged: Assessment) -> Recoding:
             hierarchy.leaves[code]: labels[ancestors[code]] for code in occurring.tolist()
         }
     small = ~classes.kept(judged.statistics.k)
+    settings, asked = problem.settings, problem.lattice.constraints
+    left_out: tuple[str, tuple[str, ...]] = ("", ())
+    if asked is not None and asked.households is not None:
+        alive = classes.staying(judged.statistics.k).households
+        column = household_column(given.roles, given.linkages, settings.household_id, problem.where)
+        left_out = column, asked.households.left_out(alive)
+    released = released_roles(given.roles, settings.handling)
     return Recoding(
         attributes=table.attributes,
         mapping=mapping,
         labels=classes.labels,
         suppressed=classes.codes[small],
-        dropped_columns=given.with_role(Role.IDENTIFIER),
+        dropped_columns=tuple(n for n, role in released.items() if role is Role.IDENTIFIER),
         rows_out=judged.after.rows,
         rows_suppressed=judged.before.rows - judged.after.rows,
+        left_out=left_out,
     )
 
 

@@ -197,9 +197,9 @@ def every_node(
     token: CancelToken,
     report: Report,
 ) -> SearchResult:
-    """The optimum where missing values match anything: all nodes, from the top down.
+    """The optimum where nothing bounds what a node is worth: all nodes, from the top down.
 
-    What lies below an infeasible node is infeasible (see the module) and is not counted. Raises
+    What lies below an infeasible node is not counted where feasibility is monotone. Raises
     RefusedError ``k-anonymity.too-many-levels`` for a lattice that is too large, Cancelled.
     """
     from dpdesk.engine.methods.k_anonymity.constrained import constrained_counter
@@ -221,6 +221,8 @@ def every_node(
         done += len(layer)
         report(StepProgress(STEP, int((steps >= height).sum()), problem.node_count, "nodes"))
         failed = (answers[layer, 0, 0] > allowed) | (answers[layer, 0, 1] == 0)
+        if not problem.monotone(allowed):
+            continue
         low = (steps == height) & inside & hopeless.reshape(-1)
         for node in (*layer[failed].tolist(), *np.flatnonzero(low).tolist()):
             for place, level in enumerate(levels[node].tolist()):
@@ -238,11 +240,10 @@ def _too_many(problem: LatticeProblem) -> RefusedError:
     return RefusedError(
         "k-anonymity.too-many-levels",
         msg(
-            'With `missing_as = "any"` every combination of levels is counted, and there are '
-            "{nodes:,}, expected at most {most:,}.",
+            "What this plan asks of classes takes a count of every combination of levels, and "
+            "there are {nodes:,}, expected at most {most:,}.",
             nodes=problem.node_count,
             most=MAX_WALK_NODES,
         ),
-        hint="Take fewer quasi-identifiers, or count missing values as a category.",
-        details={"key": "missing_as"},
+        hint="Take fewer quasi-identifiers, hierarchies with fewer levels, or the objective loss.",
     )

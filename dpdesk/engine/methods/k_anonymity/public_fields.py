@@ -35,9 +35,10 @@ ROLES: tuple[PublicField, ...] = fields_of(
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *settings(
         *("k", "max_suppression", "model", "algorithm", "objective", "prefer", "strict", "values"),
-        *("local", "condition", "missing_as", "households"),
+        *("local", "condition", "missing_as", "households", "household_id"),
+        *("k_map", "delta_min", "delta_max"),
         "levels.*",
-        *("importance.*", "min_level.*", "max_level.*", "require[].*"),
+        *("importance.*", "min_level.*", "max_level.*", "max_suppression_of.*", "require[].*"),
     ),
     PublicField(
         "guarantee.parameters.require[].*",
@@ -53,6 +54,18 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         "guarantee.parameters.missing.*[]",
         Tells.NOTHING,
         "Which values of the released rows are missing ones.",
+    ),
+    PublicField(
+        "guarantee.parameters.households",
+        Tells.NOTHING,
+        "Whether whole households are suppressed together, and k counts them, as the plan says.",
+    ),
+    *fields_of(
+        Tells.NOTHING,
+        "What the plan asks of the population file; no number of its rows, and not its name.",
+        "guarantee.parameters.k_map",
+        "guarantee.parameters.delta_min",
+        "guarantee.parameters.delta_max",
     ),
     PublicField("guarantee.parameters.k", Tells.NOTHING, "The k of the plan."),
     *ROLES,

@@ -56,7 +56,9 @@ from dpdesk.engine.methods.k_anonymity.required import CLOSENESS, DIVERSITY, LIK
 from dpdesk.engine.methods.k_anonymity.settings import ANY
 
 if TYPE_CHECKING:
+    from dpdesk.engine.methods.k_anonymity.households import Households
     from dpdesk.engine.methods.k_anonymity.missing import MissingCells
+    from dpdesk.engine.methods.k_anonymity.population import PopulationRows
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -411,18 +413,82 @@ def least_removed(
 
 
 @dataclass(frozen=True, eq=False)
+class Staying:
+    """Rows of each class that stay, and of each tuple where a class may keep a part of its rows.
+
+    Then also which households stay, and how many there are in each class.
+    """
+
+    classes: Ints
+    tuples: Ints | None = None
+    households: Bools | None = None
+    counted: Ints | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class GroupLimit:
+    """The most rows that may be suppressed of each value of a column.
+
+    Entries are the rows of a value in a tuple; ``counts`` are those of each tuple. What no value
+    loses, none loses further up the lattice, where what stays is monotone.
+    """
+
+    counts: Ints = field(repr=False)
+    tuples: Ints = field(repr=False)
+    values: Ints = field(repr=False)
+    rows: Ints = field(repr=False)
+    most: Ints = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, counts: Ints, tuples: Ints, values: Ints, rows: Ints, share: Fraction
+    ) -> GroupLimit:
+        """At most floor(share · rows) of each value, exactly."""
+        whole = np.bincount(values, rows).astype(np.int64).tolist()
+        most = np.array([int(share * each) for each in whole], np.int64)
+        return cls(counts, tuples, values, rows, most)
+
+    def holds(self, left: Ints) -> bool:
+        """Whether no value loses more where so many rows of each tuple stay.
+
+        A tuple with one entry may keep a part of its rows, one with several all or none.
+        """
+        stay = left[self.tuples]
+        part = np.where(self.rows == self.counts[self.tuples], stay, self.rows)
+        gone = self.rows - np.where(stay > 0, part, 0)
+        lost = np.bincount(self.values, gone, len(self.most))
+        return bool((lost <= self.most).all())
+
+
+@dataclass(frozen=True, eq=False)
 class Constraints:
     """All that the classes of a frequency table must pass besides k.
 
     ``against`` are rows of each value that classes are measured against where these are not the
     rows still kept. ``missing`` are the missing cells where they are no category
-    of their own.
+    of their own, ``households`` those that are suppressed whole, and that k counts,
+    ``population`` rows that classes match, ``limits`` how many rows of a value may leave.
     """
 
     required: tuple[Requirement, ...]
     counts: Mapping[str, SensitiveCounts]
     against: Mapping[str, Ints] | None = None
     missing: MissingCells | None = None
+    households: Households | None = None
+    population: PopulationRows | None = None
+    limits: tuple[GroupLimit, ...] = ()
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether classes say all that is asked of them, whatever tuples they were made of."""
+        apart = self.missing, self.households, self.population
+        return not self.limits and all(each is None for each in apart)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether no fewer rows stay further up the lattice, with suppression too."""
+        present = self.population is not None and self.population.delta is not None
+        return not present and all(each.monotone for each in self.required)
 
     @property
     def whole(self) -> Mapping[str, Ints]:
@@ -494,14 +560,38 @@ class Constraints:
         kept (at first all), the rest is measured again, until none fails.
         """
         large = self.large(of_tuple, sizes, k, levels)
-        return self.kept_of(self.held(of_tuple, large), sizes, large)
+        return self.settled(self.held(of_tuple, large), of_tuple, sizes, large, levels)
+
+    def settled(
+        self,
+        found: Mapping[str, ClassCounts],
+        of_tuple: Ints,
+        sizes: Ints,
+        large: Bools,
+        levels: Sequence[int],
+        most: int | None = None,
+    ) -> Bools:
+        """As :meth:`kept`, from what :meth:`large` and :meth:`held` gave, see :meth:`kept_of`.
+
+        None where what is asked of the table as a whole fails.
+        """
+        present = large
+        if self.population is not None:
+            present = large & self.population.present(of_tuple, sizes, levels)
+        kept = self.kept_of(found, sizes, present, most)
+        good = self.population is None or self.population.allows(kept)
+        for limit in self.limits:
+            good = good and limit.holds(np.where(kept[of_tuple], limit.counts, 0))
+        return kept if good else np.zeros(len(kept), np.bool_)
 
     def large(self, of_tuple: Ints, sizes: Ints, k: int, levels: Sequence[int]) -> Bools:
-        """Which classes k alone would keep, missing cells counted as asked."""
-        if self.missing is None:
-            found: Bools = sizes >= k
-            return found
-        return self.missing.kept(of_tuple, sizes, k, levels)
+        """Which classes k alone would keep, missing cells counted as asked, and k-map."""
+        found: Bools = sizes >= k
+        if self.missing is not None:
+            found = self.missing.kept(of_tuple, sizes, k, levels)
+        if self.population is not None:
+            found = found & self.population.mapped(of_tuple, len(sizes), levels)
+        return found
 
     def held(self, of_tuple: Ints, large: Bools) -> dict[str, ClassCounts]:
         """Rows of each sensitive value in the ``large`` classes."""
@@ -510,8 +600,9 @@ class Constraints:
     def kept_of(
         self, found: Mapping[str, ClassCounts], sizes: Ints, large: Bools, most: int | None = None
     ) -> Bools:
-        """As :meth:`kept`, from what :meth:`held` gave; it may end once more than ``most`` rows are
-        gone, for no class comes back.
+        """Which of the ``large`` classes pass what is required, from what :meth:`held` gave.
+
+        It may end once more than ``most`` rows are gone, for no class comes back.
         """
         kept = large
         whole, measured, asked = self.whole, int(sizes.sum()), self.required
@@ -528,3 +619,18 @@ class Constraints:
             measured = rows
             whole = {name: each.whole(kept) for name, each in found.items()}
         return kept
+
+    def staying(self, of_tuple: Ints, sizes: Ints, k: int, levels: Sequence[int]) -> Staying:
+        """What stays of each class: see :meth:`kept`, and where whole households leave."""
+        if self.households is None:
+            return Staying(np.where(self.kept(of_tuple, sizes, k, levels), sizes, 0))
+        mapped = None
+        if self.population is not None:
+            mapped = self.population.mapped(of_tuple, len(sizes), levels)
+        alive, counted = self.households.staying(of_tuple, len(sizes), k, mapped)
+        rows = self.households.rows_of(alive, counted, of_tuple)
+        if not all(limit.holds(rows) for limit in self.limits):
+            rows, alive = np.zeros_like(rows), np.zeros_like(alive)
+            counted = np.zeros_like(counted)
+        left = np.bincount(of_tuple, rows, len(sizes)).astype(np.int64)
+        return Staying(left, rows, alive, counted)

@@ -9,7 +9,11 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import FlagParameter, NumberTableParameter, numbers_of
+from dpdesk.core.list_parameters import (
+    FlagParameter,
+    NumberTableParameter,
+    numbers_of,
+)
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
@@ -23,8 +27,21 @@ from dpdesk.core.parameters import (
     ShareParameter,
 )
 from dpdesk.core.plain import number_text
-from dpdesk.core.planned_choice import PlannedChoiceParameter
 from dpdesk.core.schema import Role
+from dpdesk.engine.methods.k_anonymity.further_settings import (
+    DROP,
+    FURTHER_PARAMETERS,
+    IGNORE,
+    WHOLE,
+    apart,
+    bad_table,
+    check_households,
+    check_limits,
+    check_population,
+    delta_of,
+    k_map_of,
+    listed_names,
+)
 from dpdesk.engine.methods.k_anonymity.required import (
     Requirement,
     RequireParameter,
@@ -44,12 +61,19 @@ ALONE = (
     "missing_as",
     "households",
     "population",
+    "k_map",
+    "delta_min",
+    "delta_max",
+    "max_suppression_of",
 )
 """Settings that apply to releases with one level for each column only."""
+BY_CLASS = (
+    *("households", "population", "k_map", "delta_min", "delta_max"),
+    "max_suppression_of",
+)
+"""Those of them that ask something of classes, at whatever levels."""
 CATEGORY, ANY, NONE = "category", "any", "none"
 """What a missing value counts as."""
-IGNORE, WHOLE = "ignore", "whole"
-"""How households are treated."""
 _MOST_IMPORTANT = 1_000
 OBJECTIVES = ("loss", "discernibility", "average-class-size", "precision", "entropy")
 
@@ -317,17 +341,6 @@ _MISSING_AS = ChoiceParameter(
     ),
     default=CATEGORY,
 )
-_HOUSEHOLDS = PlannedChoiceParameter(
-    key="households",
-    label="Households",
-    help="Whether rows that share a household, by the column with the role cluster, are treated "
-    "together.",
-    applies=Condition("model", ("AG_TS", "AG")),
-    choices=(Choice(IGNORE, "Each row by itself", "k counts rows, whatever their household."),),
-    default=IGNORE,
-    not_yet=(WHOLE,),
-)
-
 PARAMETERS: tuple[Parameter, ...] = (
     _K,
     _MAX_SUPPRESSION,
@@ -345,7 +358,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _MAX_LEVEL,
     _REQUIRE,
     _MISSING_AS,
-    _HOUSEHOLDS,
+    *FURTHER_PARAMETERS,
 )
 
 
@@ -369,6 +382,35 @@ class Settings:
     least: Mapping[str, int] = field(default_factory=dict)
     most: Mapping[str, int] = field(default_factory=dict)
     missing_as: str = CATEGORY
+    whole_households: bool = False
+    household_id: str = DROP
+    population: str = ""
+    k_map: int = 0
+    delta: tuple[Fraction, Fraction] | None = None
+    suppression_of: Mapping[str, Fraction] = field(default_factory=dict)
+
+    @property
+    def handling(self) -> str:
+        """What becomes of the column of households; empty where none is asked for."""
+        return self.household_id if self.whole_households else ""
+
+    @property
+    def besides(self) -> dict[str, str]:
+        """What classes must be like besides having k rows, as a plan writes it, by key."""
+        found = {}
+        if self.missing_as != CATEGORY:
+            found["missing_as"] = f'missing_as = "{self.missing_as}"'
+        if self.whole_households:
+            found["households"] = f'households = "{WHOLE}"'
+        if self.suppression_of:
+            shares = [f"{name} = {number_text(n)}" for name, n in self.suppression_of.items()]
+            found["max_suppression_of"] = f"max_suppression_of = {{ {', '.join(shares)} }}"
+        if self.k_map:
+            found["k_map"] = f"k_map = {self.k_map}"
+        if self.delta is not None:
+            low, high = map(number_text, self.delta)
+            found["delta_max"] = f"delta_min = {low}, delta_max = {high}"
+        return found
 
     @property
     def celled(self) -> bool:
@@ -410,6 +452,12 @@ class Settings:
             least={n: int(v) for n, v in numbers_of(parameters.get("min_level")).items()},
             most={n: int(v) for n, v in numbers_of(parameters.get("max_level")).items()},
             missing_as=str(parameters.get("missing_as", CATEGORY)),
+            whole_households=parameters.get("households") == WHOLE,
+            household_id=str(parameters.get("household_id") or DROP),
+            population=str(parameters.get("population") or ""),
+            k_map=k_map_of(parameters, int(k)),
+            delta=delta_of(parameters),
+            suppression_of=numbers_of(parameters.get("max_suppression_of")),
         )
 
     def allowed(self, rows: int) -> int:
@@ -443,6 +491,9 @@ def check_settings(
     _check_celled(settings, parameters, where)
     _check_tables(settings, quasi, where)
     _check_missing(settings, roles, where)
+    check_households(settings, roles, where)
+    check_population(settings, parameters, where)
+    check_limits(settings, columns, quasi, where)
     levels = settings.levels
     if levels is None:
         return
@@ -455,7 +506,7 @@ def check_settings(
                     "each of {listed}.",
                     where=where,
                     name=name,
-                    listed=_listed(quasi),
+                    listed=listed_names(quasi),
                 ),
                 details={"key": "levels", "attribute": name},
             )
@@ -475,10 +526,10 @@ def check_settings(
         found = msg("at level {level}", level=level)
         if level < least:
             expected = msg("at least {least}, its `min_level`", least=least)
-            raise _bad_table(where, "levels", name, found, expected)
+            raise bad_table(where, "levels", name, found, expected)
         if most is not None and level > most:
             expected = msg("at most {most}, its `max_level`", most=most)
-            raise _bad_table(where, "levels", name, found, expected)
+            raise bad_table(where, "levels", name, found, expected)
 
 
 def _check_tables(settings: Settings, quasi: Sequence[str], where: str) -> None:
@@ -491,39 +542,24 @@ def _check_tables(settings: Settings, quasi: Sequence[str], where: str) -> None:
     for key, table in tables.items():
         for name in table:
             if name not in quasi:
-                raise _bad_table(
+                raise bad_table(
                     where,
                     key,
                     name,
                     "not a quasi-identifier",
-                    msg("one of {listed}", listed=_listed(quasi)),
+                    msg("one of {listed}", listed=listed_names(quasi)),
                 )
     for name, weight in settings.importance.items():
         if weight > _MOST_IMPORTANT or weight.denominator > _MOST_IMPORTANT:
-            raise _bad_table(
+            raise bad_table(
                 where, "importance", name, number_text(weight), "at most 1,000, with three decimals"
             )
     if quasi and all(settings.importance.get(name, Fraction(1)) == 0 for name in quasi):
-        raise _bad_table(where, "importance", quasi[0], "0", "a number above 0 for some column")
+        raise bad_table(where, "importance", quasi[0], "0", "a number above 0 for some column")
     for name, least in settings.least.items():
         if least > settings.most.get(name, least):
             expected = msg("at most {most}, its `max_level`", most=settings.most[name])
-            raise _bad_table(where, "min_level", name, str(least), expected)
-
-
-def _bad_table(where: str, key: str, name: str, found: str, expected: str) -> InputError:
-    return InputError(
-        "k-anonymity.columns",
-        msg(
-            "{where}, {key}: `{name}` is {found}, expected {expected}.",
-            where=where,
-            key=key,
-            name=name,
-            found=found,
-            expected=expected,
-        ),
-        details={"key": key, "attribute": name},
-    )
+            raise bad_table(where, "min_level", name, str(least), expected)
 
 
 def bounds_of(
@@ -539,7 +575,7 @@ def bounds_of(
         for name, height in zip(attributes, heights, strict=True):
             if table.get(name, 0) > height:
                 expected = msg("0 to {height}, the levels of its hierarchy", height=height)
-                raise _bad_table(where, key, name, str(table[name]), expected)
+                raise bad_table(where, key, name, str(table[name]), expected)
     low = tuple(settings.least.get(name, 0) for name in attributes)
     pairs = zip(attributes, heights, strict=True)
     return low, tuple(settings.most.get(name, height) for name, height in pairs)
@@ -569,7 +605,7 @@ def _check_required(
                 "{where}, require: `{name}` is not a sensitive column, expected one of {listed}.",
                 where=where,
                 name=each.attribute,
-                listed=_listed(sensitive) or "none, as the plan has no sensitive column",
+                listed=listed_names(sensitive) or "none, as the plan has no sensitive column",
             ),
             hint="Give the column the role sensitive.",
             details={"key": "require", "attribute": each.attribute},
@@ -579,24 +615,26 @@ def _check_required(
 def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], where: str) -> None:
     """Refuse what this version does not decide together."""
     if settings.model != "AG_TS" and settings.algorithm in CELLED:
-        raise _apart(where, "algorithm", f'model = "{settings.model}"')
+        raise apart(where, "algorithm", f'model = "{settings.model}"')
     for key, usual in (("algorithm", OPTIMAL), ("objective", "loss")):
         if settings.model in ("AG_CS", "CG", "CS") and parameters.get(key) != usual:
-            raise _apart(where, key, f'model = "{settings.model}"')
+            raise apart(where, key, f'model = "{settings.model}"')
     defaults = (None, False, (), Nested(()), CATEGORY, IGNORE, "")
     for key in ALONE:
         value = parameters.get(key)
+        if key in BY_CLASS and settings.model == "TS":
+            continue
         if value not in defaults and (settings.celled or settings.model == "TS"):
             kind = "local = true" if settings.local else f'model = "{settings.model}"'
             kind = f'algorithm = "{settings.algorithm}"' if settings.algorithm in CELLED else kind
-            raise _apart(where, key, kind)
+            raise apart(where, key, kind)
     searched = settings.algorithm in (OPTIMAL, SAMARATI)
     if settings.local and not searched:
-        raise _apart(where, "local", f'algorithm = "{settings.algorithm}"')
+        raise apart(where, "local", f'algorithm = "{settings.algorithm}"')
     if settings.model == "AS" and not searched:
-        raise _apart(where, "algorithm", 'model = "AS"')
+        raise apart(where, "algorithm", 'model = "AS"')
     if settings.levels is not None and settings.model not in ("AG_TS", "AG"):
-        raise _apart(where, "levels", f'model = "{settings.model}"')
+        raise apart(where, "levels", f'model = "{settings.model}"')
 
 
 def _check_missing(settings: Settings, roles: Mapping[str, Role], where: str) -> None:
@@ -604,32 +642,14 @@ def _check_missing(settings: Settings, roles: Mapping[str, Role], where: str) ->
     if settings.missing_as != ANY:
         return
     if settings.levels is None and settings.algorithm != OPTIMAL:
-        raise _apart(where, "missing_as", f'algorithm = "{settings.algorithm}"')
+        raise apart(where, "missing_as", f'algorithm = "{settings.algorithm}"')
     if settings.required:
-        raise _apart(where, "missing_as", "require")
+        raise apart(where, "missing_as", "require")
     if Role.PSEUDONYM in roles.values():
-        raise _apart(where, "missing_as", 'role = "pseudonym"')
+        raise apart(where, "missing_as", 'role = "pseudonym"')
 
 
 def _values(parameters: Mapping[str, ParameterValue]) -> str:
     """How groups show what they share: intervals of k-Optimize as ranges, others as labels."""
     usual = "ranges" if parameters["algorithm"] == K_OPTIMIZE else "nodes"
     return str(parameters.get("values") or usual)
-
-
-def _apart(where: str, key: str, kind: str) -> InputError:
-    return InputError(
-        "k-anonymity.together",
-        msg(
-            "{where}: `{key}` cannot be used together with `{kind}` in this version.",
-            where=where,
-            key=key,
-            kind=kind,
-        ),
-        hint=msg("Leave out `{key}`, or choose another way of generalising.", key=key),
-        details={"key": key},
-    )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

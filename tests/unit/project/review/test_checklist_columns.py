@@ -8,6 +8,7 @@ import pytest
 
 from dpdesk.core.disclosure import ColumnFacts, Content, TableFacts
 from dpdesk.core.schema import ColumnType, Role, ValueCount
+from dpdesk.project.review.checklist import Checklist
 from dpdesk.project.review.questions import Item
 from dpdesk.project.review.votes import ItemStatus as Status
 from tests.helpers import checked_facts as facts
@@ -133,3 +134,31 @@ def test_weights_and_groups_always_ask_for_a_person() -> None:
     assert found.item("weights").status is Status.REVIEW
     assert found.item("groups").status is Status.REVIEW
     assert "`hid` ties the 1,000 rows to 300 groups" in found.item("groups").evidence
+
+
+def test_households_and_populations_are_questions_of_their_own() -> None:
+    counts = {"households": 60, "kept": 50, "fewest_in_a_class": 7, "unique_makeup": 4}
+    evidence = {
+        **facts.EVIDENCE,
+        "risk": {"households": {**counts, "makeup_below_k": 9}},
+        "result": {"population": {"name": "all.csv", "rows": 1_200}},
+    }
+
+    def asked(shown: TableFacts, **parameters: object) -> Checklist:
+        said = facts.manifest(guarantee={"parameters": parameters})
+        return checklist(facts.facts(shown, said, evidence))
+
+    whole = asked(table(AGE, SECRET), households="whole").item("groups")
+    assert whole.status is Status.PASS
+    assert "50 of 60, at least 7 in each class; 4 of them have a make-up" in whole.evidence
+    kept = asked(table(AGE, column("hid", Role.CLUSTER)), households="whole").item("groups")
+    assert kept.status is Status.REVIEW
+    assert "ties the 1,000 rows" in kept.evidence
+    assert "50 of 60" in kept.evidence
+    joined = asked(table(AGE, SECRET), households="whole", pseudonyms_of_groups=["hid"])
+    assert joined.item("groups").status is Status.REVIEW
+    mapped = asked(table(AGE, SECRET), k_map=6).item("population")
+    assert mapped.status is Status.REVIEW
+    assert "1,200 rows of the population file `all.csv`" in mapped.evidence
+    ids = [each.id for each in checklist(table(AGE, SECRET)).items]
+    assert not {"groups", "population"} & set(ids)

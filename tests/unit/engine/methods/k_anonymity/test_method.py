@@ -190,17 +190,6 @@ def test_a_value_without_a_leaf_is_bad_input_that_names_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [("households", "whole")],
-)
-def test_what_this_version_lacks_is_said_to_be_not_available(key: str, value: str) -> None:
-    with pytest.raises(InputError) as caught:
-        given_of(PEOPLE, k=2, **{key: value})
-    assert caught.value.code == "parameter.not-available"
-    assert "which is not available in this version, expected one of" in caught.value.sentence
-
-
-@pytest.mark.parametrize(
     ("keys", "refused"),
     [
         ({"local": True, "algorithm": "genetic"}, "local"),

@@ -21,7 +21,7 @@ def leaf_rows(
 ) -> tuple[GeneralisedTable, LeafRows, LeafRows]:
     counted = CountedTable(table.aligned)
     classes = generalise(counted, levels)
-    return classes, counted.leaf_rows, counted.leaf_rows_of(classes.kept_tuples(k))
+    return classes, counted.leaf_rows, counted.leaf_rows_of(classes.kept_rows(k))
 
 
 @given(tables_with_levels(), st.integers(1, 6))
