@@ -112,6 +112,7 @@ def open_cube(
     """
     from dpdesk.app.combining import related_words
     from dpdesk.app.private.labelling import read_dimension_labels
+    from dpdesk.engine.cubes.guarantee import together_claim
     from dpdesk.engine.cubes.olap.combined import combine
     from dpdesk.engine.cubes.olap.grids import Browsable
 
@@ -130,9 +131,11 @@ def open_cube(
     with told(folder):
         alone = len(found) == 1
         reader = found[0][0] if alone else combine([(one.cube, own) for one, own in found])
-        claim, title = manifests[0].guarantee.claim, manifests[0].title
+        promised = [manifest.guarantee for manifest in manifests]
+        claim = promised[0].claim if alone else together_claim(promised)
         asked, levels = _with_known(reader.cube, known)
         book = read_dimension_labels(_public(folder), manifests[0])
+        title = manifests[0].title
         return OpenCube(title, claim, asked, levels, folders, cautions, reader, book)
 
 

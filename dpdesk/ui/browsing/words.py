@@ -69,8 +69,7 @@ def pieces_words(pieces: Sequence[Path]) -> str:
     """Which releases are read as one."""
     names = ", ".join(each.name for each in pieces)
     return _tr(
-        "Read as one from {count} releases: {names}. What they cost adds up; the claim above is "
-        "that of the first."
+        "Read as one from {count} releases: {names}. The sentence above is for all of them."
     ).format(count=len(pieces), names=names)
 
 
