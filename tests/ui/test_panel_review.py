@@ -221,7 +221,7 @@ def test_browsing_suggests_a_new_folder_below_the_chosen_one(
     room.open(plan)
     (tmp_path / "elsewhere" / "town-survey-release").mkdir(parents=True)
     room.asker.answer = tmp_path / "elsewhere"
-    room.button("Choose where the release folder is made").click()
+    room.button("Browse… for the folder of the release").click()
     expected = str(tmp_path / "elsewhere" / "town-survey-release-2")
     room.quiet(lambda: room.field("Folder of the release").text() == expected)
 

@@ -47,7 +47,7 @@ from dpdesk.core.parameters import (
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowDoubleSpin, NarrowSpin
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.focusing import leave_wheel
+from dpdesk.ui.widgets.focusing import UnitSlider, leave_wheel
 from dpdesk.ui.words.numbers import typed_number
 from dpdesk.ui.words.plan_speech import in_form
 from dpdesk.ui.words.spoken import inside, said
@@ -446,7 +446,7 @@ class NumberField(Field):
         row.setSpacing(SPACE.m)
         self._slider: QSlider | None = None
         if live:
-            self._slider = QSlider(Qt.Orientation.Horizontal)
+            self._slider = UnitSlider(box)
             self._name(self._slider)
             leave_wheel(self._slider)
             self._slider.setAccessibleName(self.tr("{label}, slider").format(label=parameter.label))

@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QListWidgetItem,
-    QSlider,
     QSpinBox,
     QWidget,
 )
@@ -43,6 +42,7 @@ from dpdesk.ui.panels.hierarchies.tasks import (
 )
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, leave_wheel, row
+from dpdesk.ui.widgets.focusing import UnitSlider
 from dpdesk.ui.words.numbers import grouped
 
 Index = QModelIndex | QPersistentModelIndex
@@ -240,7 +240,7 @@ class LevelBar(QWidget):
         self.box.setAccessibleName(self.tr("Level to look at"))
         self.box.lineEdit().setTextMargins(SPACE.s - 2, 0, 0, 0)
         label.setBuddy(self.box)
-        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider = UnitSlider(self.box)
         self.slider.setAccessibleName(self.tr("Level to look at, slider"))
         tip = self.tr(
             "Level 0 is the data, the highest level puts everything together. Only a look: "
