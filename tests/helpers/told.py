@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QAbstractSlider,
     QComboBox,
     QLabel,
+    QLineEdit,
     QScrollBar,
     QWidget,
 )
@@ -29,6 +30,7 @@ _INTERACTIVE = (
     *(Role.Button, Role.CheckBox, Role.RadioButton, Role.ComboBox, Role.EditableText),
     *(Role.SpinBox, Role.Slider, Role.Table, Role.Tree, Role.List, Role.PageTab, Role.ButtonMenu),
 )
+_SOME = 40
 
 
 def tree(window: QWidget) -> Iterator[QAccessibleInterface]:
@@ -56,6 +58,31 @@ def faults(window: QWidget) -> list[str]:
             continue
         found += [f"{_called(one)} {fault}" for fault in _of_one(one, widget)]
     return [*found, *_out_of_order(window)]
+
+
+def texts(window: QWidget) -> Iterator[str]:
+    """All that can be read in a window: labels, buttons, fields, tables, lists, hints."""
+    for widget in window.findChildren(QWidget):
+        if not widget.isVisibleTo(window):
+            continue
+        yield from (widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
+        if isinstance(widget, QLabel | QAbstractButton):
+            yield widget.text()
+        if isinstance(widget, QLineEdit):
+            yield from (widget.text(), widget.placeholderText())
+        if isinstance(widget, QComboBox):
+            yield from (widget.itemText(place) for place in range(widget.count()))
+        if isinstance(widget, QAbstractItemView) and widget.model() is not None:
+            yield from _cells(widget)
+
+
+def _cells(view: QAbstractItemView) -> Iterator[str]:
+    model = view.model()
+    columns = 1 if isinstance(model, QAbstractListModel) else model.columnCount(QModelIndex())
+    for column in range(min(columns, _SOME)):
+        yield str(model.headerData(column, Qt.Orientation.Horizontal) or "")
+        for row in range(min(model.rowCount(QModelIndex()), _SOME)):
+            yield str(model.index(row, column).data() or "")
 
 
 def _of_one(one: QAccessibleInterface, widget: QWidget) -> Iterator[str]:

@@ -6,6 +6,7 @@ The tree is asked for as the toolkit's bridge does it. No bus with AT-SPI is nee
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +18,13 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QSpinBox, QVBoxLayout, QW
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
+from dpdesk.ui.forms.spin import UnitSlider
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
-from dpdesk.ui.widgets.focusing import UnitSlider
+from tests.helpers import cubes
 from tests.helpers.events import settle
 from tests.helpers.sitting import Sitting
-from tests.helpers.told import faults
+from tests.helpers.told import faults, texts
 
 SAMPLE = Path(__file__).parents[2] / "resources/sample"
 STEPS = ("data", "attributes", "hierarchies", "protect", "compare", "review")
@@ -70,6 +72,48 @@ def test_every_side_window_is_told_as_it_is_seen(sitting: Sitting, folder: Path)
         sitting.quiet()
         assert faults(window) == [], name
         window.close()
+
+
+ENGLISH = re.compile(
+    r"\b(the|of|and|with|which|rows?|counts?|levels?|is|are|not|no|for|from|to|this|that|none|show|"
+    r"cells?|columns?|values?|people|release[ds]?|tables?|files?|errors?|noise|by|each|yes|"
+    r"than|only|nothing|everything|open|save|unit|kept|group|class|loss)\b",
+    re.IGNORECASE,
+)
+NAMES = re.compile(
+    r"`[^`]*`|“[^”]*”|„[^“]*“|\S*[/\\._]\S*|Register tables|dp-cube|person\b|Open[A-Z]\w+"
+)
+"""What stays as it is: names of columns and files, keys, the title of the plan."""
+
+
+@pytest.mark.usefixtures("german")
+def test_no_english_word_is_left_in_a_german_window(
+    qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager
+) -> None:
+    plan = cubes.write_plan(cubes.write_register(tmp_path / "work", cubes.people()))
+    with AppContext.open(tmp_path / "home") as context:
+        cubes.release(context, plan, tmp_path / "work/out")
+        sitting = Sitting(qtbot, context, hub, theme)
+        sitting.open(plan)
+        found: dict[str, str] = {}
+        windows = [(step, sitting.window) for step in STEPS]
+        windows += [(name, getattr(sitting.desk.beside, name)) for name in ASIDE]
+        for place, window in windows:
+            if window is sitting.window:
+                window.show_panel(place)
+            elif place == "browser":
+                window.open(tmp_path / "work/out")
+            else:
+                window.bring_in_front()
+            sitting.quiet()
+            settle()
+            for text in texts(window):
+                if ENGLISH.search(NAMES.sub("", text)):
+                    found.setdefault(text, place)
+            if window is not sitting.window:
+                window.close()
+        sitting.end()
+    assert not found, "\n".join(f"{place}: {text}" for text, place in found.items())
 
 
 def contrast(one: QColor, other: QColor) -> float:

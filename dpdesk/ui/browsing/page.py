@@ -453,17 +453,12 @@ class BrowsePage(QWidget):
         self.keep = button(self.tr("&Keep only this"), tip)
         self.keep.clicked.connect(self._on_keep)
         tip = self.tr("Rows by this column: falling, rising, as declared (or click its head)")
-        self.sort = button(self.tr("&Sort by this column"), tip)
+        self.sort = button(self.tr("Sort by th&is column"), tip)
         self.sort.clicked.connect(self._on_sort)
         for widget in (self.keep, self.sort):
             line.add(widget)
         layout.addWidget(line)
         return box
-
-    def tab_stops(self) -> list[QWidget]:
-        """What takes the focus here, from top to bottom."""
-        choices = [self.strip.button(TABLE), self.strip.button(BARS), self.totals]
-        return [*choices, self.grid, self.keep, self.sort]
 
     @property
     def shows_bars(self) -> bool:

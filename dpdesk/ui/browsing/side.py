@@ -444,7 +444,7 @@ class BrowseSide(QWidget):
         for key, words in percent_words().items():
             self.percent.addItem(words, key)
         tip = self.tr("Counts as they are, or as percentages of the sums that are on show")
-        labelled(layout, self.tr("Sho&w"), self.percent, tip)
+        labelled(layout, self.tr("S&how"), self.percent, tip)
         self.percent.set_help(tip)
         self.percent.activated.connect(self._on_percent)
         self.share = NarrowDoubleSpin()
@@ -500,13 +500,6 @@ class BrowseSide(QWidget):
             self.keep.refresh(state.kept_of(self.keep.dimension))
         if held:
             self.focus_chip(held)
-
-    def tab_stops(self) -> list[QWidget]:
-        """What takes the focus here, from top to bottom."""
-        chips = [chip for shelf in self.shelves.values() for chip in shelf.chips]
-        keep = self.keep
-        buttons = [keep.all, keep.none, keep.close_button]
-        return [*chips, keep.list, *buttons, self.turn, self.measure, self.percent, self.share]
 
     def chip(self, name: str) -> Chip:
         """The chip of a dimension, on the shelf where it stands; KeyError when there is none."""

@@ -213,6 +213,9 @@ QRadioButton[look="segment-last"]:focus {{ border: 2px solid {t.accent}; }}
 {small(":checked")} {{ font-weight: 400; border: 2px solid {t.accent};
   padding: 0 {SPACE.s - 1}px; min-height: {height - 2}px; }}
 {each(":checked:focus")} {{ border: 2px solid {t.text}; }}
+QToolButton[look="choice"] {{ max-height: {height}px; }}
+QToolButton[look="choice"]:focus, QToolButton[look="choice"]:checked {{
+  max-height: {height - 2}px; }}
 """
 
 

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
-    QAccessibleValueInterface,
 )
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
-    QAccessibleWidget,
-    QDoubleSpinBox,
     QGridLayout,
     QLayout,
     QScrollArea,
-    QSlider,
-    QSpinBox,
     QSplitter,
     QWidget,
 )
-from shiboken6 import VoidPtr, getCppPointer, isValid
 
 ASIDE = "aside"
 _MOST_WIDGETS = 10_000
@@ -78,92 +71,30 @@ def _laid_out(widget: QWidget) -> Iterator[QWidget]:
     if isinstance(widget, QAbstractScrollArea) and not isinstance(widget, QScrollArea):
         return
     layout = widget.layout()
-    inner = [] if layout is None else list(_items(layout))
-    if isinstance(widget, QScrollArea) and widget.widget() is not None:
+    inner: list[QWidget | None] = [] if layout is None else list(_items(layout))
+    if isinstance(widget, QScrollArea):
         inner = [widget.widget()]
     elif isinstance(widget, QSplitter):
         inner = [widget.widget(place) for place in range(widget.count())]
-    known = set(inner)
+    known = [one for one in inner if one is not None]
     rest = [one for one in widget.children() if isinstance(one, QWidget) and one not in known]
     rest = [one for one in rest if not one.isWindow() and not one.objectName().startswith("qt_")]
-    for one in (*inner, *sorted(rest, key=lambda one: (one.y(), one.x()))):
+    for one in (*known, *sorted(rest, key=lambda one: (one.y(), one.x()))):
         yield from _laid_out(one)
 
 
 def _items(layout: QLayout) -> Iterator[QWidget]:
-    items = [layout.itemAt(place) for place in range(layout.count())]
+    order = list(range(layout.count()))
     if isinstance(layout, QGridLayout):
-        places = [layout.getItemPosition(place)[:2] for place in range(layout.count())]
-        items = [
-            item for _, item in sorted(zip(places, items, strict=True), key=lambda one: one[0])
-        ]
-    for item in items:
+        order.sort(key=lambda place: tuple(map(int, layout.getItemPosition(place)))[:2])  # type: ignore[call-overload]
+    for item in map(layout.itemAt, order):
+        if item is None:
+            continue
         inside, widget = item.layout(), item.widget()
         if inside is not None:
             yield from _items(inside)
         elif widget is not None:
             yield widget
-
-
-class UnitSlider(QSlider):
-    """A slider that screen readers are told of in the numbers and the unit of the box beside it."""
-
-    def __init__(self, box: QSpinBox | QDoubleSpinBox) -> None:
-        super().__init__(Qt.Orientation.Horizontal)
-        self.box = box
-        _tell_units()
-
-
-class _BoxValue(QAccessibleValueInterface):
-    def __init__(self, box: QSpinBox | QDoubleSpinBox) -> None:
-        super().__init__()
-        self._box = box
-
-    def currentValue(self) -> float:
-        return self._box.value()
-
-    def setCurrentValue(self, value: float) -> None:
-        self._box.setValue(type(self._box.value())(value))
-
-    def minimumValue(self) -> float:
-        return self._box.minimum()
-
-    def maximumValue(self) -> float:
-        return self._box.maximum()
-
-    def minimumStepSize(self) -> float:
-        return self._box.singleStep()
-
-
-class _ToldSlider(QAccessibleWidget):
-    def __init__(self, slider: UnitSlider) -> None:
-        super().__init__(slider, QAccessible.Role.Slider)
-        self._box, self._value = slider.box, _BoxValue(slider.box)
-
-    def interface_cast(self, kind: QAccessible.InterfaceType) -> object:
-        if kind is QAccessible.InterfaceType.ValueInterface:
-            return VoidPtr(getCppPointer(self._value)[0])
-        return super().interface_cast(kind)
-
-    def text(self, which: QAccessible.Text) -> str:
-        return self._box.text() if which is QAccessible.Text.Value else super().text(which)
-
-
-_told: list[_ToldSlider] = []
-
-
-def _told_of(key: str, thing: QObject) -> _ToldSlider | None:
-    """What the toolkit asks for; it deletes these with their widgets, and here they are kept."""
-    if not isinstance(thing, UnitSlider):
-        return None
-    _told[:] = [one for one in _told if isValid(one)]
-    _told.append(_ToldSlider(thing))
-    return _told[-1]
-
-
-@cache
-def _tell_units() -> None:
-    QAccessible.installFactory(_told_of)
 
 
 class _WheelPasses(QObject):

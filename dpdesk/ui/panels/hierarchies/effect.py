@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
+from dpdesk.ui.forms.spin import UnitSlider
 from dpdesk.ui.models import DataGrid, format_cell
 from dpdesk.ui.models.table import guarded
 from dpdesk.ui.panels.hierarchies.presenter import Entry, State, effect_sentence, level_name
@@ -42,7 +43,6 @@ from dpdesk.ui.panels.hierarchies.tasks import (
 )
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, leave_wheel, row
-from dpdesk.ui.widgets.focusing import UnitSlider
 from dpdesk.ui.words.numbers import grouped
 
 Index = QModelIndex | QPersistentModelIndex

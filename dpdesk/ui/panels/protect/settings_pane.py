@@ -268,7 +268,7 @@ class GoalButton(QRadioButton):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click ends the choice."""
         super().mouseReleaseEvent(event)
-        if self.isChecked():
+        if self.isChecked() and event.button() is Qt.MouseButton.LeftButton:
             self.taken.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
