@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from dpdesk.engine.method import MethodInput
     from dpdesk.io.store import DataStore
 
-TRUTH_BADGE = "internal, confidential: from the source"
-
 
 @dataclass(frozen=True)
 class ReleasedColumn:

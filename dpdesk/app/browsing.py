@@ -15,11 +15,12 @@ from dpdesk.app.shops import Shop
 from dpdesk.core.browsing import BrowseState
 from dpdesk.core.capabilities import Capabilities, Content, Use
 from dpdesk.core.cube_grid import CubeGrid
+from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.messages import msg
-from dpdesk.core.pivot import Pivot, pivot_of
+from dpdesk.core.pivot import Pivot, in_order, in_percent, pivot_of
 from dpdesk.core.query import Askable, AskableColumn, Grouping
 
 if TYPE_CHECKING:
@@ -86,7 +87,14 @@ class OpenCube:
         warnings = (*grid.warnings, *self.cautions)
         found = pivot_of(replace(grid, warnings=warnings), len(state.rows))
         codes = [one for one in self.book.variables if state.level_of(one.name) == 0]
-        return replace(found, book=Codebook(tuple(codes)))
+        found = replace(found, book=Codebook(tuple(codes)))
+        if state.percent and found.grid.measure == COUNT:
+            found = in_percent(found, state.percent)
+        return (
+            found
+            if state.order is None
+            else in_order(found, state.order[0], falling=state.order[1])
+        )
 
 
 def _nothing_has(wanted: Sequence[str]) -> RefusedError:
@@ -112,6 +120,7 @@ def open_cube(
     """
     from dpdesk.app.combining import related_words
     from dpdesk.app.private.labelling import read_dimension_labels
+    from dpdesk.engine.cubes.guarantee import together_claim
     from dpdesk.engine.cubes.olap.combined import combine
     from dpdesk.engine.cubes.olap.grids import Browsable
 
@@ -130,9 +139,11 @@ def open_cube(
     with told(folder):
         alone = len(found) == 1
         reader = found[0][0] if alone else combine([(one.cube, own) for one, own in found])
-        claim, title = manifests[0].guarantee.claim, manifests[0].title
+        promised = [manifest.guarantee for manifest in manifests]
+        claim = promised[0].claim if alone else together_claim(promised)
         asked, levels = _with_known(reader.cube, known)
         book = read_dimension_labels(_public(folder), manifests[0])
+        title = manifests[0].title
         return OpenCube(title, claim, asked, levels, folders, cautions, reader, book)
 
 
@@ -252,9 +263,11 @@ def export_view(
 
 
 def _about(cube: OpenCube, state: BrowseState, pivot: Pivot) -> list[tuple[str, str]]:
+    from dpdesk.io.view_files import ONLY
+
     lines = [("Title", cube.title)]
     lines += [("Release", folder.name) for folder in cube.pieces]
     lines += [("Numbers", pivot.grid.sentence)]
-    lines += [("Only", condition.words()) for condition in state.query().where]
+    lines += [(ONLY, condition.words()) for condition in state.query().where]
     lines += [("Note", warning) for warning in pivot.grid.warnings]
     return [*lines, ("Guarantee", cube.claim)]

@@ -30,12 +30,18 @@ class Kept:
 
 @dataclass(frozen=True)
 class BrowseState:
-    """One view of a cube: dimensions on rows and columns, filters, and the measure."""
+    """One view of a cube: dimensions on rows and columns, filters, and the measure.
+
+    ``percent`` shows percentages of ``"row"``, ``"column"`` or ``"all"``; ``order`` are the labels
+    of a column that the rows are sorted by, and whether they fall.
+    """
 
     rows: tuple[Grouping, ...] = ()
     columns: tuple[Grouping, ...] = ()
     kept: tuple[Kept, ...] = ()
     measure: str = ""
+    percent: str = ""
+    order: tuple[tuple[str | None, ...], bool] | None = None
 
     def query(self) -> Query:
         """What has to be asked of the release, margins included."""
@@ -68,7 +74,7 @@ class BrowseState:
             rows = _inserted(rows, group, at)
         elif place is Place.COLUMNS:
             columns = _inserted(columns, group, at)
-        return replace(self, rows=rows, columns=columns)
+        return replace(self, rows=rows, columns=columns, order=None)
 
     def at_level(self, column: str, level: int) -> BrowseState:
         """Show a dimension at another level of its hierarchy."""
@@ -78,7 +84,7 @@ class BrowseState:
                 Grouping(column, level) if each.column == column else each for each in groups
             )
 
-        return replace(self, rows=turned(self.rows), columns=turned(self.columns))
+        return replace(self, rows=turned(self.rows), columns=turned(self.columns), order=None)
 
     def keep(self, column: str, categories: tuple[str, ...] | None) -> BrowseState:
         """Keep only these categories of a dimension; None: all again."""
@@ -94,7 +100,12 @@ class BrowseState:
 
     def turned(self) -> BrowseState:
         """Rows and columns exchanged."""
-        return replace(self, rows=self.columns, columns=self.rows)
+        return replace(self, rows=self.columns, columns=self.rows, order=None)
+
+    def sorted_by(self, column: tuple[str | None, ...]) -> BrowseState:
+        """Rows sorted by a column: falling, then rising, then as they were declared."""
+        falling = self.order != (column, True)
+        return replace(self, order=None if self.order == (column, False) else (column, falling))
 
 
 def _inserted(

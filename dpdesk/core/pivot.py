@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import ceil, floor, isfinite, log10
 
@@ -22,6 +23,8 @@ _LOOKS = (SeriesStyle.FIRST, SeriesStyle.SECOND, SeriesStyle.THIRD, SeriesStyle.
 MOST_BARS = 40
 STEPS = (0.02, 0.05, 0.1, 0.2, 0.5)
 """Shares of the value at which the colour of the error changes."""
+PERCENT = {"row": ", % of the row", "column": ", % of the column", "all": ", % of all"}
+"""Of what the values of a view can be percentages, and how their measure is called then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +32,8 @@ class Pivot:
     """Values and their ± with rows and columns; ``row_labels`` and ``column_labels`` by axis.
 
     ``book`` has the labels of the axes that stand at the level of the source's own codes.
+    ``percent`` says of what the values are percentages (a key of :data:`PERCENT`; empty: they are
+    as released), ``counts`` has the numbers behind them.
     """
 
     row_axes: tuple[str, ...]
@@ -38,7 +43,10 @@ class Pivot:
     values: Floats = field(repr=False)
     half_widths: Floats = field(repr=False)
     grid: CubeGrid = field(repr=False)
+    counts: Floats = field(repr=False)
+    standard_errors: Floats = field(repr=False)
     book: Codebook = field(default=NO_BOOK, repr=False)
+    percent: str = ""
 
     def row_words(self, row: int) -> Labels:
         """The labels of a row for people: a code with what it means."""
@@ -58,6 +66,11 @@ class Pivot:
         )
 
     @property
+    def measure(self) -> str:
+        """What the values are."""
+        return self.grid.measure + PERCENT.get(self.percent, "")
+
+    @property
     def covering(self) -> bool:
         """Whether the ± holds the errors of these very numbers in 95 of 100 cases or more."""
         return self.grid.interval == COVERING_95
@@ -65,9 +78,9 @@ class Pivot:
     @property
     def shares(self) -> Floats:
         """The ± as a share of the value; NaN where the value is near 0 or not known."""
-        size = np.abs(self.values)
-        near = size < NEAR_ZERO
-        return np.where(near, np.nan, self.half_widths / np.where(near, 1.0, size))
+        near = np.abs(self.counts) < NEAR_ZERO
+        size = np.where(near, 1.0, np.abs(self.values))
+        return np.where(near, np.nan, self.half_widths / size)
 
     def doubtful(self, share: float) -> NDArray[np.bool_]:
         """Cells whose ± is more than this share of their value; those near 0 are."""
@@ -94,14 +107,75 @@ def pivot_of(grid: CubeGrid, rows: int) -> Pivot:
     row_labels = tuple(product(*grid.labels[:rows]))
     column_labels = tuple(product(*grid.labels[rows:]))
     shape = (len(row_labels), len(column_labels))
+    values = grid.values.reshape(shape)
     return Pivot(
         grid.axes[:rows],
         grid.axes[rows:],
         row_labels,
         column_labels,
-        grid.values.reshape(shape),
+        values,
         grid.half_widths.reshape(shape),
         grid,
+        values,
+        grid.standard_errors.reshape(shape),
+    )
+
+
+def in_percent(pivot: Pivot, of: str) -> Pivot:
+    """Counts as percentages ``of`` the total of their row or column, or of ``all``.
+
+    Their ± is as wide as value and total together allow, each within its own: where these hold in
+    95 of 100 cases, it does in 90. Where the total may be 0 nothing can be said. Standard errors of
+    ratios are not known (NaN).
+    """
+    rows, columns = pivot.values.shape
+    place = (
+        slice(None) if of == "row" else slice(rows - 1, rows),
+        slice(None) if of == "column" else slice(columns - 1, columns),
+    )
+    total, around = pivot.values[place], pivot.half_widths[place]
+    low, high = total - around, total + around
+    with np.errstate(all="ignore"):
+        share = 100 * pivot.values / total
+        ends = [
+            100 * (pivot.values + sign * pivot.half_widths) / end
+            for sign in (-1, 1)
+            for end in (low, high)
+        ]
+        half = np.max([np.abs(end - share) for end in ends], axis=0)
+    known = np.broadcast_to(low > 0, share.shape) & ~np.isnan(pivot.values)
+    share, half = np.where(known, share, np.nan), np.where(known, half, np.nan)
+    half[place] = np.where(known[place], 0.0, np.nan)
+    nothing = np.full(share.shape, np.nan)
+    return replace(pivot, values=share, half_widths=half, standard_errors=nothing, percent=of)
+
+
+def in_order(pivot: Pivot, by: Labels, *, falling: bool) -> Pivot:
+    """Rows by the values of the column with these labels; sums stay last, and what is not known.
+
+    As it is where there is no such column.
+    """
+    if by not in pivot.column_labels:
+        return pivot
+    values = pivot.values[:, pivot.column_labels.index(by)]
+
+    def key(row: int) -> tuple[int, bool, float]:
+        value = float(values[row])
+        sums = sum(label is None for label in pivot.row_labels[row])
+        return sums, bool(np.isnan(value)), -value if falling else value
+
+    return _rows(pivot, sorted(range(len(values)), key=key))
+
+
+def _rows(pivot: Pivot, places: Sequence[int]) -> Pivot:
+    given = list(places)
+    return replace(
+        pivot,
+        row_labels=tuple(pivot.row_labels[place] for place in given),
+        values=pivot.values[given],
+        half_widths=pivot.half_widths[given],
+        counts=pivot.counts[given],
+        standard_errors=pivot.standard_errors[given],
     )
 
 
@@ -132,21 +206,25 @@ def drawn(pivot: Pivot) -> tuple[list[int], list[int]]:
     """Rows and columns to draw: no margins; of more columns than series the sum over all."""
     rows = [i for i, labels in enumerate(pivot.row_labels) if None not in labels]
     columns = [i for i, labels in enumerate(pivot.column_labels) if None not in labels]
+    if pivot.percent == "row":
+        columns = columns[: len(_LOOKS)]
     if not columns or len(columns) > len(_LOOKS):
         columns = [len(pivot.column_labels) - 1]
     return rows or list(range(len(pivot.row_labels))), columns
 
 
-def pivot_chart(pivot: Pivot, question: str, answer: str, unit: str) -> BarChart:
+def pivot_chart(pivot: Pivot, question: str, answer: str, unit: str, measure: str = "") -> BarChart:
     """Bars with their errors: rows as categories, up to four columns as series, no margins.
 
+    ``measure`` is what the values are called, in the words of the window.
     Of more columns the sums over all of them are drawn; of very many rows the first ones.
     """
     rows, columns = drawn(pivot)
+    measure = measure or pivot.measure
     shown = rows[:MOST_BARS]
     series = tuple(
         BarSeries(
-            label_text(pivot.column_words(column)) if pivot.column_axes else pivot.grid.measure,
+            label_text(pivot.column_words(column)) if pivot.column_axes else measure,
             tuple(_rounded(pivot, row, column) for row in shown),
             look,
             errors=tuple(_drawn(pivot.half_widths[row, column]) for row in shown),
@@ -155,18 +233,18 @@ def pivot_chart(pivot: Pivot, question: str, answer: str, unit: str) -> BarChart
     )
     title = " × ".join(pivot.row_axes) or "all"
     twin = [_twin_row(pivot, row, column) for row in rows for column in columns]
-    width = "± 95 %" if pivot.covering else "±"
-    heads = (title, " × ".join(pivot.column_axes) or "columns", pivot.grid.measure, width)
+    width = "± 95 %" if pivot.covering and not pivot.percent else "±"
+    heads = (title, " × ".join(pivot.column_axes) or "columns", measure, width)
     return BarChart(
         id="olap",
         question=question,
         answer=answer,
         category_axis=Axis(title),
-        value_axis=Axis(pivot.grid.measure, unit),
+        value_axis=Axis(measure, unit),
         categories=tuple(label_text(pivot.row_words(row)) for row in shown),
         series=series,
         table=table_from(heads, twin),
-        short=pivot.grid.measure,
+        short=measure,
     )
 
 
@@ -184,6 +262,8 @@ def _twin_row(pivot: Pivot, row: int, column: int) -> tuple[Cell, ...]:
 def _rounded(pivot: Pivot, row: int, column: int) -> float:
     """A value as it is written at its bar: whole where its error is ten and more."""
     value = _drawn(pivot.values[row, column])
+    if pivot.percent:
+        return round(value, digits_of(pivot.half_widths[row, column], 1))
     return float(round(value)) if pivot.half_widths[row, column] >= _WHOLE_FROM else value
 
 

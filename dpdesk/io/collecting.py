@@ -23,6 +23,8 @@ _QUOTE, _LF, _CR = 34, 10, 13
 _MULTIPLIER = np.uint64(0x100000001B3)
 _SHIFT = np.uint64(31)
 _LONGEST_RECORD = 16 << 20
+MOST_HELD, _MOST_BYTES = 3_000_000, 128 << 20
+"""Values, and bytes of values, of all columns together that are held while they are collected."""
 
 
 class Values:
@@ -36,11 +38,11 @@ class Values:
         self._width = width
         self._state = np.zeros(6, np.int64)
         self._found = np.zeros(width, np.int64)
-        self._slots = np.full(1 << 12, -1, np.int32)
-        self._owners = np.zeros(1 << 11, np.int32)
-        self._hashes = np.zeros(1 << 11, np.uint64)
-        self._ends = np.zeros((1 << 11) + 1, np.int64)
-        self._pool = np.zeros(1 << 16, np.uint8)
+        self._slots: Array = np.full(1 << 12, -1, np.int32)
+        self._owners: Array = np.zeros(1 << 11, np.int32)
+        self._hashes: Array = np.zeros(1 << 11, np.uint64)
+        self._ends: Array = np.zeros((1 << 11) + 1, np.int64)
+        self._pool: Array = np.zeros(1 << 16, np.uint8)
         self._rest = b""
 
     def watched(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -68,10 +70,19 @@ class Values:
             )
             if not state[_WANTS]:
                 break
+            if state[_VALUES] >= MOST_HELD or state[_BYTES] >= _MOST_BYTES:
+                self._give_up()
+                return
             self._make_room(len(data))
         self._rest = data[int(state[_AT]) :].tobytes()
         if len(self._rest) > _LONGEST_RECORD:
-            state[_ODD] = 1
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Nothing more is collected, and what was is forgotten."""
+        self._state[_ODD] = 1
+        self._rest = b""
+        self._slots = self._owners = self._hashes = self._ends = self._pool = np.zeros(0)
 
     def _make_room(self, size: int) -> None:
         values, used = int(self._state[_VALUES]), int(self._state[_BYTES])

@@ -19,6 +19,8 @@ from dpdesk.io.workbook import new_workbook
 _XLSX_ROWS, _XLSX_COLUMNS = 1_048_576, 16_384
 _LONGEST = 32_767
 _MOST_DIGITS = 15
+ONLY = "Only"
+"""What tells in ``about`` which categories are kept."""
 
 
 def write_view_csv(
@@ -30,15 +32,18 @@ def write_view_csv(
 ) -> None:
     """A line for each number: labels, value, standard error, and the value less and plus its ±.
 
-    Sums over all categories have the label ALL. Raises StorageError, InputError ``out.folder``,
+    Sums over all categories have the label ALL; where some are left out a last column says which
+    are kept. Raises StorageError, InputError ``out.folder``,
     Cancelled.
     """
-    grid = pivot.grid
     axes = (*pivot.row_axes, *pivot.column_axes)
-    errors = grid.standard_errors.reshape(pivot.values.shape)
+    kept = ["; ".join(text for name, text in about if name == ONLY)]
+    only = kept if kept[0] else []
     with replacing(out, keeper) as fresh, fresh.open("x", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*axes, grid.measure, "standard_error", "low", "high"])
+        writer.writerow(
+            [*axes, pivot.measure, "standard_error", "low", "high", *(["only"] if only else [])]
+        )
         for row, labels in enumerate(pivot.row_labels):
             token.check()
             time.sleep(0)  # lets a window's event loop take its turn
@@ -47,8 +52,13 @@ def write_view_csv(
                     float(pivot.values[row, column]),
                     float(pivot.half_widths[row, column]),
                 )
-                numbers = (value, float(errors[row, column]), value - half, value + half)
-                writer.writerow([*map(_label, (*labels, *others)), *map(_number, numbers)])
+                numbers = (
+                    value,
+                    float(pivot.standard_errors[row, column]),
+                    value - half,
+                    value + half,
+                )
+                writer.writerow([*map(_label, (*labels, *others)), *map(_number, numbers), *only])
 
 
 def write_view_xlsx(
@@ -60,7 +70,7 @@ def write_view_xlsx(
 ) -> None:
     """Sheets ``Values`` and ``Plus-minus 95 %`` as the view is shown, and ``About``.
 
-    Where it is not known how often the ± holds, its sheet is called ``Plus-minus``.
+    Of percentages, and where it is not known how often the ± holds, the second is ``Plus-minus``.
     Raises RefusedError ``export.too-large``, StorageError, InputError ``out.folder``, Cancelled.
     """
     heads, sides = len(pivot.column_axes) or 1, len(pivot.row_axes)
@@ -79,7 +89,9 @@ def write_view_xlsx(
             bold = book.add_format({"bold": True})
             plain = book.add_format({"num_format": f"#,##0.{'0' * _digits(pivot)}"})
             _write_sheet(book.add_worksheet("Values"), pivot, pivot.values, (bold, plain), token)
-            widths = book.add_worksheet("Plus-minus 95 %" if pivot.covering else "Plus-minus")
+            widths = book.add_worksheet(
+                "Plus-minus 95 %" if pivot.covering and not pivot.percent else "Plus-minus"
+            )
             _write_sheet(widths, pivot, pivot.half_widths, (bold, plain), token)
             notes = book.add_worksheet("About")
             notes.set_column(0, 0, 16)
@@ -105,7 +117,7 @@ def _write_sheet(
     for place, name in enumerate(pivot.row_axes):
         sheet.write_string(heads - 1, place, name, bold)
     for column, labels in enumerate(pivot.column_labels):
-        for line, label in enumerate(labels or (pivot.grid.measure,)):
+        for line, label in enumerate(labels or (pivot.measure,)):
             sheet.write_string(line, sides + column, _label(label), bold)
     for row, labels in enumerate(pivot.row_labels):
         token.check()

@@ -71,6 +71,7 @@ from dpdesk.ui.shell.standard import (
 )
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import ActivityList, MessageBand, StepHeader, column, splitter
+from dpdesk.ui.widgets.focusing import tab_as_laid_out
 
 _CLOSE_SAVE, _CLOSE_DISCARD = "window.close-save", "window.close-discard"
 RECENT_AT_MOST = 10
@@ -115,6 +116,11 @@ class MainWindow(RequestingWindow):
         self.refresh()
 
     # -- what others tell the window
+
+    def focusNextPrevChild(self, next: bool) -> bool:
+        """Tab follows the eye, whatever has come up since."""
+        tab_as_laid_out(self)
+        return super().focusNextPrevChild(next)
 
     @property
     def current_panel(self) -> Panel:

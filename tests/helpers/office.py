@@ -121,7 +121,7 @@ def open_release(person: Person, folder: Path) -> None:
     person.asker.answer = folder
     person.click("Open a release folder…")
     person.settled(lambda: person.desk.workbench.release_path == folder)
-    person.click("Show: Review and sign-off")
+    person.click("Review and sign-off")
     person.settled()
 
 
@@ -132,7 +132,7 @@ def open_release_by_keys(keyboard: Keyboard, folder: Path) -> None:
     person.asker.answer = folder
     keyboard.use("Open a release folder…")
     person.settled(lambda: person.desk.workbench.release_path == folder)
-    keyboard.turn("Show: Review and sign-off")
+    keyboard.turn("Review and sign-off")
 
 
 def decide(person: Person, what: str, decision: str, comment: str = "") -> None:

@@ -98,7 +98,8 @@ class Person:
 
     def find(self, name: str, kind: type[_Widget]) -> _Widget:
         """The one visible widget with this name (a label's text, or the accessible name)."""
-        found = [one for one in self.front.findChildren(kind) if self._sees(one, name)]
+        seen = [one for one in self.front.findChildren(kind) if self._sees(one, name)]
+        found = [one for one in seen if one.accessibleName() == name] or seen
         if len(found) != 1:
             others = sorted(_called(one) for one in self.front.findChildren(kind) if _shown(one))
             raise AssertionError(f"{len(found)} things called {name!r} are among {others}")
@@ -285,6 +286,14 @@ class Person:
     def press_in(self, view_name: str, key: Qt.Key) -> None:
         """Press a key in a list or table."""
         self.qtbot.keyClick(self.find(view_name, QAbstractItemView), key)
+
+    def keys_in(
+        self, view_name: str, key: Qt.Key, modifier: Qt.KeyboardModifier, times: int
+    ) -> None:
+        """Press a key in a list or table several times."""
+        view = self.find(view_name, QAbstractItemView)
+        for _ in range(times):
+            self.qtbot.keyClick(view, key, modifier)
 
     def go(self, number: int) -> None:
         """Ctrl+1 to Ctrl+6."""

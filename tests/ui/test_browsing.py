@@ -228,6 +228,49 @@ def test_totals_are_left_out_and_come_back(room: Room, cube: Path) -> None:
     assert not grid.isRowHidden(last)
 
 
+def test_counts_are_shown_in_percent_and_rows_sorted_in_table_picture_and_files(
+    room: Room, cube: Path, tmp_path: Path
+) -> None:
+    room.open(cube)
+    counts = {name: room.value(name, "female") for name in room.labels()}
+    of_row = 100 * room.value("80+", "female") / room.value("80+", "ALL")
+    box = room.side.percent
+    box.setFocus()
+    room.qtbot.keyClick(box, Qt.Key.Key_Down)
+    room.quiet()
+    assert box.currentText() == "% of the row"
+    assert room.value("80+", "female") == pytest.approx(of_row)
+    assert room.page.question.text().startswith("What is the count in % of the row by age × sex")
+    assert "in 90 of 100 cases" in room.page.assumption.text()
+    assert " %\n± " in room.page.model.index(0, 1).data()
+    room.qtbot.keyClick(box, Qt.Key.Key_Home)
+    room.quiet()
+    room.page.grid.setCurrentIndex(room.page.model.index(0, 1))
+    room.button("Sort by this column").click()
+    room.quiet()
+    falling = sorted((name for name in counts if name != "ALL"), key=lambda name: -counts[name])
+    assert room.labels() == [*falling, "ALL"]
+    assert room.head()[1] == "female ↓"
+    room.page.toggle()
+    assert room.page.chart.chart is not None
+    assert room.page.chart.chart.categories == tuple(falling)
+    room.page.toggle()
+    room.key("sex", Qt.Key.Key_F)
+    room.side.keep.list.item(1).setCheckState(Qt.CheckState.Unchecked)
+    room.quiet(lambda: room.window.state is not None and bool(room.window.state.kept))
+    room.asker.answer = tmp_path / "view.csv"
+    room.button("Export the view…").click()
+    room.quiet()
+    with (tmp_path / "view.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["age"] for row in rows if row["sex"] == "female"] == [*falling, "ALL"]
+    assert {row["only"] for row in rows} == {"sex=female"}
+    assert float(rows[0]["standard_error"]) > 0
+    room.page.grid.horizontalHeader().sectionClicked.emit(0)
+    room.quiet()
+    assert room.labels() == list(counts)
+
+
 def test_cells_near_zero_are_marked_where_their_error_says_more(room: Room, cube: Path) -> None:
     room.open(cube)
     for name in ("district", "health"):

@@ -147,6 +147,9 @@ def test_a_table_that_nothing_has_is_offered_bought_in_two_steps_and_read_with_t
     piece = agency.folder / "first-sex-region"
     manifest = json.loads((piece / "public/manifest.json").read_bytes())
     assert manifest["result"]["cuboids"][0]["dimensions"] == ["sex", "region"]
+    claim = agency.window.claim.text()
+    assert "The losses of these 2 releases are added up." in claim
+    assert "change by at most ×3.09 (ε = 1.125)" in claim
     assert "Read as one from 2 releases: first, first-sex-region" in agency.window.pieces.text()
     seen = agency.window.seen
     assert seen is not None

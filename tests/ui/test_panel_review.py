@@ -146,7 +146,7 @@ def test_what_was_asked_before_is_asked_of_the_release_and_comes_before_the_expo
     from_source = ("△ to be judged", "Was the table made again from its source?")
     assert [row for row in after if row != from_source] == before
     assert room.button("Export as CSV").property("look") != "primary"
-    room.button("Go to review and sign-off").click()
+    room.button("Review and sign-off, the next step").click()
     standing = room.panel.sign.standing
     assert standing.questions.isVisible()
     assert standing.questions.sentence == page.questions.sentence
@@ -221,7 +221,7 @@ def test_browsing_suggests_a_new_folder_below_the_chosen_one(
     room.open(plan)
     (tmp_path / "elsewhere" / "town-survey-release").mkdir(parents=True)
     room.asker.answer = tmp_path / "elsewhere"
-    room.button("Choose where the release folder is made").click()
+    room.button("Browse… for the folder of the release").click()
     expected = str(tmp_path / "elsewhere" / "town-survey-release-2")
     room.quiet(lambda: room.field("Folder of the release").text() == expected)
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QTextBrowser, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QRadioButton, QTextBrowser, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.review.values import Decision, EventType, Outcome, Status
@@ -191,7 +191,7 @@ def test_files_are_accepted_together_the_exceptions_named_and_shown_next_to_the_
     room.quiet(lambda: last.data() == table[-1].split(",")[0])
     assert rows.isVisible()
     assert rows.model().headerData(0, Qt.Orientation.Horizontal) == table[0].split(",")[0]
-    pictures = [one for one in page.decide.findChildren(QToolButton) if one.text() == "Risk"]
+    pictures = [one for one in page.decide.findChildren(QRadioButton) if one.text() == "Risk"]
     pictures[0].click()
     assert any(one.isVisible() for one in page.decide.findChildren(ChartView))
     assert findings(room.panel) == []

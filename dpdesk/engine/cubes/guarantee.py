@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from dpdesk.core.budget import amount
 from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.engine.cubes.exact.words import exact_guarantee
 from dpdesk.engine.cubes.guarantee_words import assumptions
 from dpdesk.engine.cubes.settings import CubeSettings
@@ -17,6 +21,8 @@ from dpdesk.engine.private.guarantee_words import (
     rise_words,
     stated,
 )
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.settings import REPLACE, PrivateSettings
 
 
 def cube_guarantee(
@@ -46,7 +52,7 @@ def cube_guarantee(
     )
 
 
-def _claim(settings: CubeSettings, epsilon: float) -> str:
+def _claim(settings: PrivateSettings, epsilon: float) -> str:
     lead, given, times = lead_words(settings, epsilon)
     if settings.replace:
         return msg(
@@ -64,6 +70,45 @@ def _claim(settings: CubeSettings, epsilon: float) -> str:
         given=given,
         rise_words=rise_words(settings),
     )
+
+
+def together_claim(releases: Sequence[Guarantee]) -> str:
+    """What holds for several releases about the same persons together: their losses add up.
+
+    Only of guarantees of one kind, for one kind of person, and beside nothing exact; of others it
+    says that no one sentence holds. Source: Dwork and Roth 2014, Theorem 3.14; Bun and Steinke
+    2016, Lemma 1.7.
+    """
+    composed = _composed([one.parameters for one in releases])
+    if composed is None or len({one.model for one in releases}) > 1:
+        return msg(
+            "No one sentence holds for these {count} releases together: each has its own claim, "
+            "and what they cost adds up.",
+            count=len(releases),
+        )
+    added = msg("The losses of these {count} releases are added up.", count=len(releases))
+    return joined([added, _claim(composed, epsilon_of(composed))])
+
+
+_AMOUNTS = ("epsilon", "rho", "delta", "rows_per_person")
+
+
+def _composed(guarantees: Sequence[Mapping[str, object]]) -> PrivateSettings | None:
+    """Settings that promise what all of these do together; None where that is not known."""
+    first = guarantees[0]
+    key = "epsilon" if "epsilon" in first else "rho"
+    needed = {key, "noise", "neighbours", "rows_per_person"} | (
+        {"delta"} if key == "rho" else set()
+    )
+    fixed = [{name: one[name] for name in one if name not in _AMOUNTS} for one in guarantees]
+    known = all(needed <= set(one) <= needed | {"cluster"} for one in guarantees)
+    if not known or any(one != fixed[0] for one in fixed):
+        return None
+    total = sum((amount(one[key], key) for one in guarantees), Fraction(0))
+    delta = min(amount(one.get("delta", 0), "delta") for one in guarantees)
+    rows = max(int(str(one["rows_per_person"])) for one in guarantees)
+    kind = Noise(str(first["noise"]))
+    return PrivateSettings(kind, total, delta, first["neighbours"] == REPLACE, rows)
 
 
 def _not_covered(settings: CubeSettings) -> tuple[str, ...]:

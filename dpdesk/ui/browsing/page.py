@@ -26,17 +26,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.core.pivot import STEPS, Pivot, pivot_chart
+from dpdesk.core.pivot import STEPS, Labels, Pivot, pivot_chart
 from dpdesk.core.query import ALL
 from dpdesk.ui.browsing.words import (
     answer_words,
     assumption_words,
+    axes_words,
     cell_name,
     cell_words,
     chart_answer,
     half_text,
+    measure_words,
+    measured_words,
     question_words,
-    value_text,
+    shown_value,
 )
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.models import DataGrid
@@ -52,6 +55,7 @@ from dpdesk.ui.words.spoken import said
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
+Order = tuple[Labels, bool] | None
 WARNING = "△"
 _SAMPLE = 200
 _DARK_TEXT, _LIGHT_TEXT = "#1B1F24", "#FFFFFF"
@@ -65,12 +69,17 @@ class PivotModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pivot: Pivot | None = None
+        self._order: Order = None
         self._shades: NDArray[np.int8] = np.empty((0, 0), np.int8)
         self._doubtful: NDArray[np.bool_] = np.empty((0, 0), np.bool_)
 
-    def show(self, pivot: Pivot | None, share: float) -> None:
-        """Show other numbers; cells whose ± is above the share of their value are marked."""
+    def show(self, pivot: Pivot | None, share: float, order: Order = None) -> None:
+        """Show other numbers; cells whose ± is above the share of their value are marked.
+
+        ``order`` has the labels of the column that the rows are sorted by, and whether they fall.
+        """
         self.beginResetModel()
+        self._order = order
         self._pivot = pivot
         if pivot is not None:
             self._shades, self._doubtful = pivot.shades(), pivot.doubtful(share)
@@ -143,11 +152,11 @@ class PivotModel(QAbstractTableModel):
         place = self.place(index)
         if place is None:
             return self._label_data(pivot, index, role)
-        value, half = float(pivot.values[place]), float(pivot.half_widths[place])
+        half = float(pivot.half_widths[place])
         if role == Qt.ItemDataRole.DisplayRole:
-            below = half_text(half)
+            below, shown = half_text(half), shown_value(pivot, *place)
             mark = f"{WARNING} " if self.doubtful(index) else ""
-            return f"{value_text(value, half)}\n{mark}{below}" if below else value_text(value, half)
+            return f"{shown}\n{mark}{below}" if below else shown
         if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
             said = cell_words(pivot, *place)
             return f"{WARNING} {said}" if self.doubtful(index) else said
@@ -180,13 +189,18 @@ class PivotModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _LEFT if section < self.sides else _RIGHT
-        if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+        spoken = (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole)
+        if role != Qt.ItemDataRole.DisplayRole and role not in spoken:
             return None
         if section < self.sides:
             return pivot.row_axes[section] if pivot.row_axes else ""
         labels = pivot.column_words(section - self.sides)
-        names = [self._label(label) for label in labels]
-        return "\n".join(names) if names else pivot.grid.measure
+        if role in spoken and pivot.column_axes:
+            return axes_words(pivot.column_axes, labels)
+        names = [self._label(label) for label in labels] or [measure_words(pivot.grid.measure)]
+        if self._order is not None and pivot.column_labels[section - self.sides] == self._order[0]:
+            names[-1] += " ↓" if self._order[1] else " ↑"
+        return "\n".join(names)
 
 
 class ErrorDelegate(QStyledItemDelegate):
@@ -379,9 +393,13 @@ class RampLegend(QWidget):
 
 
 class BrowsePage(QWidget):
-    """``keepAsked(int, int)``: keep only the categories of this cell."""
+    """``keepAsked(int, int)``: keep only the categories of this cell.
+
+    ``sortAsked(object)``: sort the rows by the column with these labels, None: as declared.
+    """
 
     keepAsked = Signal(int, int)
+    sortAsked = Signal(object)
 
     def __init__(self, theme: ThemeManager) -> None:
         super().__init__()
@@ -421,6 +439,8 @@ class BrowsePage(QWidget):
         layout.addWidget(self.assumption)
         self.grid.selectionModel().currentChanged.connect(self._on_current)
         self.grid.activated.connect(self._on_activated)
+        self.grid.horizontalHeader().setSectionsClickable(True)
+        self.grid.horizontalHeader().sectionClicked.connect(self._on_head)
         self.show_pivot(None, 0.3)
 
     def _build_cell(self) -> QWidget:
@@ -432,25 +452,26 @@ class BrowsePage(QWidget):
         tip = self.tr("Leave out all other categories of these dimensions (Enter on a cell)")
         self.keep = button(self.tr("&Keep only this"), tip)
         self.keep.clicked.connect(self._on_keep)
-        line.add(self.keep)
+        tip = self.tr("Rows by this column: falling, rising, as declared (or click its head)")
+        self.sort = button(self.tr("Sort by th&is column"), tip)
+        self.sort.clicked.connect(self._on_sort)
+        for widget in (self.keep, self.sort):
+            line.add(widget)
         layout.addWidget(line)
         return box
-
-    def tab_stops(self) -> list[QWidget]:
-        """What takes the focus here, from top to bottom."""
-        choices = [self.strip.button(TABLE), self.strip.button(BARS), self.totals]
-        return [*choices, self.grid, self.keep]
 
     @property
     def shows_bars(self) -> bool:
         """Whether the bars are in front."""
         return self.strip.current == BARS
 
-    def show_pivot(self, pivot: Pivot | None, share: float, filters: str = "") -> None:
+    def show_pivot(
+        self, pivot: Pivot | None, share: float, filters: str = "", order: Order = None
+    ) -> None:
         """Show other numbers, or none; ``filters`` say of which categories they are."""
         self._share, self._filters = share, filters
         place = self.grid.currentIndex()
-        self.model.show(pivot, share)
+        self.model.show(pivot, share, order)
         self.setEnabled(pivot is not None)
         self._say()
         if pivot is None:
@@ -483,9 +504,9 @@ class BrowsePage(QWidget):
         pivot = self.model.pivot
         if pivot is not None and self.shows_bars:
             answer = chart_answer(pivot)
-            unit = self.tr("persons") if pivot.grid.measure == "count" else ""
+            unit = self.tr("persons") if pivot.measure == "count" else ""
             question = question_words(pivot, self._filters)
-            self.chart.set_chart(pivot_chart(pivot, question, answer, unit))
+            self.chart.set_chart(pivot_chart(pivot, question, answer, unit, measured_words(pivot)))
 
     @Slot()
     def _show_totals(self) -> None:
@@ -526,6 +547,7 @@ class BrowsePage(QWidget):
     def _tell_cell(self) -> None:
         pivot, place = self.model.pivot, self._place()
         self.keep.setEnabled(False)
+        self.sort.setEnabled(pivot is not None and place is not None)
         if pivot is None or place is None:
             self.cell.setText(self.tr("Choose a cell to read it in words.") if pivot else "")
             return
@@ -542,6 +564,19 @@ class BrowsePage(QWidget):
     @Slot(QModelIndex)
     def _on_activated(self, index: QModelIndex) -> None:
         self._on_keep()
+
+    @Slot()
+    def _on_sort(self) -> None:
+        place = self._place()
+        if place is not None:
+            self._on_head(place[1] + self.model.sides)
+
+    @Slot(int)
+    def _on_head(self, section: int) -> None:
+        """Sort by the column whose head was clicked; that of the labels brings their order back."""
+        pivot, column_ = self.model.pivot, section - self.model.sides
+        if pivot is not None:
+            self.sortAsked.emit(pivot.column_labels[column_] if column_ >= 0 else None)
 
     @Slot()
     def _on_keep(self) -> None:

@@ -244,17 +244,6 @@ class BuyCard(QFrame):
         """Whether the second step is on show."""
         return self.isVisible() and not self._second.isHidden()
 
-    def tab_stops(self) -> list[QWidget]:
-        """What takes the focus here, from top to bottom."""
-        return [
-            self.amount,
-            self.next,
-            self.place,
-            self.close_button,
-            self.debit,
-            self.back,
-        ]
-
     def show_wish(self, dimensions: tuple[str, ...]) -> None:
         """Name the table that is wanted; its offer is on its way."""
         self._offered = None

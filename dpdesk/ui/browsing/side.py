@@ -30,7 +30,9 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.core.browsing import BrowseState
+from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.query import Askable
+from dpdesk.ui.browsing.words import measure_words, percent_words
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowDoubleSpin
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
@@ -91,7 +93,7 @@ class Chip(QToolButton):
         if facts.filtered:
             words += self.tr(" ▽ {kept} of {all}").format(kept=facts.kept, all=facts.categories)
         self.setText(words + "  ▾")
-        self.setAccessibleName(self.tr("Dimension {name}").format(name=words))
+        self.setAccessibleName(self.tr("{name}, dimension").format(name=words))
         self.setToolTip(
             self.tr(
                 "{name}: drag it to another shelf, or press Space for a menu; R rows, C columns, "
@@ -393,14 +395,15 @@ _LEAST_EMS = 34
 
 class BrowseSide(QWidget):
     """Wishes as signals: ``putAsked(str, str, int)`` a dimension, a shelf, a number there;
-    ``levelAsked(str, int)``, ``keptAsked(str, object)``, ``measureAsked(str)``, ``turnAsked()``,
-    ``shareChanged(float)`` with a share from 0 to 1.
+    ``levelAsked(str, int)``, ``keptAsked(str, object)``, ``measureAsked(str)``,
+    ``percentAsked(str)``, ``turnAsked()``, ``shareChanged(float)`` with a share from 0 to 1.
     """
 
     putAsked = Signal(str, str, int)
     levelAsked = Signal(str, int)
     keptAsked = Signal(str, object)
     measureAsked = Signal(str)
+    percentAsked = Signal(str)
     turnAsked = Signal()
     shareChanged = Signal(float)
 
@@ -437,6 +440,13 @@ class BrowseSide(QWidget):
         labelled(layout, self.tr("&Measure"), self.measure, tip)
         self.measure.set_help(tip)
         self.measure.activated.connect(self._on_measure)
+        self.percent = NarrowCombo(14)
+        for key, words in percent_words().items():
+            self.percent.addItem(words, key)
+        tip = self.tr("Counts as they are, or as percentages of the sums that are on show")
+        labelled(layout, self.tr("S&how"), self.percent, tip)
+        self.percent.set_help(tip)
+        self.percent.activated.connect(self._on_percent)
         self.share = NarrowDoubleSpin()
         self.share.setRange(0.1, 1000)
         self.share.setDecimals(1)
@@ -446,7 +456,7 @@ class BrowseSide(QWidget):
         tip = self.tr("Cells whose ± is above this share of their value are marked △")
         labelled(layout, self.tr("Mark △ where the ± is a&bove"), self.share, tip)
         self.share.valueChanged.connect(self._on_share)
-        leave_wheel(self.measure, self.share)
+        leave_wheel(self.measure, self.percent, self.share)
 
     @property
     def marked_share(self) -> float:
@@ -458,7 +468,8 @@ class BrowseSide(QWidget):
         self._asked = asked
         self.keep.hide()
         self.measure.clear()
-        self.measure.addItems(list(asked.measures))
+        for measure in asked.measures:
+            self.measure.addItem(measure_words(measure), measure)
         self.measure.setEnabled(len(asked.measures) > 1)
 
     def show_state(self, state: BrowseState) -> None:
@@ -479,19 +490,16 @@ class BrowseSide(QWidget):
                 chip.levelAsked.connect(self.levelAsked)
                 chip.chooseAsked.connect(self.choose)
                 chip.allAsked.connect(self._on_all)
-        self.measure.setCurrentText(state.measure or self._asked.measures[0])
+        self.measure.setCurrentIndex(
+            max(0, self.measure.findData(state.measure or self._asked.measures[0]))
+        )
+        self.percent.setEnabled(self.measure.currentData() == COUNT)
+        self.percent.setCurrentIndex(max(0, self.percent.findData(state.percent)))
         self.turn.setEnabled(bool(shown))
         if self.keep.dimension:
             self.keep.refresh(state.kept_of(self.keep.dimension))
         if held:
             self.focus_chip(held)
-
-    def tab_stops(self) -> list[QWidget]:
-        """What takes the focus here, from top to bottom."""
-        chips = [chip for shelf in self.shelves.values() for chip in shelf.chips]
-        keep = self.keep
-        buttons = [keep.all, keep.none, keep.close_button]
-        return [*chips, keep.list, *buttons, self.turn, self.measure, self.share]
 
     def chip(self, name: str) -> Chip:
         """The chip of a dimension, on the shelf where it stands; KeyError when there is none."""
@@ -533,7 +541,11 @@ class BrowseSide(QWidget):
 
     @Slot()
     def _on_measure(self) -> None:
-        self.measureAsked.emit(self.measure.currentText())
+        self.measureAsked.emit(self.measure.currentData())
+
+    @Slot()
+    def _on_percent(self) -> None:
+        self.percentAsked.emit(self.percent.currentData())
 
     @Slot(float)
     def _on_share(self, percent: float) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,11 +19,13 @@ from dpdesk.app.browsing import OpenCube, export_view, first_view
 from dpdesk.app.shops import AtHand
 from dpdesk.app.types import AppContext
 from dpdesk.core.browsing import BrowseState, Place, Step, Trail
+from dpdesk.core.pivot import Labels
+from dpdesk.core.query import ALL
 from dpdesk.ui.browsing import tasks
 from dpdesk.ui.browsing.page import BrowsePage
 from dpdesk.ui.browsing.purchasing import Purchase
 from dpdesk.ui.browsing.side import COLUMNS, ROWS, BrowseSide, SideScroll
-from dpdesk.ui.browsing.words import filter_words, pieces_words
+from dpdesk.ui.browsing.words import filter_words, measure_words, percent_words, pieces_words
 from dpdesk.ui.files import FileAsker, file_stem
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
@@ -78,7 +79,7 @@ class TrailLine(FlowBox):
         button.setProperty("step", number)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setAccessibleName(
-            self.tr("Step {number}: {words}").format(number=number, words=words)
+            self.tr("{words}, step {number}").format(number=number, words=words)
         )
         button.setToolTip(self.tr("Go to this step; nothing is lost"))
         set_look(button, "choice")
@@ -187,9 +188,11 @@ class BrowseWindow(ReadingWindow):
         side.levelAsked.connect(self._on_level)
         side.keptAsked.connect(self._on_kept)
         side.measureAsked.connect(self._on_measure)
+        side.percentAsked.connect(self._on_percent)
         side.turnAsked.connect(self._on_turn)
         side.shareChanged.connect(page.mark)
         page.keepAsked.connect(self._on_keep_cell)
+        page.sortAsked.connect(self._on_sort)
         self.trail_line.stepAsked.connect(self._on_step)
         self.undo.clicked.connect(self.go_back)
         self.redo.clicked.connect(self.go_forth)
@@ -325,6 +328,25 @@ class BrowseWindow(ReadingWindow):
             usual = self._cube.askable.measures[0]
             self.step(name, replace(self.state, measure="" if name == usual else name))
 
+    @Slot(str)
+    def _on_percent(self, of: str) -> None:
+        if self.state is not None:
+            self.step(percent_words()[of], replace(self.state, percent=of))
+
+    @Slot(object)
+    def _on_sort(self, by: Labels | None) -> None:
+        if self.state is None or self.seen is None:
+            return
+        state = replace(self.state, order=None) if by is None else self.state.sorted_by(by)
+        words = self.tr("in declared order")
+        if state.order is not None:
+            sign = "↓" if state.order[1] else "↑"
+            labels = " · ".join(short_name(said(ALL) if one is None else one) for one in by or ())
+            words = self.tr("sorted by {column} {sign}").format(
+                column=labels or measure_words(self.seen.pivot.grid.measure), sign=sign
+            )
+        self.step(words, state)
+
     @Slot()
     def _on_turn(self) -> None:
         if self.state is not None:
@@ -354,7 +376,6 @@ class BrowseWindow(ReadingWindow):
         self.band.clear()
         self._show_steps()
         self.side.show_state(self._trail.state)
-        self._order_tabs()
         title = self.tr("Reading the numbers")
         work = partial(tasks.read_view, self._cube, self._trail.state)
         self.read(tasks.LOOK, title, work, self._on_seen, self._on_unseen)
@@ -368,14 +389,6 @@ class BrowseWindow(ReadingWindow):
         self.buy.setEnabled(trail is not None and self.purchase.possible)
         self.add.setEnabled(trail is not None)
         self.python.setEnabled(self._cube is not None and bool(self._cube.pieces))
-
-    def _order_tabs(self) -> None:
-        """Tab goes from the chips to the fields, the table, and the bar: as they stand."""
-        bar = (self.undo, self.redo, self.buy, self.add, self.export, self.python)
-        ends = [*self.trail_line.buttons, *bar]
-        middle = [*self.purchase.card.tab_stops(), *self.page.tab_stops()]
-        for one, other in pairwise([*self.side.tab_stops(), *middle, *ends]):
-            QWidget.setTabOrder(one, other)
 
     # -- export
 
@@ -488,7 +501,8 @@ class BrowseWindow(ReadingWindow):
     def _on_seen(self, found: tasks.Seen) -> None:
         first = self._seen is None and self._trail is not None and len(self._trail.steps) == 1
         self._seen = found
-        self.page.show_pivot(found.pivot, self.side.marked_share, filter_words(found.state))
+        filters, order = filter_words(found.state), found.state.order
+        self.page.show_pivot(found.pivot, self.side.marked_share, filters, order)
         self._show_steps()
         self._offer_if_needed(unanswered=False)
         if first:

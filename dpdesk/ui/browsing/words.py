@@ -69,8 +69,7 @@ def pieces_words(pieces: Sequence[Path]) -> str:
     """Which releases are read as one."""
     names = ", ".join(each.name for each in pieces)
     return _tr(
-        "Read as one from {count} releases: {names}. What they cost adds up; the claim above is "
-        "that of the first."
+        "Read as one from {count} releases: {names}. The sentence above is for all of them."
     ).format(count=len(pieces), names=names)
 
 
@@ -102,22 +101,59 @@ def measure_words(measure: str) -> str:
     return _tr("count") if measure == "count" else measure
 
 
+def percent_words() -> dict[str, str]:
+    """What a view can show: its numbers as they are, or as percentages."""
+    return {
+        "": _tr("numbers"),
+        "row": _tr("% of the row"),
+        "column": _tr("% of the column"),
+        "all": _tr("% of all"),
+    }
+
+
+def measured_words(pivot: Pivot) -> str:
+    """What the values of a view are."""
+    measure = measure_words(pivot.grid.measure)
+    if not pivot.percent:
+        return measure
+    return _tr("{measure} in {percent}").format(
+        measure=measure, percent=percent_words()[pivot.percent]
+    )
+
+
 def _question(pivot: Pivot) -> str:
     axes = " × ".join(map(short_name, (*pivot.row_axes, *pivot.column_axes)))
     if not axes:
-        return _tr("What is the {measure} in all?").format(
-            measure=measure_words(pivot.grid.measure)
-        )
+        return _tr("What is the {measure} in all?").format(measure=measured_words(pivot))
     return _tr("What is the {measure} by {axes}, and where is error?").format(
-        measure=measure_words(pivot.grid.measure), axes=axes
+        measure=measured_words(pivot), axes=axes
     )
+
+
+def shown_value(pivot: Pivot, row: int, column: int) -> str:
+    """A value of a view, with its unit where it is a percentage."""
+    value, half = float(pivot.values[row, column]), float(pivot.half_widths[row, column])
+    text = value_text(value, half)
+    return text if np.isnan(value) or not pivot.percent else f"{text} %"
+
+
+def _total_words(pivot: Pivot, whole: str) -> str:
+    """The total in the sentence ``whole``; of percentages, what is 100 %."""
+    text = {
+        "row": _tr("Each row adds up to 100 %."),
+        "column": _tr("Each column adds up to 100 %."),
+        "all": _tr("All cells add up to 100 %."),
+    }.get(pivot.percent)
+    if text is not None:
+        return text
+    value, half = float(pivot.values[-1, -1]), float(pivot.half_widths[-1, -1])
+    return whole.format(total=value_text(value, half), half=half_text(half))
 
 
 def answer_words(pivot: Pivot, share: float) -> str:
     """The answer: how many cells are doubtful, and the total."""
-    total, half = float(pivot.values[-1, -1]), float(pivot.half_widths[-1, -1])
     doubtful, cells = int(pivot.doubtful(share).sum()), pivot.values.size
-    said = _tr("In all {total} {half}.").format(total=value_text(total, half), half=half_text(half))
+    said = _total_words(pivot, _tr("In all {total} {half}."))
     if doubtful == 0:
         return (
             said
@@ -138,6 +174,12 @@ def assumption_words(pivot: Pivot) -> str:
     if not pivot.covering:
         text = _tr("How often the ± holds is not known: see below. Read from {tables}.")
         return text.format(tables=tables)
+    if pivot.percent:
+        text = _tr(
+            "A percentage is a ratio of two numbers with noise: its ± holds in 90 of 100 cases or "
+            "more. It says nothing of errors that the data themselves have. Read from {tables}."
+        )
+        return text.format(tables=tables)
     text = _tr(
         "The ± holds the error of the noise in 95 of 100 cases or more; it says nothing of errors "
         "that the data themselves have. Read from {tables}."
@@ -152,16 +194,20 @@ def cell_words(pivot: Pivot, row: int, column: int) -> str:
     if np.isnan(value):
         return _tr("{name}: not estimable, for too few persons are counted.").format(name=name)
     if half == 0:
-        return _tr("{name}: {value}, exactly.").format(name=name, value=value_text(value, half))
+        return _tr("{name}: {value}, exactly.").format(
+            name=name, value=shown_value(pivot, row, column)
+        )
     share = share_text(half, value)
     text = _tr("{name}: {value} {half}{share}, so between {low} and {high} in 95 of 100 cases.")
+    if pivot.percent:
+        text = _tr("{name}: {value} {half}, so between {low} and {high} in 90 of 100 cases.")
     if not pivot.covering:
         text = _tr("{name}: {value} {half}{share}; how often the ± holds is not known.")
     return text.format(
         name=name,
-        value=value_text(value, half),
+        value=shown_value(pivot, row, column),
         half=half_text(half),
-        share=f" ({share})" if share else "",
+        share=f" ({share})" if share and not pivot.percent else "",
         low=_end_text(value, half, up=False),
         high=_end_text(value, half, up=True),
     )
@@ -173,17 +219,21 @@ def cell_name(pivot: Pivot, row: int, column: int) -> str:
     labels = (*pivot.row_words(row), *pivot.column_words(column))
     if all(label is None for label in labels):
         return label_text(labels)
+    return axes_words(axes, labels)
+
+
+def axes_words(axes: Sequence[str], labels: Sequence[str | None]) -> str:
+    """Labels, each after the name of its dimension."""
     said = [_tr("all") if one is None else shortened(one) or _tr("(empty)") for one in labels]
     return " · ".join(f"{short_name(axis)} {one}" for axis, one in zip(axes, said, strict=True))
 
 
 def chart_answer(pivot: Pivot) -> str:
     """The answer above the bars, and what of the table is drawn."""
-    total, half = float(pivot.values[-1, -1]), float(pivot.half_widths[-1, -1])
     text = _tr("In all {total} {half}; the whiskers show the ± (95 %).")
-    if not pivot.covering:
+    if not pivot.covering or pivot.percent:
         text = _tr("In all {total} {half}; the whiskers show the ±.")
-    said = text.format(total=value_text(total, half), half=half_text(half))
+    said = _total_words(pivot, text)
     rows, columns = drawn(pivot)
     if pivot.column_axes and len(columns) == 1:
         axes = " × ".join(map(short_name, pivot.column_axes))

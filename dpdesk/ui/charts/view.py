@@ -46,6 +46,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QMenu,
+    QRadioButton,
     QSizePolicy,
     QStackedWidget,
     QToolButton,
@@ -369,12 +370,10 @@ class ChartView(QWidget):
         tools.addWidget(self._build_export())
         return self._tools
 
-    def _segment(self, text: str, look: str) -> QToolButton:
-        button = QToolButton()
-        button.setText(text)
-        button.setCheckable(True)
+    def _segment(self, text: str, look: str) -> QRadioButton:
+        button = QRadioButton(text)
         button.setToolTip(self.tr("Show the same numbers as picture or table (Ctrl+T)"))
-        button.setAccessibleName(self.tr("Show as {form}").format(form=text))
+        button.setAccessibleName(text)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         set_look(button, look)
         return button

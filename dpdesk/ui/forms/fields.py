@@ -10,8 +10,8 @@ from fractions import Fraction
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QCheckBox,
+    QDoubleSpinBox,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QSlider,
+    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -44,7 +45,7 @@ from dpdesk.core.parameters import (
     ShareParameter,
     plain_number,
 )
-from dpdesk.ui.forms.spin import NarrowCombo, NarrowDoubleSpin, NarrowSpin
+from dpdesk.ui.forms.spin import NarrowCombo, NarrowDoubleSpin, NarrowSpin, UnitSlider
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.focusing import leave_wheel
@@ -433,7 +434,7 @@ class _UndoPasses(QObject):
 class NumberField(Field):
     """A spin box, with a slider beside it when the value can be tried live."""
 
-    def __init__(self, parameter: Parameter, box: QAbstractSpinBox, *, live: bool) -> None:
+    def __init__(self, parameter: Parameter, box: QSpinBox | QDoubleSpinBox, *, live: bool) -> None:
         super().__init__(parameter)
         self._box = box
         self._name(box)
@@ -446,7 +447,7 @@ class NumberField(Field):
         row.setSpacing(SPACE.m)
         self._slider: QSlider | None = None
         if live:
-            self._slider = QSlider(Qt.Orientation.Horizontal)
+            self._slider = UnitSlider(box)
             self._name(self._slider)
             leave_wheel(self._slider)
             self._slider.setAccessibleName(self.tr("{label}, slider").format(label=parameter.label))

@@ -106,6 +106,12 @@ class ParameterForm(QWidget):
             if value != usual:
                 self._more.setChecked(True)
 
+    def put_among(self, place: int, widget: QWidget) -> None:
+        """Put something else among the rows that stand first."""
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(place, widget)
+
     def made_field(self, parameter: Parameter, *, live: bool) -> Field:
         """The field of a parameter; forms of single methods may have other ones."""
         return field_for(parameter, live=live)

@@ -1,4 +1,4 @@
-"""Boxes for numbers as wide as usual numbers, and closed lists that cut their words.
+"""Boxes for numbers as wide as usual numbers, sliders beside them, lists that cut their words.
 
 They write numbers with the marks of the window's language, and read what people of other languages
 type as long as it can mean one number only: see :func:`dpdesk.ui.words.numbers.typed_number`.
@@ -7,20 +7,31 @@ type as long as it can mean one number only: see :func:`dpdesk.ui.words.numbers.
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cache
 
-from PySide6.QtCore import QSize, Slot
-from PySide6.QtGui import QPaintEvent, QPalette, Qt, QValidator
+from PySide6.QtCore import QObject, QSize, Slot
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleValueInterface,
+    QPaintEvent,
+    QPalette,
+    Qt,
+    QValidator,
+)
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
+    QAccessibleWidget,
     QComboBox,
     QDoubleSpinBox,
     QSizePolicy,
+    QSlider,
     QSpinBox,
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
     QWidget,
 )
+from shiboken6 import VoidPtr, getCppPointer, isValid
 
 from dpdesk.ui.theme import SPACE
 from dpdesk.ui.words.numbers import marked, typed_number
@@ -166,3 +177,67 @@ class NarrowCombo(QComboBox):
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         painter.end()
+
+
+class UnitSlider(QSlider):
+    """A slider that screen readers are told of in the numbers and the unit of the box beside it."""
+
+    def __init__(self, box: QSpinBox | QDoubleSpinBox) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.box = box
+        _tell_units()
+
+
+class _BoxValue(QAccessibleValueInterface):
+    def __init__(self, box: QSpinBox | QDoubleSpinBox) -> None:
+        super().__init__()
+        self._box = box
+
+    def currentValue(self) -> float:
+        return self._box.value()
+
+    def setCurrentValue(self, value: float) -> None:
+        if isinstance(self._box, QSpinBox):
+            self._box.setValue(round(value))
+        else:
+            self._box.setValue(value)
+
+    def minimumValue(self) -> float:
+        return self._box.minimum()
+
+    def maximumValue(self) -> float:
+        return self._box.maximum()
+
+    def minimumStepSize(self) -> float:
+        return self._box.singleStep()
+
+
+class _ToldSlider(QAccessibleWidget):
+    def __init__(self, slider: UnitSlider) -> None:
+        super().__init__(slider, QAccessible.Role.Slider)
+        self._box, self._value = slider.box, _BoxValue(slider.box)
+
+    def interface_cast(self, kind: QAccessible.InterfaceType) -> int:
+        if kind is QAccessible.InterfaceType.ValueInterface:
+            return VoidPtr(getCppPointer(self._value)[0])  # type: ignore[return-value]
+        return super().interface_cast(kind)
+
+    def text(self, which: QAccessible.Text) -> str:
+        return self._box.text() if which is QAccessible.Text.Value else super().text(which)
+
+
+_told: list[_ToldSlider] = []
+
+
+def _told_of(key: str, thing: QObject) -> _ToldSlider | None:
+    """What the toolkit asks for; it deletes these with their widgets, and here they are kept."""
+    if not isinstance(thing, UnitSlider):
+        return None
+    _told[:] = [one for one in _told if isValid(one)]
+    _told.append(_ToldSlider(thing))
+    return _told[-1]
+
+
+@cache
+def _tell_units() -> None:
+    QAccessible.installFactory(_told_of)

@@ -155,7 +155,7 @@ class StatusStrip(QStatusBar):
         """Show how many jobs are running."""
         text = self.tr("1 job") if count == 1 else self.tr("{n} jobs").format(n=count)
         self._jobs.setText(text)
-        self._jobs.setAccessibleName(self.tr("Running jobs: {n}").format(n=count))
+        self._jobs.setAccessibleName(self.tr("{jobs} running").format(jobs=text))
         self._jobs.setEnabled(count > 0)
 
     @property

@@ -147,6 +147,9 @@ QToolTip {{ background: {t.surface}; color: {t.text}; border: 1px solid {t.borde
 """
 
 
+_CHOOSING = ("QRadioButton", "QToolButton")
+
+
 def _buttons(theme: Theme) -> str:
     t, height = theme.tokens, theme.target - 2
     return f"""
@@ -173,20 +176,47 @@ QPushButton[look="quiet"], QToolButton[look="quiet"] {{ background: transparent;
 QPushButton[look="quiet"]:hover, QToolButton[look="quiet"]:hover {{ background: {t.hover}; }}
 QPushButton[look="quiet"]:focus, QToolButton[look="quiet"]:focus {{
   border: 2px solid {t.accent}; }}
-QToolButton[look="segment-first"] {{ border-top-right-radius: 0; border-bottom-right-radius: 0; }}
-QToolButton[look="segment-last"] {{ border-top-left-radius: 0; border-bottom-left-radius: 0;
-  border-left: none; }}
-QToolButton[look="segment-last"]:focus {{ border: 2px solid {t.accent}; }}
-QToolButton[look="choice"] {{ font-size: {_points(theme, "note")}; padding: 0 {SPACE.xs}px; }}
-QToolButton[look="choice"]:focus {{ padding: 0 {SPACE.xs - 1}px; }}
-QToolButton[look="choice"]:checked {{ font-weight: 400; border: 2px solid {t.accent};
-  padding: 0 {SPACE.xs - 1}px; }}
-QPushButton:checked:focus, QToolButton:checked:focus,
-QToolButton[look="choice"]:checked:focus {{ border: 2px solid {t.text}; }}
+QPushButton:checked:focus, QToolButton:checked:focus {{ border: 2px solid {t.text}; }}
 QPushButton[look="tight"] {{ padding: 0 6px; }}
 QPushButton[look="tight"]:focus {{ padding: 0 5px; }}
 QToolButton::menu-indicator {{ image: none; width: 0; }}
-{_boxes(theme)}"""
+{_boxes(theme)}
+{_choices(theme)}"""
+
+
+def _choices(theme: Theme) -> str:
+    """Radio buttons, and steps of a way, that look like buttons side by side."""
+    t, height = theme.tokens, theme.target - 2
+    looks = ("choice", "segment-first", "segment-last")
+
+    def each(state: str = "") -> str:
+        return ", ".join(f'{kind}[look="{look}"]{state}' for kind in _CHOOSING for look in looks)
+
+    def small(state: str = "") -> str:
+        return ", ".join(f'{kind}[look="choice"]{state}' for kind in _CHOOSING)
+
+    return f"""
+{each()} {{ background: {t.surface}; border: 1px solid {t.border}; border-radius: 4px;
+  padding: 0 {SPACE.m}px; min-height: {height}px; outline: 0; spacing: 0; }}
+{each("::indicator")} {{ width: 0; height: 0; border: none; }}
+{each(":hover")} {{ background: {t.hover}; border-color: {t.accent}; }}
+{each(":checked")} {{ background: {t.selection}; border-color: {t.accent}; font-weight: 600; }}
+{each(":focus")} {{ border: 2px solid {t.accent}; padding: 0 {SPACE.m - 1}px;
+  min-height: {height - 2}px; }}
+{each(":disabled")} {{ color: {t.disabled}; background: {t.window}; border-color: {t.hairline}; }}
+QRadioButton[look="segment-first"] {{ border-top-right-radius: 0; border-bottom-right-radius: 0; }}
+QRadioButton[look="segment-last"] {{ border-top-left-radius: 0; border-bottom-left-radius: 0;
+  border-left: none; }}
+QRadioButton[look="segment-last"]:focus {{ border: 2px solid {t.accent}; }}
+{small()} {{ font-size: {_points(theme, "note")}; padding: 0 {SPACE.s}px; }}
+{small(":focus")} {{ padding: 0 {SPACE.s - 1}px; }}
+{small(":checked")} {{ font-weight: 400; border: 2px solid {t.accent};
+  padding: 0 {SPACE.s - 1}px; min-height: {height - 2}px; }}
+{each(":checked:focus")} {{ border: 2px solid {t.text}; }}
+QToolButton[look="choice"] {{ max-height: {height}px; }}
+QToolButton[look="choice"]:focus, QToolButton[look="choice"]:checked {{
+  max-height: {height - 2}px; }}
+"""
 
 
 def _boxes(theme: Theme) -> str:
@@ -194,7 +224,8 @@ def _boxes(theme: Theme) -> str:
     t, height = theme.tokens, theme.target - 2
     dot = theme.icon * 4 // 5 // 2 * 2
     return f"""
-QCheckBox, QRadioButton {{ spacing: {SPACE.s}px; min-height: {height}px; }}
+QCheckBox, QRadioButton {{ spacing: {SPACE.s}px; min-height: {height}px;
+  padding-right: {SPACE.xs}px; }}
 QCheckBox:focus, QRadioButton:focus {{ outline: 2px solid {t.accent}; }}
 QCheckBox:disabled, QRadioButton:disabled {{ color: {t.disabled}; }}
 QRadioButton::indicator {{ width: {dot}px; height: {dot}px; border-radius: {dot // 2 + 1}px;
@@ -228,7 +259,7 @@ def _fields(theme: Theme) -> str:
     return f"""
 {each} {{ background: {t.surface}; border: 1px solid {t.border}; border-radius: 4px;
   padding: 0 {SPACE.s}px; selection-background-color: {t.selection};
-  selection-color: {t.text}; }}
+  selection-color: {t.text}; placeholder-text-color: {t.muted}; }}
 QLineEdit, QAbstractSpinBox, QComboBox {{ min-height: {height}px; }}
 QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: none; min-height: 0;
   padding: 0 0 0 6px; }}
@@ -242,7 +273,7 @@ QComboBox QAbstractItemView {{ background: {t.surface}; border: 1px solid {t.bor
   selection-background-color: {t.selection}; selection-color: {t.text}; outline: 0; }}
 QComboBox QAbstractItemView::item {{ min-height: {height}px; }}
 QSlider {{ min-height: {height}px; }}
-QSlider::groove:horizontal {{ height: 4px; background: {t.hairline}; border-radius: 2px; }}
+QSlider::groove:horizontal {{ height: 4px; background: {t.border}; border-radius: 2px; }}
 QSlider::sub-page:horizontal {{ height: 4px; background: {t.accent}; border-radius: 2px; }}
 QSlider::handle:horizontal {{ width: 16px; height: 16px; margin: -7px 0; border-radius: 9px;
   background: {t.surface}; border: 2px solid {t.accent}; }}

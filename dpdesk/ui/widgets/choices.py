@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QMenu,
+    QRadioButton,
     QToolButton,
     QWidget,
 )
@@ -35,7 +36,7 @@ class ChoiceStrip(FlowBox):
     def __init__(self, name: str, parent: QWidget | None = None, lines: int = 0) -> None:
         super().__init__(parent, gap=SPACE.xs, lines=lines)
         self.setAccessibleName(name)
-        self._buttons: dict[str, QToolButton] = {}
+        self._buttons: dict[str, QRadioButton] = {}
         self._offered: list[tuple[str, str, str]] = []
         self._group = QButtonGroup(self)
         self._group.buttonClicked.connect(self._on_clicked)
@@ -78,23 +79,23 @@ class ChoiceStrip(FlowBox):
         if button is not None:
             button.setChecked(True)
 
-    def button(self, identifier: str) -> QToolButton:
+    def button(self, identifier: str) -> QRadioButton:
         """The button of a choice; KeyError when there is none."""
         return self._buttons[identifier]
 
     def _put(self, key: str, words: str, whole: str) -> None:
         button = self._buttons.get(key)
         if button is None:
-            button = QToolButton()
-            button.setCheckable(True)
+            button = QRadioButton()
             set_look(button, "choice")
             button.setProperty("choice", key)
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             self._group.addButton(button)
             self._buttons[key] = button
         whole = legible(whole)
-        button.setText(legible(words))
-        button.setAccessibleName(self.tr("Show: {what}").format(what=whole))
+        words = legible(words)
+        button.setText(words)
+        button.setAccessibleName(whole if whole.startswith(words) else f"{words}: {whole}")
         button.setToolTip(self.tr("Show: {what}").format(what=whole))
 
     def _drop(self, key: str) -> None:
@@ -210,7 +211,8 @@ class FoldingStrip(ChoiceStrip):
             action.setToolTip(self.button(key).toolTip())
             self._menu.addAction(action)
         names = ", ".join(text for _, text in listed)
-        self.more.setAccessibleName(self.tr("More to look at: {names}").format(names=names))
+        words = self.more.text().strip(" ▾")
+        self.more.setAccessibleName(f"{words}: {names}")
 
     @Slot(QAction)
     def _on_action(self, action: QAction) -> None:

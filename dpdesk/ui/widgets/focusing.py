@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QGridLayout,
+    QLayout,
+    QScrollArea,
+    QSplitter,
+    QWidget,
+)
 
 ASIDE = "aside"
 _MOST_WIDGETS = 10_000
@@ -43,6 +56,45 @@ def first_focusable(region: QWidget) -> QWidget | None:
         if widget is region:
             return aside
     return aside
+
+
+def tab_as_laid_out(root: QWidget) -> None:
+    """Let Tab go through what is in a widget in the order in which it is laid out."""
+    stops = [one for one in _laid_out(root) if one.focusPolicy() is not Qt.FocusPolicy.NoFocus]
+    for one, other in pairwise(stops):
+        QWidget.setTabOrder(one, other)
+
+
+def _laid_out(widget: QWidget) -> Iterator[QWidget]:
+    """A widget and all in it: by layouts, or by their place where nothing lays them out."""
+    yield widget
+    if isinstance(widget, QAbstractScrollArea) and not isinstance(widget, QScrollArea):
+        return
+    layout = widget.layout()
+    inner: list[QWidget | None] = [] if layout is None else list(_items(layout))
+    if isinstance(widget, QScrollArea):
+        inner = [widget.widget()]
+    elif isinstance(widget, QSplitter):
+        inner = [widget.widget(place) for place in range(widget.count())]
+    known = [one for one in inner if one is not None]
+    rest = [one for one in widget.children() if isinstance(one, QWidget) and one not in known]
+    rest = [one for one in rest if not one.isWindow() and not one.objectName().startswith("qt_")]
+    for one in (*known, *sorted(rest, key=lambda one: (one.y(), one.x()))):
+        yield from _laid_out(one)
+
+
+def _items(layout: QLayout) -> Iterator[QWidget]:
+    order = list(range(layout.count()))
+    if isinstance(layout, QGridLayout):
+        order.sort(key=lambda place: tuple(map(int, layout.getItemPosition(place)))[:2])  # type: ignore[call-overload]
+    for item in map(layout.itemAt, order):
+        if item is None:
+            continue
+        inside, widget = item.layout(), item.widget()
+        if inside is not None:
+            yield from _items(inside)
+        elif widget is not None:
+            yield widget
 
 
 class _WheelPasses(QObject):

@@ -395,7 +395,18 @@ class Sides(QWidget):
         self._parts.splitterMoved.connect(self._on_moved)
         column(self).addWidget(self._parts)
         theme.changed.connect(self._on_theme)
+        area = left.widget
+        inner = area.widget() if isinstance(area, QScrollArea) else None
+        if inner is not None:
+            inner.installEventFilter(self)
+        self._fitted_for = 0
         self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """What has come up in the left side may be wider."""
+        if event.type() == QEvent.Type.LayoutRequest and self._needed() != self._fitted_for:
+            self._fit()
+        return super().eventFilter(watched, event)
 
     @property
     def narrow(self) -> bool:
@@ -429,7 +440,8 @@ class Sides(QWidget):
         theme, left = self._theme.theme, self._left.widget
         narrow = self.width() < theme.ems(NARROW_EMS)
         wanted = theme.ems(LEFT_EMS)
-        needed = min(self._needed(), round(self.width() * LEFT_AT_MOST))
+        self._fitted_for = self._needed()
+        needed = min(self._fitted_for, round(self.width() * LEFT_AT_MOST))
         least = max(needed, min(wanted, round(self.width() * self._share)))
         left.setMinimumWidth(0 if narrow else least)
         left.setMaximumWidth(self.maximumWidth() if narrow else round(wanted * 1.5))

@@ -16,7 +16,7 @@ from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from dpdesk.app import asking, querying
-from dpdesk.app.asking import TRUTH_BADGE, ReleasedColumn, drawn_columns
+from dpdesk.app.asking import ReleasedColumn, drawn_columns
 from dpdesk.app.querying import OpenRelease
 from dpdesk.app.types import AppContext
 from dpdesk.core.asking import AnswerChartWords, AskState, answer_chart, drawn_rows, label_words
@@ -323,7 +323,7 @@ class AskSide(QWidget):
         self.truth.setAccessibleName(self.tr("Show the truth and the error"))
         self.truth.setToolTip(self.tr("Counts in the source that is open in the window"))
         self.truth.toggled.connect(self.truthAsked)
-        self.badge = note(self.tr("⚠ {badge}").format(badge=TRUTH_BADGE), "caution")
+        self.badge = note(self.tr("⚠ internal, confidential: from the source"), "caution")
         layout.addWidget(self.truth)
         layout.addWidget(self.badge)
         leave_wheel(self.by, self.estimator)

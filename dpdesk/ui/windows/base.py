@@ -19,6 +19,7 @@ from dpdesk.ui.jobs.hub import T, Work
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
 from dpdesk.ui.widgets.activity import JobLine
+from dpdesk.ui.widgets.focusing import tab_as_laid_out
 from dpdesk.ui.words.numbers import short_name
 
 _LONGEST_TITLE = 200
@@ -86,6 +87,11 @@ class SideWindow(QWidget):
 
     def fit(self, theme: Theme) -> None:
         """Fit what the window holds to a theme; for subclasses."""
+
+    def focusNextPrevChild(self, next: bool) -> bool:
+        """Tab follows the eye, whatever has come up since."""
+        tab_as_laid_out(self)
+        return super().focusNextPrevChild(next)
 
     def bring_in_front(self) -> None:
         """Show the window in front of the others."""

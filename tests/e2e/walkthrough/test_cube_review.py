@@ -73,7 +73,7 @@ def submit(person: Person, who: Signer) -> None:
 
 def vote(person: Person, who: Signer, folder: Path) -> None:
     open_release(person, folder)
-    person.click("Show: Decide")
+    person.click("Decide")
     names = points(person)
     files = [path for path in (folder / "public" / "cuboids").iterdir() if path.is_file()]
     assert {f"public/cuboids/{path.name}" for path in files} <= set(names)
@@ -101,7 +101,7 @@ def release(person: Person, who: Signer) -> None:
     sign(person, "This is final: it can never be taken back", passphrase_of(who))
     person.reads("Released: this is final.")
     person.shoot("released")
-    person.click("Show: The release")
+    person.click("The release")
     person.reads(f"Signed off and released: reviewed by {FIRST}, {SECOND}.")
     person.shoot("released-tables")
 
@@ -110,7 +110,7 @@ def export(person: Person, who: Signer) -> None:
     """Open the signed release again and write its tables as one file."""
     open_release(person, who.folder)
     person.reads("Released: this is final.")
-    person.click("Show: The release")
+    person.click("The release")
     person.asker.answer = given = who.desk / "given.csv"
     person.click("Export as CSV")
     person.settled(given.exists)

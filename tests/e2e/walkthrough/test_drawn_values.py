@@ -82,7 +82,7 @@ def release(person: Person, who: Signer) -> None:
     person.click("Release")
     sign(person, "This is final: it can never be taken back", passphrase_of(who))
     person.reads("Released: this is final.")
-    person.click("Show: The release")
+    person.click("The release")
     person.reads(f"Signed off and released: reviewed by {FIRST}, {SECOND}.")
 
 

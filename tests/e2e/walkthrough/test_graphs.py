@@ -48,8 +48,8 @@ def test_an_edge_list_is_opened_released_beside_its_degrees_and_checked(
     person.settled(lambda: person.desk.protect.result.sentence != "")
     person.reads("3 tables; the error of one edge is ±")
     person.shoot("errors")
-    person.type("Budget: People", "friends")
-    person.type("Budget: Limit", "2")
+    person.type("People of the budget", "friends")
+    person.type("Limit of the budget", "2")
     person.settled()
     released(person, tmp_path / "release")
     with (tmp_path / "release/public/graph/degrees.csv").open(encoding="utf-8") as stream:

@@ -77,8 +77,7 @@ def _hierarchies(person: Person) -> None:
     keyboard.tab_to("Level to look at, slider")
     keyboard.press(Key.Key_Right)
     assert panel.level.level == 1
-    keyboard.tab_to("Show: Picture")
-    keyboard.press(Key.Key_Space)
+    keyboard.turn("Picture")
     charts = [view for view in panel.findChildren(ChartView) if view.isVisible()]
     keyboard.press(Key.Key_T, CTRL)
     assert [view.shows_table for view in charts] == [True]

@@ -74,7 +74,7 @@ def make_key_by_keyboard(person: Person, who: Signer) -> None:
 
 def trust_by_mouse(person: Person, who: Signer, three: Three) -> None:
     person.keys(Key.Key_K, CTRL, SHIFT)
-    person.click("Show: Trusted people")
+    person.click("Trusted people")
     person.reads("This computer trusts no keys yet")
     person.shoot("trusts-nobody")
     for one in three:
@@ -100,7 +100,7 @@ def trust_by_mouse(person: Person, who: Signer, three: Three) -> None:
 def trust_list_by_keyboard(person: Person, path: Path) -> None:
     keyboard = Keyboard(person)
     keyboard.press(Key.Key_K, CTRL | SHIFT)
-    keyboard.turn("Show: Trusted people")
+    keyboard.turn("Trusted people")
     person.asker.answer = path
     keyboard.use("Import a list…")
     person.lists("Trusted keys", AUTHOR, FIRST, SECOND)
@@ -109,7 +109,7 @@ def trust_list_by_keyboard(person: Person, path: Path) -> None:
 
 def import_list(person: Person, path: Path) -> None:
     person.keys(Key.Key_K, CTRL, SHIFT)
-    person.click("Show: Trusted people")
+    person.click("Trusted people")
     person.asker.answer = path
     person.click("Import a list…")
     person.lists("Trusted keys", AUTHOR, FIRST, SECOND)

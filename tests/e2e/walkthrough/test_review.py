@@ -56,7 +56,7 @@ def test_an_author_submits_real_data_and_cannot_review_it(
     protect(person, author)
     write_release(person, author, "Adults")
     submit(person, author)
-    person.click("Show: Review and sign-off")
+    person.click("Review and sign-off")
     cannot(person, "Begin the review", "Sign the vote", "Reveal the vote", "Release")
     person.reads("The author cannot review the own release.")
     person.shoot("author-cannot-review")
@@ -80,7 +80,7 @@ def protect(person: Person, who: Signer) -> None:
     person.go(3)
     for name in QUASI:
         person.pick("Attributes", name)
-        person.click("Show: How it is made")
+        person.click("How it is made")
         person.asker.answer = who.desk / f"adult_hierarchy_{name}.csv"
         person.click("Import")
         person.settled(lambda name=name: name in person.desk.workbench.work.hierarchies)
@@ -100,7 +100,7 @@ def write_release(person: Person, who: Signer, title: str, name: str = "release"
 
 
 def submit(person: Person, who: Signer) -> None:
-    person.click("Show: Review and sign-off")
+    person.click("Review and sign-off")
     person.reads("This release has not been submitted for review yet.")
     person.shoot("not-submitted")
     person.click("Submit for review")
@@ -155,14 +155,14 @@ def vote_by_keyboard(person: Person, who: Signer) -> None:
     person.asker.answer = who.folder
     keyboard.menu(Key.Key_F, Key.Key_R)
     person.settled(lambda: person.desk.workbench.release_path == who.folder)
-    keyboard.turn("Show: Review and sign-off")
+    keyboard.turn("Review and sign-off")
     person.reads("Submitted; nobody has begun to review.")
     keyboard.use("Begin the review")
     person.reads("Others see that you have begun to review.")
     sign_by_keys(keyboard, passphrase_of(who))
     signed(person)
     person.reads("Signed: start of a review by Anna Weber")
-    keyboard.turn("Show: Decide")
+    keyboard.turn("Decide")
     person.shoot("decide")
     names = points(person)
     person.reads(f"0 of {len(names)} decided")
@@ -192,13 +192,13 @@ def vote_by_mouse(person: Person, who: Signer, folder: Path, source: Path) -> No
     open_release(person, folder)
     person.reads("Submitted; nobody has begun to review.")
     assert FIRST not in person.texts()
-    person.click("Show: The release")
+    person.click("The release")
     person.asker.answer = source
     person.click("Check with the source…")
     person.settled(lambda: person.desk.workbench.verified_with == source)
     person.reads("none failed")
-    person.click("Show: Review and sign-off")
-    person.click("Show: Decide")
+    person.click("Review and sign-off")
+    person.click("Decide")
     names = points(person)
     for what in names:
         decide(person, what, "Accept")
@@ -312,7 +312,7 @@ def submit_again(person: Person, who: Signer, folder: Path) -> None:
     person.settled(lambda: person.desk.workbench.profile is not None)
     person.go(6)
     write_release(person, who, "Adults 2026", folder.name)
-    person.click("Show: Review and sign-off")
+    person.click("Review and sign-off")
     person.click("Submit for review")
     person.asker.answer = who.folder
     person.click(person.button("Choose", "round before"))
@@ -335,7 +335,7 @@ def carried_over(person: Person) -> list[str]:
 def approve_by_keyboard(person: Person, who: Signer, folder: Path) -> None:
     keyboard = Keyboard(person)
     open_release_by_keys(keyboard, folder)
-    keyboard.turn("Show: Decide")
+    keyboard.turn("Decide")
     person.reads("of them as you signed before")
     person.shoot("carried-over")
     for what in carried_over(person):
@@ -349,7 +349,7 @@ def approve_by_keyboard(person: Person, who: Signer, folder: Path) -> None:
 
 def approve_by_mouse(person: Person, who: Signer, folder: Path) -> None:
     open_release(person, folder)
-    person.click("Show: Decide")
+    person.click("Decide")
     for what in carried_over(person):
         decide(person, what, "Accept")
     person.click("Sign the vote")
@@ -377,6 +377,6 @@ def release(person: Person, who: Signer, folder: Path) -> None:
     cannot(person, "Submit for review", "Sign the vote", "Release", "Withdraw")
     person.reads("Withdraw: It was released: that is final.")
     person.shoot("released")
-    person.click("Show: The release")
+    person.click("The release")
     person.reads(f"Signed off and released: reviewed by {FIRST}, {SECOND}.")
     person.shoot("released-export")

@@ -62,7 +62,7 @@ def test_a_file_edited_while_a_reviewer_decides_is_named_and_nothing_is_signed(
     _, first, _ = three
     person = office.sit(first)
     open_release(person, first.folder)
-    person.click("Show: Decide")
+    person.click("Decide")
     for what in points(person):
         decide(person, what, "Accept", "Seen.")
     before = first.review.read_bytes()
@@ -76,7 +76,7 @@ def test_a_file_edited_while_a_reviewer_decides_is_named_and_nothing_is_signed(
     person.shoot("edited-while-signing")
     person.click("Cancel")
     signed(person)
-    person.click("Show: Where it stands")
+    person.click("Where it stands")
     person.click("Look at the review again")
     person.reads(SPOILED, "public/microdata.csv")
     nothing_can_be_signed(person)
@@ -100,7 +100,7 @@ def test_a_file_edited_and_sealed_again_is_named_when_the_folder_is_opened(
     person.reads(SPOILED, where)
     nothing_can_be_signed(person)
     person.shoot("sealed-again")
-    person.click("Show: The release")
+    person.click("The release")
     assert not person.find("Export as CSV", QPushButton).isEnabled()
     person.shoot("sealed-again-release")
 

@@ -46,7 +46,7 @@ def test_window_and_command_line_write_the_same_table(
     person.go(3)
     for name in NAMES:
         person.pick(ATTRIBUTES, name)
-        person.click("Show: How it is made")
+        person.click("How it is made")
         person.asker.answer = folder / f"adult_hierarchy_{name}.csv"
         person.click("Import")
         person.settled(lambda name=name: name in person.desk.workbench.work.hierarchies)

@@ -74,7 +74,7 @@ def _make_hierarchies(person: Person) -> None:
     person.slide("Level to look at, slider", Qt.Key.Key_Right, 2)
     person.shoot("hierarchies-level")
     person.pick(ATTRIBUTES, "education")
-    person.click("Show: How it is made")
+    person.click("How it is made")
     person.shoot("hierarchies-made")
 
 
@@ -88,7 +88,7 @@ def _protect(person: Person) -> None:
     person.slide("k, the smallest class, slider", Qt.Key.Key_Right, 5)
     person.settled()
     person.reads("smallest group 1 → 10")
-    person.click("Show: Which lattice node?")
+    person.click("Nodes")
     person.settled()
     person.shoot("protect-nodes")
     person.keys(Qt.Key.Key_B, CTRL)
@@ -99,7 +99,7 @@ def _compare(person: Person) -> None:
     person.go(5)
     person.reads("Which candidate is better?", "2 of at most 6 candidates")
     person.shoot("compare")
-    person.click("Show: What differs?")
+    person.click("Table: What differs?")
     person.shoot("compare-table")
     person.click("Pin candidate 1 as A")
     person.click("Release A…")
@@ -119,7 +119,7 @@ def _write(person: Person, tmp_path: Path) -> Path:
     person.settled(lambda: person.desk.workbench.release is not None)
     person.reads("none failed", "People of the sample, released", "Nobody has signed off")
     person.shoot("review-release")
-    person.click("Show: Which files")
+    person.click("Which files")
     person.reads("public/ is what leaves", "internal/ stays with you", "microdata.csv")
     person.shoot("review-files")
     return out

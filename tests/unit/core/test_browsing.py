@@ -9,7 +9,16 @@ import pytest
 
 from dpdesk.core.browsing import BrowseState, Kept, Place, Step, Trail
 from dpdesk.core.cube_grid import CubeGrid
-from dpdesk.core.pivot import digits_of, drawn, label_text, pivot_chart, pivot_of, shown_half
+from dpdesk.core.pivot import (
+    digits_of,
+    drawn,
+    in_order,
+    in_percent,
+    label_text,
+    pivot_chart,
+    pivot_of,
+    shown_half,
+)
 from dpdesk.core.query import Chosen, Grouping
 from dpdesk.report.svg import render_chart
 
@@ -96,6 +105,61 @@ def test_bars_leave_out_margins_and_carry_errors() -> None:
     turned = pivot_of(grid(), 2)
     assert len(turned.row_labels) == 9
     assert pivot_chart(turned, "Q?", "A.", "").categories == ("a · x", "a · y", "b · x", "b · y")
+
+
+@pytest.mark.parametrize("of", ["row", "column", "all"])
+def test_percentages_hold_wherever_value_and_total_hold(of: str) -> None:
+    pivot = pivot_of(grid(), 1)
+    shares = in_percent(pivot, of)
+    assert shares.standard_errors.shape == (3, 3)
+    assert np.isnan(shares.standard_errors).all()
+    for row in range(3):
+        for column in range(3):
+            base = (2 if of != "row" else row, 2 if of != "column" else column)
+            value, total = pivot.values[row, column], pivot.values[base]
+            if np.isnan(value) or total - pivot.half_widths[base] <= 0:
+                assert np.isnan([shares.values[row, column], shares.half_widths[row, column]]).all()
+                continue
+            low, high = (shares.values + sign * shares.half_widths for sign in (-1, 1))
+            assert shares.values[row, column] == pytest.approx(100 * value / total)
+            if (row, column) == base:
+                assert shares.half_widths[base] == 0
+                continue
+            for x in np.linspace(-1, 1, 5) * pivot.half_widths[row, column]:
+                for y in np.linspace(-1, 1, 5) * pivot.half_widths[base]:
+                    true = 100 * (value + x) / (total + y)
+                    assert low[row, column] - 1e-9 <= true <= high[row, column] + 1e-9
+
+
+def test_where_the_total_may_be_zero_no_percentage_is_known() -> None:
+    wide = replace(grid(), half_widths=np.full((3, 3), 60.0))
+    shares = in_percent(pivot_of(wide, 1), "row")
+    assert np.isnan(shares.values[1]).all()
+    assert not np.isnan(shares.values[0]).any()
+
+
+def test_rows_are_sorted_with_sums_and_what_is_not_known_at_their_end() -> None:
+    pivot = pivot_of(grid(), 1)
+    assert in_order(pivot, ("x",), falling=False).row_labels == (("b",), ("a",), (None,))
+    fallen = in_order(pivot, ("x",), falling=True)
+    assert fallen.row_labels == (("a",), ("b",), (None,))
+    unknown = in_order(pivot, ("y",), falling=False)
+    assert unknown.row_labels == (("a",), ("b",), (None,))
+    turned = in_order(pivot_of(grid(), 1), (None,), falling=False)
+    assert turned.row_labels[0] == ("b",)
+    assert turned.values[0].tolist()[::2] == [50.0, 50.0]
+    assert turned.half_widths[0].tolist()[::2] == [40.0, 1.0]
+    assert turned.standard_errors[0].tolist()[::2] == [20.0, 0.5]
+    assert in_order(pivot, ("z",), falling=True) is pivot
+
+
+def test_a_column_is_sorted_down_then_up_then_not_and_no_longer_once_it_is_gone() -> None:
+    once = START.sorted_by(("f",))
+    assert once.order == (("f",), True)
+    assert once.sorted_by(("f",)).order == (("f",), False)
+    assert once.sorted_by(("f",)).sorted_by(("f",)).order is None
+    assert once.turned().order is None
+    assert once.keep("sex", ("f",)).order == once.order
 
 
 def test_a_grid_is_an_answer_with_intervals() -> None:

@@ -131,3 +131,13 @@ def test_the_weights_of_coded_values_are_checked(
     with pytest.raises(Exception, match="row") as caught:
         read(workspace, b"x,y\na,1\nbb,2\n", 0)
     assert caught.value.code == "read.disagreement"  # type: ignore[attr-defined]
+
+
+def test_too_many_values_of_all_columns_are_given_up(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = ("x,y\n" + "".join(f"{row},{row % 3}\n" for row in range(5_000))).encode()
+    plain = read(workspace, text, 1 << 40)
+    for most in (10, 4_000):
+        monkeypatch.setattr(collecting, "MOST_HELD", most)
+        assert read(workspace, text, 0, 4_096) == plain

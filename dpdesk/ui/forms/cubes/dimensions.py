@@ -212,7 +212,7 @@ class PerDimension(Field):
             label, made = QLabel(name.replace("&", "&&")), self._made(name)
             label.setWordWrap(True)
             label.setBuddy(made)
-            made.setAccessibleName(msg("{file}: {note}", file=self.parameter.label, note=name))
+            made.setAccessibleName(msg("{file}: {note}", file=name, note=self.parameter.label))
             if not made.toolTip():
                 made.setToolTip(self.parameter.help)
             self._fill(made, self._values.get(name))

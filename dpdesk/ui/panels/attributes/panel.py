@@ -59,7 +59,7 @@ class RoleButtons(FlowBox):
             button = QPushButton(f"{role_words(role)} ({letter})")
             set_look(button, "tight")
             button.setProperty("role", role.value)
-            button.setAccessibleName(self.tr("Make it: {role}").format(role=role_words(role)))
+            button.setAccessibleName(button.text())
             button.setToolTip(
                 self.tr("{meaning} Key {letter} in the table.").format(
                     meaning=meaning(role), letter=letter

@@ -566,7 +566,7 @@ class TablePage(QWidget):
         self.rows_button = QPushButton(self.tr("Choose ro&ws…"))
         self.rows_button.setToolTip(self.tr("Keep only the rows that meet conditions, or all"))
         self.rows_button.clicked.connect(self.rowsAsked)
-        self.find_button = QPushButton(self.tr("&Find…"))
+        self.find_button = QPushButton(self.tr("Fin&d…"))
         self.find_button.setToolTip(self.tr("Find a text in the rows (Ctrl+F)"))
         self.find_button.clicked.connect(self._on_find)
         buttons = FlowBox()

@@ -22,13 +22,13 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QListWidgetItem,
-    QSlider,
     QSpinBox,
     QWidget,
 )
 
 from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
+from dpdesk.ui.forms.spin import UnitSlider
 from dpdesk.ui.models import DataGrid, format_cell
 from dpdesk.ui.models.table import guarded
 from dpdesk.ui.panels.hierarchies.presenter import Entry, State, effect_sentence, level_name
@@ -240,7 +240,7 @@ class LevelBar(QWidget):
         self.box.setAccessibleName(self.tr("Level to look at"))
         self.box.lineEdit().setTextMargins(SPACE.s - 2, 0, 0, 0)
         label.setBuddy(self.box)
-        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider = UnitSlider(self.box)
         self.slider.setAccessibleName(self.tr("Level to look at, slider"))
         tip = self.tr(
             "Level 0 is the data, the highest level puts everything together. Only a look: "

@@ -172,7 +172,7 @@ class ProtectHeader(StepHeader):
         self._compare.setToolTip(self.tr("Put the candidates that are kept side by side"))
         self._compare.clicked.connect(self._on_compare)
         self._release = QPushButton(self.tr("Re&lease…"))
-        self._release.setAccessibleName(self.tr("Go to Review and export to make the release"))
+        self._release.setAccessibleName(self.tr("Release… in Review and export"))
         self._release.setToolTip(self.tr("Make the release of these settings in the last step"))
         self._release.clicked.connect(self._on_release)
 

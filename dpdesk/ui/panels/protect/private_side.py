@@ -311,7 +311,9 @@ class PrivateSide(QObject):
             self._settings.accuracy.show_answer(found.needed, found.problem)
 
     def _on_unadvised(self, outcome: JobFailed) -> None:
-        self._settings.accuracy.show_answer(None, outcome.sentence)
+        """What is still to be declared is said where it is declared, in the words of the form."""
+        undeclared = outcome.code.startswith(("plan.", "parameter."))
+        self._settings.accuracy.show_answer(None, "" if undeclared else outcome.sentence)
 
     @Slot(str, str)
     def _on_taken(self, key: str, budget: str) -> None:

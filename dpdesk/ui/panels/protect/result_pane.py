@@ -412,7 +412,7 @@ class ResultPane(QWidget):
         words = self.tr("{n} fewer") if all_of_them else self.tr("{n} more")
         words = words.format(n=len(lines) - 1)
         self._more.setText(words)
-        self._more.setAccessibleName(self.tr("Notes: {words}").format(words=words))
+        self._more.setAccessibleName(self.tr("{words} of the notes").format(words=words))
 
     def _show_figures(self, figures: Sequence[Figure]) -> None:
         shown = headline_figures(figures)

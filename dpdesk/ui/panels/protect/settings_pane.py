@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
@@ -58,7 +58,7 @@ class AccuracyBox(QFrame):
         set_look(head, "section")
         layout.addWidget(head)
         line = row()
-        sign, rest = QLabel("±"), QLabel(self.tr("in the cells of"))
+        sign, self._of = QLabel("±"), QLabel(self.tr("in the cells of"))
         self.width_ = QLineEdit()
         self.width_.setAccessibleName(self.tr("Wanted error of a cell"))
         self.width_.setToolTip(
@@ -74,7 +74,7 @@ class AccuracyBox(QFrame):
         self.table.set_help(self.tr("The table whose cells may err by at most this much"))
         leave_wheel(self.table)
         self.table.currentIndexChanged.connect(self._on_changed)
-        for widget in (sign, self.width_, rest):
+        for widget in (sign, self.width_, self._of):
             line.addWidget(widget)
         line.addStretch(1)
         layout.addLayout(line)
@@ -87,6 +87,7 @@ class AccuracyBox(QFrame):
         self.take.setToolTip(self.tr("Plan with the least budget that reaches this accuracy"))
         self.take.clicked.connect(self._on_take)
         layout.addWidget(self.take)
+        self.show_tables(())
         self.show_answer(None)
 
     @property
@@ -102,6 +103,8 @@ class AccuracyBox(QFrame):
 
     def show_tables(self, names: Sequence[str]) -> None:
         """Offer these tables, silently; the one that was chosen stays."""
+        self.table.setVisible(bool(names))
+        self._of.setVisible(bool(names))
         known = [self.table.itemText(place) for place in range(self.table.count())]
         if known == list(names):
             return
@@ -124,6 +127,8 @@ class AccuracyBox(QFrame):
             self.words.setText(
                 self.tr("✕ Expected a number above 0, such as 50.")
                 if typed and self.wanted is None
+                else self.tr("Choose dimensions and categories: then an error says its budget.")
+                if not self.table.count()
                 else self.tr("Type an error, and see the budget that it needs.")
             )
             return
@@ -223,7 +228,7 @@ class BudgetBox(QFrame):
     def _line(self, grid: QGridLayout, place: int, name: str, example: str, tip: str) -> QLineEdit:
         label, line = QLabel(name), QLineEdit()
         label.setBuddy(line)
-        line.setAccessibleName(self.tr("Budget: {name}").format(name=name))
+        line.setAccessibleName(self.tr("{name} of the budget").format(name=name))
         line.setPlaceholderText(example)
         line.setToolTip(tip)
         grid.addWidget(label, place, 0)
@@ -255,66 +260,90 @@ class BudgetBox(QFrame):
 TITLE_LETTERS = 32
 
 
+class GoalButton(QRadioButton):
+    """``taken()`` when a click, Space or Enter chooses; walking by arrow keys is not yet that."""
+
+    taken = Signal()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click ends the choice."""
+        super().mouseReleaseEvent(event)
+        if self.isChecked() and event.button() is Qt.MouseButton.LeftButton:
+            self.taken.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """So do these keys."""
+        if event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+            self.taken.emit()
+        else:
+            super().keyPressEvent(event)
+
+
 class GoalCard(QFrame):
     """A method that can be chosen: by its button, or by a click anywhere on the card.
 
-    What it does and promises stands on the card of the chosen one; the others say it when they are
-    pointed at, so that there is room for the settings.
+    What they do and promise all say when they are pointed at, so that there is room for settings.
     """
 
     def __init__(self, method: Method) -> None:
         super().__init__()
         self.method_id = method.id
-        layout = column(self, margin=SPACE.s, gap=SPACE.xs)
+        layout = column(self, gap=0)
+        layout.setContentsMargins(SPACE.xs, 1, SPACE.xs, 1)
         title, summary, promise = map(said, (method.title, method.summary, method.promise))
         # The words of a radio button do not wrap by themselves.
         lines = "\n".join(wrap(title, TITLE_LETTERS, break_long_words=False)) or title
-        self.button = QRadioButton(lines.replace("&", "&&"))
+        self.button = GoalButton(lines.replace("&", "&&"))
         self.button.setProperty("method-id", method.id)
         self.button.setAccessibleName(title)
         self.button.setAccessibleDescription(f"{summary} {promise}")
         self.button.setToolTip(f"{summary} {promise}")
-        self._words: list[QLabel] = []
         layout.addWidget(self.button)
-        for text, look in ((summary, "answer"), (promise, "note")):
-            label = QLabel(text)
-            label.setWordWrap(True)
-            set_look(label, look)
-            layout.addWidget(label)
-            self._words.append(label)
-        self.show_chosen(chosen=False)
+        self.show_chosen(chosen=False, alone=False)
 
-    def show_chosen(self, *, chosen: bool) -> None:
-        """Look chosen or not."""
+    def show_chosen(self, *, chosen: bool, alone: bool) -> None:
+        """Look chosen or not; ``alone`` while the others are folded away."""
         self.button.setChecked(chosen)
-        set_look(self, "chosen" if chosen else "choice")
-        for label in self._words:
-            label.setVisible(chosen)
+        set_look(self, "chosen" if chosen else "plain")
+        self.setVisible(chosen or not alone)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click anywhere chooses."""
         if event.button() is Qt.MouseButton.LeftButton and self.isEnabled():
             self.button.click()
+            self.button.taken.emit()
         event.accept()
 
 
 class GoalCards(QWidget):
-    """All methods; ``chosen(str)`` carries the id of the one that the user takes."""
+    """All methods; ``chosen(str)`` carries the id of the one that the user takes.
+
+    Once one is taken the others are folded away, and come back by a button.
+    """
 
     chosen = Signal(str)
 
     def __init__(self, methods: Sequence[Method], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Goal"))
-        layout = column(self, gap=SPACE.s)
+        layout = column(self, gap=0)
         self._group = QButtonGroup(self)
         self._cards: dict[str, GoalCard] = {}
+        self._shown, self._folded = "", False
         for method in methods:
             card = GoalCard(method)
+            card.button.taken.connect(self._on_taken)
             self._cards[method.id] = card
             self._group.addButton(card.button)
             layout.addWidget(card)
+        self._others = QPushButton(self.tr("Other protection…"))
+        self._others.setToolTip(self.tr("List all kinds of protection again"))
+        self._others.clicked.connect(self._on_others)
+        layout.addSpacing(SPACE.xs)
+        layout.addWidget(self._others)
         self._group.buttonClicked.connect(self._on_clicked)
+        self._show()
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -326,15 +355,34 @@ class GoalCards(QWidget):
         return self._cards[identifier]
 
     def show_method(self, identifier: str) -> None:
-        """Show which method is chosen, silently."""
+        """Show which method is chosen, silently; one that work begins with leaves all in sight."""
+        walking = any(card.button.hasFocus() for card in self._cards.values())
+        if identifier != self._shown and not walking:
+            self._folded = identifier != next(iter(self._cards), "")
+        self._shown = identifier
+        self._show()
+
+    def _show(self) -> None:
         for key, card in self._cards.items():
-            card.show_chosen(chosen=key == identifier)
+            card.show_chosen(chosen=key == self._shown, alone=self._folded)
+        self._others.setVisible(self._folded)
 
     @Slot(QAbstractButton)
     def _on_clicked(self, button: QAbstractButton) -> None:
-        identifier = str(button.property("method-id"))
-        self.show_method(identifier)
-        self.chosen.emit(identifier)
+        self._shown = str(button.property("method-id"))
+        self._show()
+        self.chosen.emit(self._shown)
+
+    @Slot()
+    def _on_taken(self) -> None:
+        self._folded = True
+        self._show()
+
+    @Slot()
+    def _on_others(self) -> None:
+        self._folded = False
+        self._show()
+        self._cards[self._shown].button.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
 class TrialBox(QFrame):
@@ -554,6 +602,8 @@ class SettingsPane(QScrollArea):
             old.hide()
         if self._method is not None:
             form = self._form_of(self._method)
+            for place, box in enumerate((self.accuracy, self.budget), start=1):
+                form.put_among(place, box)
             form.set_values(self._work.parameters)
             form.show()
             self._form = form

@@ -511,7 +511,7 @@ class PreparePage(Page):
         self._folder.textEdited.connect(self.folderEdited)
         label.setBuddy(self._folder)
         browse = QPushButton(self.tr("&Browse…"))
-        browse.setAccessibleName(self.tr("Choose where the release folder is made"))
+        browse.setAccessibleName(self.tr("Browse… for the folder of the release"))
         browse.setToolTip(self.tr("Choose where the release folder is made"))
         browse.clicked.connect(self._on_browse)
         fields.addWidget(label, 1, 0)

@@ -677,7 +677,7 @@ class ReleasePage(Page):
             buttons.append(button)
         self._csv, self._formats, self._pack = buttons
         self._sign = QPushButton(self.tr("Revie&w and sign-off"))
-        self._sign.setAccessibleName(self.tr("Go to review and sign-off"))
+        self._sign.setAccessibleName(self.tr("Review and sign-off, the next step"))
         self._sign.setToolTip(self.tr("Who signed what, what is to be decided, and the next step"))
         self._sign.clicked.connect(self._on_sign)
         set_look(self._sign, "primary")
