@@ -490,7 +490,11 @@ def _brief(value: object) -> str:
 
 def _shown(text: str) -> str:
     """A text that any terminal can print: what cannot be printed is escaped."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape", "replace").decode("ascii")
-        for char in text
+    return (
+        text
+        if text.isprintable()
+        else "".join(
+            char if char.isprintable() else char.encode("unicode_escape", "replace").decode("ascii")
+            for char in text
+        )
     )

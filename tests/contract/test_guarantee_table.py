@@ -309,6 +309,11 @@ ELSEWHERE = frozenset(
         "Give ε (or ρ), the privacy loss that you are ready to spend: nothing is chosen for you. "
         "Until then, errors are drawn for a budget of 1, and nothing is spent.",
         ", except with a chance of ",
+        # several releases that are read as one: tests/unit/engine/cubes/test_together.py
+        "The losses of these ",
+        " releases are added up.",
+        "No one sentence holds for these ",
+        " releases together: each has its own claim, and what they cost adds up.",
         # the ledger
         ", published exactly",
         # notes of a design
