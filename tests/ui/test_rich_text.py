@@ -57,7 +57,10 @@ def test_titles_of_axes_show_markup_as_it_is_written(qtbot: QtBot) -> None:
 
 @pytest.mark.parametrize("word", RICH)
 def test_no_module_of_the_window_asks_for_rich_text(word: str) -> None:
-    """What must be styled is styled by the sheet; whoever needs markup escapes it and says so."""
+    """What must be styled is styled by the sheet; what needs markup escapes it and says so.
+
+    Pages of a release are markup by nature: the reviewer's viewer shows them, and loads nothing.
+    """
     found = []
     for path in sorted(Path(str(dpdesk.ui.__file__)).parent.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -65,4 +68,5 @@ def test_no_module_of_the_window_asks_for_rich_text(word: str) -> None:
             text = node.value if isinstance(node, ast.Constant) else ""
             if name == word or (isinstance(text, str) and word in text and "<" in word):
                 found.append(path.name)
-    assert found == []
+    pages = {"setHtml", "QTextBrowser"}
+    assert set(found) == ({"file_view.py"} if word in pages else set())

@@ -96,6 +96,7 @@ def _encode_dataclass(value: Any, kind: Any, parts: PartWriter) -> dict[str, obj
     return {
         field.name: encode(getattr(value, field.name), hints[field.name], parts)
         for field in dataclasses.fields(kind)
+        if not field.metadata.get(charts.FLEETING)
     }
 
 

@@ -16,7 +16,7 @@ from dpdesk.app.texts import stated_texts, texts_fingerprint
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
-from dpdesk.core.language import catalogue, read_catalogue
+from dpdesk.core.language import catalogue, read_catalogue, voice_of
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.release import VerifyReport
@@ -355,8 +355,10 @@ def test_a_language_without_readable_texts_is_said_in_one_sentence(
         (folder / "translations/de/pages.po").write_bytes(b"\xff nothing of the kind")
         monkeypatch.setattr(catalogue, "resource_files", lambda *_: tuple(folder.rglob("*.po")))
         read_catalogue.cache_clear()
+        voice_of.cache_clear()
     report = verify_release(release, context.registry, CancelToken(), silent)
     read_catalogue.cache_clear()
+    voice_of.cache_clear()
     assert report.ok
     status, words = status_and_words(report)
     assert status is CheckStatus.NOT_CHECKED
