@@ -279,7 +279,7 @@ def test_readers_that_disagree_on_values_are_not_believed(
     with pytest.raises(InputError, match="missing values of column `c0`") as caught:
         opened(path, workspace)
     assert caught.value.code == "read.disagreement"
-    assert "fehlenden Werte der Spalte `c0`" in voice_of("de").say(caught.value.sentence)
+    assert "fehlende Werte der Spalte `c0`: 2 und 1" in voice_of("de").say(caught.value.sentence)
 
 
 @pytest.mark.parametrize(
