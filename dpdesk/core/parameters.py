@@ -224,7 +224,8 @@ class ChoiceParameter(Parameter):
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
-        return "one of " + ", ".join(f"`{choice.value}`" for choice in self.choices)
+        known = ", ".join(f"`{choice.value}`" for choice in self.choices if choice.value)
+        return msg("one of {listed}", listed=known)
 
 
 @dataclass(frozen=True)

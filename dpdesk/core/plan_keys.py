@@ -58,7 +58,7 @@ def text_of(raw: Mapping[str, object], key: str, where: str, default: str | None
 
 def one_of(known: tuple[str, ...]) -> str:
     """The words that an error lists as expected."""
-    return "one of " + ", ".join(f"`{word}`" for word in known)
+    return msg("one of {listed}", listed=", ".join(f"`{word}`" for word in known))
 
 
 def with_nearest(error: InputError, word: str, known: tuple[str, ...]) -> InputError:

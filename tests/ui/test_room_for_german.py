@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.types import AppContext
 from dpdesk.core.language import read_catalogue
 from dpdesk.core.language.catalogue import WINDOW
+from dpdesk.core.parameters import IntegerParameter
 from dpdesk.ui.charts.head import Legend
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
@@ -152,5 +153,8 @@ def test_keys_are_called_in_texts_as_in_menus(german: None, qapp: QApplication) 
 
 def test_numbers_and_sentences_of_other_layers_are_german(german: None) -> None:
     assert grouped(20_502) == "20\u202f502"
-    assert said("a whole number from 2 to 1000") == "eine ganze Zahl von 2 bis 1000"
+    assert (
+        said(IntegerParameter("k", "", "", minimum=2, maximum=1000).range_text())
+        == "eine ganze Zahl von 2 bis 1000"
+    )
     assert said("No language has this sentence.") == "No language has this sentence."

@@ -138,7 +138,7 @@ def range_words(parameter: Parameter) -> str:
     """What a parameter accepts, as it is typed into a field; empty where an editor shows it."""
     if isinstance(parameter, NestedParameter):
         return ""
-    return said(in_form(parameter.range_text()))
+    return in_form(said(parameter.range_text()))
 
 
 def start_of(parameter: Parameter) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
@@ -71,30 +71,38 @@ def _laid_out(widget: QWidget) -> Iterator[QWidget]:
     if isinstance(widget, QAbstractScrollArea) and not isinstance(widget, QScrollArea):
         return
     layout = widget.layout()
-    inner: list[QWidget | None] = [] if layout is None else list(_items(layout))
+    children = [one for one in widget.children() if isinstance(one, QWidget)]
+    inner: list[QWidget | None] = [] if layout is None else list(_items(layout, children))
     if isinstance(widget, QScrollArea):
         inner = [widget.widget()]
     elif isinstance(widget, QSplitter):
         inner = [widget.widget(place) for place in range(widget.count())]
     known = [one for one in inner if one is not None]
-    rest = [one for one in widget.children() if isinstance(one, QWidget) and one not in known]
+    rest = [one for one in children if one not in known]
     rest = [one for one in rest if not one.isWindow() and not one.objectName().startswith("qt_")]
     for one in (*known, *sorted(rest, key=lambda one: (one.y(), one.x()))):
         yield from _laid_out(one)
 
 
-def _items(layout: QLayout) -> Iterator[QWidget]:
-    order = list(range(layout.count()))
+def _items(layout: QLayout, widgets: Sequence[QWidget]) -> Iterator[QWidget]:
+    """Those of the widgets that a layout places, in its order.
+
+    No item of the layout is asked for: what Python knows of a spacer outlives it, and would stand
+    for whatever lies at its address next.
+    """
+    found = [(layout.indexOf(one), one) for one in widgets]
+    inner = [one for one in layout.children() if isinstance(one, QLayout)]
+    placed: list[tuple[int, QWidget | QLayout]] = [one for one in found if one[0] >= 0]
+    placed += [(layout.indexOf(one), one) for one in inner]
     if isinstance(layout, QGridLayout):
-        order.sort(key=lambda place: tuple(map(int, layout.getItemPosition(place)))[:2])  # type: ignore[call-overload]
-    for item in map(layout.itemAt, order):
-        if item is None:
-            continue
-        inside, widget = item.layout(), item.widget()
-        if inside is not None:
-            yield from _items(inside)
-        elif widget is not None:
-            yield widget
+        placed.sort(key=lambda one: tuple(map(int, layout.getItemPosition(one[0])))[:2])  # type: ignore[call-overload]
+    else:
+        placed.sort(key=lambda one: one[0])
+    for _, one in placed:
+        if isinstance(one, QLayout):
+            yield from _items(one, widgets)
+        else:
+            yield one
 
 
 class _WheelPasses(QObject):

@@ -13,6 +13,7 @@ from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.language import voice_of
+from dpdesk.core.messages import TABLE, read_again
 from dpdesk.project.review.checklist import Checklist
 from dpdesk.project.review.policy import Policy
 from dpdesk.project.review.votes import ItemStatus as Status
@@ -98,8 +99,10 @@ def test_a_budget_that_protects_nobody_is_told_before_and_refused_after(
     found = checklist(context, made(context, tmp_path, **keys)).item("privacy-loss")
     assert found.status is Status.FAIL
     assert found.advice.startswith("So large an ε protects nobody.")
-    evidence = json.loads((tmp_path / "out/internal/evidence.json").read_text("utf-8"))
-    told = [note for note in evidence["notes"] if "the noise protects nobody" in note]
+    stored = json.loads((tmp_path / "out/internal/evidence.json").read_text("utf-8"))
+    notes = read_again(stored, stored[TABLE])["notes"]
+    assert isinstance(notes, list)
+    told = [note for note in notes if "the noise protects nobody" in note]
     assert len(told) == 1
     assert voice_of("de").known(told[0]) not in (None, told[0])
 

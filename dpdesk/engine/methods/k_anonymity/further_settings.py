@@ -187,7 +187,7 @@ def check_limits(
         if share > 1:
             raise bad_table(where, key, name, number_text(share), "a share from 0 to 1")
         if settings.whole_households and name not in quasi:
-            expected = f"one of {listed_names(quasi)} beside `households`"
+            expected = msg("one of {quasi} beside `households`", quasi=listed_names(quasi))
             raise bad_table(where, key, name, "not a quasi-identifier", expected)
 
 

@@ -230,10 +230,11 @@ def note(row: Row) -> str:
 def short_reason(profile: ColumnProfile) -> str:
     """Why a role is suggested, without the name of the role, which stands beside it."""
     suggestion = profile.suggestion
-    start, comma, rest = suggestion.reason.partition(", ")
-    if comma and start.casefold() == suggestion.role.value.replace("_", "-"):
-        return said(rest[:1].upper() + rest[1:])
-    return said(suggestion.reason)
+    reason = said(suggestion.reason)
+    if not suggestion.reason.casefold().startswith(f"{suggestion.role.value}, ".replace("_", "-")):
+        return reason
+    rest = reason.partition(", ")[2]
+    return rest[:1].upper() + rest[1:]
 
 
 def effect(role: Role) -> str:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.describing import LinesAround, lines_around
 from dpdesk.app.types import Reading
+from dpdesk.core.messages import joined
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.row_conditions import read_query
 from dpdesk.core.source_options import applies, asks_database, source_format, without_ignored
@@ -650,7 +651,7 @@ class ReadingPage(QWidget):
         return preview.columns if whole or failed else None
 
     def _notes_words(self, notes: Sequence[str]) -> str:
-        words = in_window("\n".join(notes[:_FIRST_NOTES]))
+        words = in_window(joined(notes[:_FIRST_NOTES], "\n"))
         left = len(notes) - _FIRST_NOTES
         if left <= 0:
             return words

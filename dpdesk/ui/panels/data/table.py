@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, DataStore, RowLook
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.models import DataGrid, TableModel
@@ -619,7 +619,7 @@ class TablePage(QWidget):
             every = self.tr("Show all {count} notes").format(count=grouped(len(notes)))
             answers = ((_ALL, every) if first else (_FIRST, self.tr("Show the first notes alone")),)
         shown = notes[:_FIRST_NOTES] if first and answers else notes
-        self.notes.show_message("info", "\n".join(shown), answers)
+        self.notes.show_message("info", joined(shown, "\n"), answers)
 
     @Slot(str)
     def _on_notes(self, wanted: str) -> None:
