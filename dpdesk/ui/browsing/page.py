@@ -496,7 +496,7 @@ class BrowsePage(QWidget):
         answer = "" if pivot is None else answer_words(pivot, self._share)
         self.answer.setText(answer)
         self.grid.setAccessibleDescription(answer)
-        lines = [] if pivot is None else [assumption_words(pivot), *pivot.grid.warnings]
+        lines = [] if pivot is None else [assumption_words(pivot), *map(said, pivot.grid.warnings)]
         self.assumption.setText(" ".join(lines))
         self._tell_cell()
 

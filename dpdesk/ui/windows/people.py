@@ -14,6 +14,7 @@ from dpdesk.app.review.values import StoredKey, TrustList
 from dpdesk.app.types import AppContext
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import joined
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
 from dpdesk.ui.jobs.hub import Work, alone, report_only
@@ -245,7 +246,7 @@ class PeopleWindow(SideWindow):
         self.trust.close_forms()
         self.band.clear()
         if outcome.notes:
-            self.band.show_message("caution", " ".join(outcome.notes))
+            self.band.show_message("caution", joined(outcome.notes))
         self._tell()
 
     def _tell(self) -> None:

@@ -17,6 +17,7 @@ from dpdesk.app.review.values import Status
 from dpdesk.app.scripting import release_script
 from dpdesk.core.capabilities import ESTIMATED, Use
 from dpdesk.core.export_formats import DESCRIPTIONS, suffix_of
+from dpdesk.core.messages import joined
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.review import presenter
@@ -130,7 +131,7 @@ class ExportJobs(QObject):
             if what != PACK:
                 self._done.append((self._bench.release_path, what, Path(str(outcome.value))))
             if outcome.notes:
-                self._page.give_band.show_message("info", "\n".join(outcome.notes))
+                self._page.give_band.show_message("info", joined(outcome.notes, "\n"))
             self.told.emit("ok", said.format(file=outcome.value))
         self.changed.emit()
 
