@@ -63,6 +63,7 @@ from dpdesk.ui.widgets import MessageBand, column
 from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import FlowBox, PageStack
+from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Workbench
 
 translate = QCoreApplication.translate
@@ -550,7 +551,7 @@ class SignPage(Page):
                 "folder, to be brought in by “Join copies”."
             )
             text += " " + more.format(file=found.path)
-        left = " ".join(f"{one.reason}." for one in found.left_out)
+        left = " ".join(f"{said(one.reason)}." for one in found.left_out)
         if left:
             text += " " + self.tr("Left out: {left}").format(left=left)
         self.signed.emit("ok", text)
