@@ -75,9 +75,9 @@ def _claim(settings: PrivateSettings, epsilon: float) -> str:
 def together_claim(releases: Sequence[Guarantee]) -> str:
     """What holds for several releases about the same persons together: their losses add up.
 
-    Only of guarantees of one kind, for one kind of person, and beside nothing exact; of others it
-    says that no one sentence holds. Source: Dwork and Roth 2014, Theorem 3.14; Bun and Steinke
-    2016, Lemma 1.7.
+    Only of guarantees of one kind, for persons of equally many rows, and next to nothing exact; of
+    others it says that no one sentence holds. Source: Dwork and Roth 2014, Theorem 3.14; Bun and
+    Steinke 2016, Lemma 1.7.
     """
     composed = _composed([one.parameters for one in releases])
     if composed is None or len({one.model for one in releases}) > 1:
@@ -90,7 +90,7 @@ def together_claim(releases: Sequence[Guarantee]) -> str:
     return joined([added, _claim(composed, epsilon_of(composed))])
 
 
-_AMOUNTS = ("epsilon", "rho", "delta", "rows_per_person")
+_AMOUNTS = ("epsilon", "rho", "delta")
 
 
 def _composed(guarantees: Sequence[Mapping[str, object]]) -> PrivateSettings | None:
@@ -106,8 +106,7 @@ def _composed(guarantees: Sequence[Mapping[str, object]]) -> PrivateSettings | N
         return None
     total = sum((amount(one[key], key) for one in guarantees), Fraction(0))
     delta = min(amount(one.get("delta", 0), "delta") for one in guarantees)
-    rows = max(int(str(one["rows_per_person"])) for one in guarantees)
-    kind = Noise(str(first["noise"]))
+    kind, rows = Noise(str(first["noise"])), int(str(first["rows_per_person"]))
     return PrivateSettings(kind, total, delta, first["neighbours"] == REPLACE, rows)
 
 

@@ -61,6 +61,7 @@ def test_concentrated_losses_are_summed_before_they_are_told_as_epsilon() -> Non
         PURE | {"minimal_change": 2},
         PURE | {"cluster": ["person"]},
         PURE | {"hidden": 3},
+        PURE | {"rows_per_person": 2},
         {key: value for key, value in PURE.items() if key != "rows_per_person"},
         ZCDP,
     ],
