@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.querying import OpenRelease, told
 from dpdesk.core.errors import InputError, RefusedError, StorageError
+from dpdesk.core.guarantee import hidden_columns
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.messages import msg
 from dpdesk.core.query import Answer, Query
@@ -58,9 +59,7 @@ def released_column(
 
 def drawn_columns(release: OpenRelease) -> tuple[str, ...]:
     """The columns whose values were drawn, or stand apart from the rows."""
-    given = release.content.manifest.guarantee.parameters
-    named = given.get("diverted", given.get("separated"))
-    return tuple(map(str, named)) if isinstance(named, list) else ()
+    return hidden_columns(release.content.manifest.guarantee.parameters)
 
 
 def holds_evidence(release: OpenRelease) -> bool:
@@ -86,7 +85,9 @@ def true_answer(
     report(StepStarted("Check the source", 1, 2))
     facts = read_release(release.about.folder)
     if facts.internal is None:
-        raise RefusedError("ask.no-evidence", "The release has no internal part at hand.")
+        raise RefusedError(
+            "ask.no-evidence", ("The internal part of the release is not available.")
+        )
     method = release.truth
     if method is None:
         raise RefusedError(

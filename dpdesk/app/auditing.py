@@ -114,9 +114,9 @@ def fault_advice(context: AppContext, check: AuditCheck) -> str:
             n=before,
         )
     return msg(
-        "{held}; what comes after may have been changed, so it proves nothing. "
-        "Export the log, keep {home} under another name as evidence, and tell "
-        "whoever answers for security; DPDesk then begins a new log.",
+        "{held}; what comes after may have been changed, so it proves nothing. Export the log, "
+        "keep {home} under another name as evidence, and inform those responsible for "
+        "security; DPDesk then begins a new log.",
         held=held,
         home=context.home / FILE,
     )

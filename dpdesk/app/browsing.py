@@ -161,6 +161,7 @@ def _check_cube(about: Capabilities, folder: Path) -> None:
             Content.GRAPH: "a graph",
             Content.TABLES: "tables",
             Content.ITEMSETS: "sets of items",
+            Content.CHOICES: "choices",
         }
         held = words.get(about.content, "rows")
         raise RefusedError(

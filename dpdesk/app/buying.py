@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.manifests import manifest_hash
 from dpdesk.app.prepared import PreparedTables
 from dpdesk.app.querying import open_listed, told
-from dpdesk.app.running import debit_request, write_release
+from dpdesk.app.running import write_release
 from dpdesk.app.shops import Shop, check_same_source
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import InputError
@@ -259,7 +259,7 @@ def _check_noisy(cube: ReleasedCube, folder: Path) -> None:
             "buy.exact",
             msg(
                 "{folder}: some numbers of the release are exact, and noise that was not made "
-                "beside them protects too little, so no single table is sold beside it.",
+                "alongside them protects too little, so no single table is sold alongside it.",
                 folder=folder,
             ),
             hint="Release all tables of such a cube together.",
@@ -273,7 +273,10 @@ def check_apart(releases: Sequence[Path], hashes: Sequence[str]) -> None:
             raise InputError(
                 "query.twice",
                 msg(
-                    "{releases}: the same release is named twice, which tells nothing more.",
+                    (
+                        "{releases}: the same release is named twice, which gives no further "
+                        "information."
+                    ),
                     releases=releases[number],
                 ),
             )
@@ -305,8 +308,8 @@ def _plan_for(
         raise InputError(
             "buy.exact",
             msg(
-                "{where}: `exact` names tables without noise; single tables beside these are "
-                "not offered.",
+                "{where}: `exact` names tables without noise; single tables alongside these "
+                "are not offered.",
                 where=where,
             ),
             hint="Release all tables of such a cube together.",
@@ -344,7 +347,7 @@ def _offer(
     known: CombinedReleases | None,
     token: CancelToken,
 ) -> Offer:
-    from dpdesk.app.ledgers import open_ledger
+    from dpdesk.app.ledgers import debit_request, open_ledger
     from dpdesk.engine.cubes.lattice import cells
     from dpdesk.engine.cubes.olap.purchase import compare, fits
 
@@ -352,7 +355,7 @@ def _offer(
     if known is not None:
         fits(offered, known)
     desk = open_ledger(context, prepared.base, prepared.plan.budget)
-    seen = desk.preview(debit_request(desk, prepared, token))
+    seen = desk.preview(debit_request(desk, prepared, prepared.design.charge, token))
     table = offered.published[-1]
     names = offered.names(table)
     return Offer(

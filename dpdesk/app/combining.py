@@ -33,15 +33,15 @@ _ONE_FILE = (
     "was read in one way, each with noise of its own. This sentence is internal."
 )
 _OTHER_ROWS = (
-    "Rows whose value in {names} is none of the declared categories are left out of some of the "
-    "releases and counted in the others; their numbers differ by such rows, and the ± does not "
-    "tell by how many. A category that takes all other values avoids this, and tables bought from "
-    "one plan count the same rows."
+    "Rows whose value in {names} is not one of the declared categories are left out of some of "
+    "the releases and counted in the others; their numbers differ by such rows, and the ± does "
+    "not say by how many. A category that takes all other values avoids this, and tables "
+    "bought from one plan count the same rows."
 )
 _OTHER_CHOICE = (
-    "Of a person with more rows than are used, the releases may use different ones, for they do "
-    "not go by the same columns; their numbers differ by such rows, and the ± does not tell by how "
-    "many. Tables bought from one plan use the same rows."
+    "Of a person with more rows than are used, the releases may use different ones, because "
+    "they do not go by the same columns; their numbers differ by such rows, and the ± does not "
+    "say by how many. Tables bought from one plan use the same rows."
 )
 
 Counted = dict[str, tuple[str, ...] | None]
@@ -163,9 +163,9 @@ def _other_sources(origins: Sequence[_Origin | None]) -> tuple[str, ...]:
         names = ", ".join(quoted(each.name) for each in known)
         return (
             msg(
-                "By their internal parts the releases were made of different files ({names}): "
-                "their numbers are not of the same data, and the ± does not tell by how much these "
-                "differ. This sentence is internal.",
+                "According to their internal parts, the releases were made from different "
+                "files ({names}): their numbers are not from the same data, and the ± does not "
+                "say by how much these differ. This sentence is internal.",
                 names=names,
             ),
         )
@@ -177,9 +177,10 @@ def _other_sources(origins: Sequence[_Origin | None]) -> tuple[str, ...]:
         return ()
     return (
         msg(
-            "By their internal parts the releases were made of one file that was read in different "
-            "ways ({names}): their numbers may be of other rows and values, and the ± does not "
-            "tell by how much these differ. This sentence is internal.",
+            "According to their internal parts, the releases were made from one file that was "
+            "read in different ways ({names}): their numbers may be from different rows and "
+            "values, and the ± does not say by how much these differ. This sentence is "
+            "internal.",
             names=", ".join(f"`{key}`" for key in apart),
         ),
     )

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.app.prepared import PreparedRows
     from dpdesk.core.query import Answer, Query
-    from dpdesk.engine.methods.l_diverted.comparators.own_data import Comparison
-    from dpdesk.engine.querying import ComparedMethod
+    from dpdesk.engine.querying import ComparedMethod, Comparison
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
 

@@ -197,7 +197,7 @@ def _risk_chart(attributes: tuple[str, ...], summary: RiskSummary) -> BarChart:
         answer=(
             msg(
                 "With {known}, {share} of the rows ({uniques:,} of {rows:,}) are unique; "
-                "{exposed:,} stand in groups of fewer than {k:,} rows.",
+                "{exposed:,} are in groups of fewer than {k:,} rows.",
                 known=known,
                 share=share,
                 uniques=summary.uniques,

@@ -147,10 +147,14 @@ def review_page(
     recorded = read_again(recorded, recorded.get(TABLE))
     with speaking(language):
         if noise_of(method) is not None:
-            from dpdesk.report import cubes, graphs, itemsets
+            from dpdesk.report import choices, cubes, graphs, itemsets
 
             content = cubes.CubeReport(manifest, recorded, method, book)
-            pages = {Content.GRAPH: graphs.render_report, Content.ITEMSETS: itemsets.render_report}
+            pages = {
+                Content.GRAPH: graphs.render_report,
+                Content.ITEMSETS: itemsets.render_report,
+                Content.CHOICES: choices.render_report,
+            }
             kind = method.capabilities.content
             return pages.get(kind or Content.TABLES, cubes.render_report)(content)
         from dpdesk.report.review import ReviewContent, render_review

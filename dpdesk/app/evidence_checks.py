@@ -20,7 +20,7 @@ from dpdesk.app.evidence import (
     source_facts,
 )
 from dpdesk.app.evidence_keys import key_faults, recorded_in
-from dpdesk.app.payment_checks import payment_faults
+from dpdesk.app.payment_checks import draws_faults, payment_faults
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.manifest import Manifest
@@ -31,7 +31,7 @@ from dpdesk.core.plan import HierarchyFile, Plan
 from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.engine.kinds import noise_of
+from dpdesk.engine.kinds import paid_rows_of, priced_of
 from dpdesk.engine.method import Method, MethodInput, Outcome
 from dpdesk.engine.private.method import Charge
 from dpdesk.io.canonical import canonical_json, parse_canonical
@@ -73,6 +73,8 @@ def evidence_faults(
     if spends:
         charge = _charge(evidence, method)
         yield from payment_faults(manifest, evidence, charge, complete=complete)
+        if charge is not None and paid_rows_of(method) is not None:
+            yield from draws_faults(evidence, charge.draws)
 
 
 def _version_faults(
@@ -91,13 +93,13 @@ def _charge(evidence: Mapping[str, object], method: Method) -> Charge | None:
     """What the plan in the evidence costs; None where that is said to be wrong elsewhere."""
     source, raw = evidence.get("source"), evidence.get("plan")
     columns = source.get("columns") if isinstance(source, Mapping) else None
-    noise = noise_of(method)
-    if noise is None or not isinstance(raw, Mapping):
+    priced = priced_of(method)
+    if priced is None or not isinstance(raw, Mapping):
         return None
     try:
         plan = Plan.from_plain(raw, "the plan")
         values = parse_parameters(method.parameters, plan.protection.parameters, "the plan")
-        return noise.price(plan.column_roles([str(name) for name in as_list(columns)]), values)
+        return priced.price(plan.column_roles([str(name) for name in as_list(columns)]), values)
     except (InputError, TypeError):
         return None
 
@@ -170,7 +172,7 @@ def _same_encoding(asked: str, used: str) -> bool:
 def as_recorded(evidence: Mapping[str, object]) -> ClaimCheck:
     """What nobody can check: the record of a run."""
     found = msg(
-        "as the program wrote them down when it made the release; nobody can repeat them: {keys}",
+        ("as the program recorded them when it made the release; no one can repeat them: {keys}"),
         keys=", ".join(recorded_in(evidence)),
     )
     return ClaimCheck(RECORD_CLAIM, CheckStatus.NOT_CHECKABLE, found, PLACE)

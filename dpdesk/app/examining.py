@@ -154,7 +154,9 @@ class Examination:
         sentence = msg(
             "The file has no column {name}, which is {a} in the plan", name=quoted(name), a=_a(role)
         )
-        advice = "Take it out of the plan" + ("." if matters else ", if it is not needed any more.")
+        advice = "Take it out of the plan, if it is not needed any more."
+        if matters:
+            advice = "Take it out of the plan."
         if instead:
             sentence += msg("; is it called {instead} now?", instead=quoted(instead))
             advice = msg(
@@ -608,8 +610,8 @@ def _series_break(
             "series.levels",
             Weight.LOOK,
             msg(
-                "A break in the series: other levels than before ({told}), so that the two "
-                "releases do not compare in these columns.",
+                "A break in the series: different levels from before ({told}), so that the two "
+                "releases cannot be compared in these columns.",
                 told=told,
             ),
             "Keep the levels of before, where this file reaches the protection with them.",

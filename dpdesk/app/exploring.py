@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.plain import number_text
 from dpdesk.core.schema import DataProfile, Role
 from dpdesk.core.source_spec import SourceSpec
-from dpdesk.engine.kinds import noise_of
+from dpdesk.engine.kinds import noise_of, priced_of
 from dpdesk.engine.method import (
     Detail,
     DetailedExploration,
@@ -60,6 +61,8 @@ class Explored:
     columns: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     """What holds for all settings: other releases about the same people."""
+    earlier: Callable[..., tuple[Note, ...]] | None = field(default=None, repr=False)
+    """What earlier tables give away of those of a setting (its parameters, them, a token)."""
 
     def view(
         self,
@@ -81,7 +84,12 @@ class Explored:
             if mended is None:
                 raise
             return mended
-        return self._noted(self.exploration.view_until(values, token or CancelToken(), report))
+        token = token or CancelToken()
+        view = self._noted(self.exploration.view_until(values, token, report))
+        if self.earlier is None or not view.tables:
+            return view
+        tables = [look.table for look in view.tables]
+        return replace(view, notes=(*view.notes, *self.earlier(parameters, tables, token)))
 
     def _noted(self, view: ExplorationView) -> ExplorationView:
         return replace(view, notes=(*view.notes, *self.notes)) if self.notes else view
@@ -240,7 +248,7 @@ def pinned_for(
 
     None where the method has no such need, or the work names it all. ``profile`` is of ``data``.
     """
-    if method is None or noise_of(method) is None or work.source is None:
+    if priced_of(method) is None or work.source is None:
         return None
     if is_pinned(work.source, data.columns):
         return None
@@ -266,14 +274,17 @@ def explore(
 
         method, given = trying_input(context, data, work, token, report)
         return Explored(work, method, method.explore(given, CancelToken()), tuple(data.columns))
-    prepared = ready(context, data, work, token, report)
+    prepared, earlier = ready(context, data, work, token, report), None
     if isinstance(prepared, PreparedCells):
+        from dpdesk.app.past_tables import past_notes
+
         found = prepared.method.explore(prepared.given, token, report)
+        earlier = partial(past_notes, prepared)
     else:
         assert isinstance(prepared, PreparedRows)
         found = prepared.method.explore(prepared.given, token, report)
     _, notes = noise_notes(prepared.home, prepared.plan.budget, data.sha256)
-    return Explored(work, prepared.method, found, tuple(data.columns), notes)
+    return Explored(work, prepared.method, found, tuple(data.columns), notes, earlier)
 
 
 def make_candidate(

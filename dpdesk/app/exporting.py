@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.app.checklists import agency_policy
 from dpdesk.app.context import AppContext
+from dpdesk.app.private.browsing import table_words
 from dpdesk.app.review.review_picture import is_whole, load, verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.capabilities import Content
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import Domain, listed_tables
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.export_formats import DOCUMENTS, FORMATS, STATISTICAL, SYNTHETIC
+from dpdesk.core.export_formats import DOCUMENTS, FORMATS, OF_AGENCIES, STATISTICAL, SYNTHETIC
+from dpdesk.core.export_holding import HOLDS
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, Variable
 from dpdesk.core.language import ENGLISH, speaking, voice
@@ -46,8 +48,8 @@ from dpdesk.io.release_folder import (
     VARIABLES,
     holds_rows,
 )
-from dpdesk.io.safewrite import replacing
-from dpdesk.io.tablewriters import LABELS_KEY, Sheet, write_parquet, write_xlsx
+from dpdesk.io.safewrite import replacing, write_new
+from dpdesk.io.tablewriters import LABELS_KEY, Sheet, write_crosstabs, write_parquet, write_xlsx
 from dpdesk.io.variablesfile import read_labels, read_variables
 from dpdesk.project.review.state import Status
 
@@ -157,20 +159,23 @@ def export_release(
     and its guarantee (``dpdesk.guarantee``); Excel files have a second sheet ``About``; SPSS, Stata
     and SAS transport files have numbers where all texts of a column are numbers. What a format
     cannot hold (:mod:`dpdesk.core.export_holding`) is told by a Note for each thing. ``csvw``,
-    ``ddi`` and ``sdmx-structure`` are documents about the data, ``sdmx-csv`` holds the tables of a
-    cube as observations, ``synthetic`` rows that are drawn from a model of them (``rows``: how
+    ``ddi`` and ``sdmx-structure`` are documents about the data, ``sdmx-csv`` holds tables as
+    observations, ``synthetic`` rows that are drawn from a model of them (``rows``: how
     many; None for as many as the release speaks of); ``agency`` is the identifier of the agency
     that maintains their structure.
     ``registry`` holds the methods that may be known, those of this version when None. Nothing
-    internal is read. ``out`` must be absent or an empty file; with ``replace``, where the user was
-    asked before, another one is replaced, as a whole or not at all.
+    internal is read, but for ``argus`` and ``jj``: these hold true values, are made of a whole
+    release folder alone, and only their owner may read them. ``out`` must be absent or an empty
+    file; with ``replace``, where the user was asked before, another one is replaced, as a whole or
+    not at all.
 
     Raises
     ------
     InputError
         Unknown format or one that does not fit the release (``export.format``), ``agency`` is no
-        identifier (``export.agency``), ``release`` is no folder, ``out`` is there already
-        (``export.exists``), is a folder or lies inside the release.
+        identifier (``export.agency``), it needs the internal part (``export.internal``) or a place
+        that is not to be published (``export.public``), ``release`` is no folder, ``out`` is there
+        already (``export.exists``), is a folder or lies inside the release.
     RefusedError
         The release is not verified (``export.not-verified``), something of it was compared with
         nothing and nobody accepted that (``export.not-compared``), its method does not say which
@@ -196,6 +201,13 @@ def export_release(
     facts = read_release(release)
     _check_fit(file_format, facts, known)
     report(StepStarted(_STEP, 2, 2))
+    if file_format not in OF_AGENCIES:
+        from dpdesk.app.past_tables import enter_release
+
+        enter_release(workspace.home, facts, known, token)
+    else:
+        _write_internal(facts, file_format, out, workspace, token, report, replace=replace)
+        return target
     further = _further(facts, file_format, out, known)
     for place in further.values():
         _check_free(place, replace=replace)
@@ -213,6 +225,31 @@ def export_release(
     for sentence in dict.fromkeys(sentences):
         report(Note("export.changed", sentence))
     return target
+
+
+def _write_internal(
+    facts: ReleaseFacts,
+    file_format: str,
+    out: Path,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+    *,
+    replace: bool,
+) -> None:
+    """Write files that hold true values: ``out``, and others next to it that are named after it."""
+    from dpdesk.app.table_exports import agency_files
+
+    files = agency_files(facts, file_format, out, token)
+    places = {place: out.with_name(place) for place in list(files)[1:]}
+    with ExitStack() as stack:
+        for content, place in zip(files.values(), (out, *places.values()), strict=True):
+            _check_free(place, replace=replace)
+            fresh = stack.enter_context(replacing(place, workspace, private=True))
+            write_new(fresh, content, 0o600)
+    report(Note("export.internal", HOLDS[file_format].bare))
+    for name in places:
+        report(Note("export.changed", msg("`{file}` belongs to it.", file=name)))
 
 
 def _check_free(out: Path, *, replace: bool) -> None:
@@ -247,12 +284,29 @@ def write_verified(
 
     Raises what :func:`export_release` raises of the format, OSError, Cancelled.
     """
+    if file_format == "xlsx" and _has_cells(facts):
+        _write_printed(facts, path, token)
+        return []
     if file_format in DOCUMENTS:
         method = (registry or default_registry()).get(facts.method, str(facts.public)).title
         return write_document(facts, file_format, agency, method, path, token, report, _STEP, rows)
     with _one_table(facts, workspace, token) as source:
         table = PublishedCsv(source, token)
         return _write(facts, source, table, file_format, path, token, report)
+
+
+def _has_cells(facts: ReleaseFacts) -> bool:
+    """Whether a release holds protected tables."""
+    return not holds_rows(facts.public) and "tables" in facts.manifest.result
+
+
+def _write_printed(facts: ReleaseFacts, path: Path, token: CancelToken) -> None:
+    from dpdesk.app.table_exports import printed_tables
+
+    with speaking(_language(facts)):
+        tables = printed_tables(facts, token)
+        about = about_lines(facts.manifest)
+    write_crosstabs(tables, path, about, datetime.fromisoformat(facts.manifest.created), token)
 
 
 @contextmanager
@@ -297,19 +351,11 @@ def _cuboids(facts: ReleaseFacts) -> list[Mapping[str, Any]]:
 
 def _table_names(items: Sequence[Mapping[str, Any]]) -> list[str]:
     """How tables are called; with dimensions in quotes where two would be called the same."""
-    names = [_table_name(item, str) for item in items]
-    return names if len(set(names)) == len(names) else [_table_name(i, _as_json) for i in items]
+    names = [table_words(item) for item in items]
+    return names if len(set(names)) == len(names) else [table_words(i, _as_json) for i in items]
 
 
 _as_json = partial(json.dumps, ensure_ascii=False)
-
-
-def _table_name(item: Mapping[str, Any], spelled: Callable[[str], str]) -> str:
-    """Of a graph its own name; of a cube its dimensions, and what is measured where that varies."""
-    if "table" in item:
-        return str(item["table"])
-    name = " × ".join(map(spelled, item["dimensions"])) or msg("grand total")
-    return f"{name} ({item['measure']})" if "measure" in item else name
 
 
 def _check_format(file_format: str) -> None:
@@ -331,6 +377,7 @@ _WORDS = {
     Content.TABLES: "tables of a cube",
     Content.GRAPH: "a graph",
     Content.ITEMSETS: "sets of items",
+    Content.CHOICES: "choices",
     Content.CELLS: "protected tables",
 }
 
@@ -513,12 +560,11 @@ def _statistical_writer(file_format: str) -> Callable[..., list[str]]:
 
 def _labels(facts: ReleaseFacts, table: PublishedCsv) -> Codebook:
     """What the release says of its columns, or of the dimensions among them."""
-    path = facts.public / VARIABLES
     if not holds_rows(facts.public):
         from dpdesk.app.private.labelling import read_dimension_labels
 
         return read_dimension_labels(facts.public, facts.manifest)
-    return read_variables(path, table.columns) if path.is_file() else NO_BOOK
+    return published_labels(facts, table.columns)
 
 
 def _language(facts: ReleaseFacts) -> str:
@@ -590,10 +636,10 @@ def write_document(
 _MODEL = (
     "The rows are drawn from a model that is fitted to the released tables: none of them is about "
     "a person, and no ε is spent on them.",
-    "What the tables do not tell is made up: how columns go together that no table holds together, "
-    "and whatever the noise hides. Use the rows to try out programs, and for analyses of what is "
-    "in the tables; not to look for persons or rare cases, nor for standard errors as if they were "
-    "data.",
+    "What the tables do not say is made up: how columns that no table contains together relate "
+    "to each other, and everything that the noise hides. Use the rows to try out programs, and "
+    "for analyses of what is in the tables; not to look for persons or rare cases, nor for "
+    "standard errors as if they were data.",
 )
 
 
@@ -698,11 +744,15 @@ def _structure(facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
 def _write_observations(
     facts: ReleaseFacts, agency: str, path: Path, token: CancelToken, report: Report, step: str
 ) -> None:
+    if _has_cells(facts):
+        from dpdesk.app.table_exports import write_observations
+
+        write_observations(facts, _cube(facts, agency), path, token)
+        return
     from dpdesk.app.private.pages import read_tables
     from dpdesk.io.sdmx.data import write_sdmx_csv
 
-    cube = _cube(facts, agency)
-    tables = read_tables(facts.manifest, facts.public, token)
+    cube, tables = _cube(facts, agency), read_tables(facts.manifest, facts.public, token)
     total = sum(table.cells for table in tables.values())
 
     def done(rows: int) -> None:
@@ -712,7 +762,7 @@ def _write_observations(
 
 
 def _cube(facts: ReleaseFacts, agency: str) -> Any:
-    from dpdesk.io.sdmx.cubes import AGENCY, sdmx_cube
+    from dpdesk.io.sdmx.cubes import AGENCY, sdmx_cube, sdmx_tables
 
     if agency and not _AGENCY.fullmatch(agency):
         raise InputError(
@@ -724,9 +774,10 @@ def _cube(facts: ReleaseFacts, agency: str) -> Any:
             ),
             hint="Give the identifier that the agency has in its SDMX registry.",
         )
-    manifest = facts.manifest
-    dimensions = Domain.from_json(manifest.result["domains"]).dimensions
-    return sdmx_cube(manifest, published_labels(facts, dimensions), agency or AGENCY)
+    if _has_cells(facts):
+        return sdmx_tables(facts.manifest, agency or AGENCY)
+    dimensions = Domain.from_json(facts.manifest.result["domains"]).dimensions
+    return sdmx_cube(facts.manifest, published_labels(facts, dimensions), agency or AGENCY)
 
 
 def published_labels(facts: ReleaseFacts, columns: tuple[str, ...]) -> Codebook:

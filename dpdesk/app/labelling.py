@@ -155,12 +155,12 @@ def label_faults(public: Path, manifest: Manifest, columns: Sequence[str]) -> li
     found: list[tuple[str, str]] = []
     if not is_listed_file(labels):
         return (
-            [(CSVW, msg("stands without {variables}", variables=VARIABLES))]
+            [(CSVW, msg("is present without {variables}", variables=VARIABLES))]
             if is_listed_file(document)
             else []
         )
     if not is_listed_file(document):
-        return [(VARIABLES, msg("stands without {csvw}", csvw=CSVW))]
+        return [(VARIABLES, msg("is present without {csvw}", csvw=CSVW))]
     try:
         book = read_variables(labels, columns)
         known = {

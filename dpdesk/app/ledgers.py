@@ -55,6 +55,8 @@ from dpdesk.core.jobs import CancelToken, Event, Note, Report
 from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
+    from dpdesk.app.prepared import Prepared
+    from dpdesk.engine.private.method import Charge
     from dpdesk.project.ledger import AccountKey, Book, Ledger, Outcome, Preview
     from dpdesk.project.ledger.records import LimitSet
 
@@ -359,3 +361,24 @@ def begin_ledger(context: AppContext, path: Path, reason: str) -> str:
     with closing(Ledger.open(path, witness=witness)) as ledger:
         ledger.tell_witness()  # that this one lies here now, and not the lost one
         return ledger.identity
+
+
+def debit_request(
+    desk: LedgerDesk, prepared: Prepared, charge: Charge, token: CancelToken
+) -> DebitRequest:
+    """What a release has to pay, for the ledger."""
+    from dpdesk.app.private.pinning import used_columns
+
+    data = prepared.data
+    measured = used_columns(prepared.plan, data.columns)
+    return desk.request(
+        charge.cost,
+        data.sha256,
+        data.columns,
+        charge.purpose(prepared.method.title),
+        neighbours=charge.neighbours,
+        unit=charge.unit,
+        draws=charge.draws,
+        title=prepared.plan.title,
+        content=data.content(measured, token),
+    )

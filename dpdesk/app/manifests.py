@@ -94,8 +94,8 @@ def listed_checks(manifest: Manifest, method: Method) -> list[ClaimCheck]:
     found = unlisted(stated, fields)
     if found:
         reason = (
-            "is not among the public fields of such a release, so what it tells about people who "
-            "are not in it is not known"
+            "is not among the public fields of such a release, so what it reveals about people "
+            "who are not in it is not known"
         )
         return [ClaimCheck(path, CheckStatus.FAILED, reason, MANIFEST) for path in found]
     wrong = list(dict.fromkeys(table_faults(stated, public=True)))
@@ -115,7 +115,7 @@ def listed_checks(manifest: Manifest, method: Method) -> list[ClaimCheck]:
             "; ",
         )
         return [ClaimCheck(LISTED, CheckStatus.NOT_CHECKABLE, reason, MANIFEST, _LISTED_LABEL)]
-    reason = "each field is one that the program lists with what it can tell"
+    reason = "each field is one that the program lists together with what it can reveal"
     return [ClaimCheck(LISTED, CheckStatus.CONFIRMED, reason, MANIFEST, _LISTED_LABEL)]
 
 

@@ -289,7 +289,7 @@ def _role_fault(
         return "`roles` are not those of its plan"
     named = manifest.guarantee.parameters
     keys = {"quasi_identifiers": Role.QUASI_IDENTIFIER} | {role.value: role for role in Role}
-    apart = named.get("separated")  # such columns are named there alone
+    apart = named.get("separated", named.get("drawn"))  # such columns are named there alone
     listed = [name for name in columns if not isinstance(apart, list) or name not in apart]
     for key, value in named.items():
         role = keys.get(key)

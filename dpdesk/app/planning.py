@@ -26,7 +26,7 @@ from dpdesk.core.plain import quoted, show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role
 from dpdesk.core.source_spec import SourceSpec
-from dpdesk.engine.kinds import cells_of, rows_of
+from dpdesk.engine.kinds import cells_of, paid_rows_of, rows_of
 from dpdesk.engine.method import (
     CellsInput,
     CellsMethod,
@@ -77,10 +77,14 @@ def prepare_rows(
     report: Report,
     data: DataStore | None = None,
     hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
+    *,
+    spending: bool = False,
 ) -> PreparedRows:
     """Make a plan that releases rows ready; see :func:`dpdesk.app.running.prepare`.
 
-    Raises InputError ``method.no-trial`` for a plan that draws noise.
+    A method that spends gets its source as the plan says it is read, as private methods do: where
+    nothing is at hand, and where something may be spent on it. Raises InputError
+    ``method.no-trial`` for a plan that draws noise.
     """
     chosen, parameters = check_protection(context, plan, where)
     method = rows_of(chosen)
@@ -89,7 +93,9 @@ def prepare_rows(
     notes = _Notes(report)
     ready = dict(hierarchies)
     ready |= _read_files(plan, _Uses(method, parameters), base, hierarchies, token, notes)
-    store = data or open_data(context, plan, base, token, report)
+    store = data
+    if store is None or (spending and paid_rows_of(method) is not None):
+        store = _opened(context, plan, method, parameters, base, where, token, report)
     try:
         plan, given = _noted(
             plan, method, parameters, ready, store, store.name, where, token, notes
@@ -99,7 +105,7 @@ def prepare_rows(
             place = base / file, context.workspace, token
             given = replace(given, population=read_population(plan, given, *place))
     except BaseException:
-        if data is None:
+        if store is not data:
             store.close()
         raise
     return PreparedRows(
@@ -112,8 +118,28 @@ def prepare_rows(
         home=context.home,
         notes=tuple(notes.sentences),
         recorded_notes=tuple(notes.recorded),
-        owns_data=data is None,
+        owns_data=store is not data,
     )
+
+
+def _opened(
+    context: AppContext,
+    plan: Plan,
+    method: RowsMethod,
+    parameters: Mapping[str, ParameterValue],
+    base: Path,
+    where: str,
+    token: CancelToken,
+    report: Report,
+) -> DataStore:
+    """The source, read as methods of its kind read it."""
+    priced = paid_rows_of(method)
+    if priced is None:
+        return open_data(context, plan, base, token, report)
+    from dpdesk.app.private.pinning import open_pinned
+
+    drawn = priced.drawn_from(parameters)
+    return open_pinned(context, plan, base, where, token, report, drawn)
 
 
 def read_population(
@@ -164,7 +190,9 @@ def _noted(
 
     ``ready`` are the hierarchies of files; ``name`` is what the source is called in notes.
     """
-    _note_budget(plan, notes.add)
+    priced = paid_rows_of(method)
+    if priced is None:
+        _note_budget(plan, notes.add)
     note_without_effect(plan, method, parameters, notes.add)
     for sentence in store.reading.notes:
         notes.add("source.reading", msg("{file}: {note}", file=name, note=sentence))
@@ -174,10 +202,14 @@ def _noted(
     check_columns(plan, store.columns, store.name, where, named=named)
     roles = uses.effective(plan.column_roles(store.columns))
     method.check(store.columns, roles, parameters, where)
+    # Nothing may be noted of what a column holds whose values are drawn from a budget.
+    drawn = frozenset[str]() if priced is None else priced.drawn_from(parameters)
+    made = {column: each for column, each in made.items() if column not in drawn}
     made = _make_hierarchies(plan, uses, roles, made, store, token, notes, where)
     if Role.QUASI_IDENTIFIER in uses.roles:
         _check_leaves(plan, roles, made, store, token, notes, where)
-    _note_forms(roles, store, token, notes)
+    seen = {column: role for column, role in roles.items() if column not in drawn}
+    _note_forms(seen, store, token, notes)
     ordered = {column: made[column] for column in store.columns if column in made}
     linked, declared = plan.linkages(store.columns), plan.made_hierarchies()
     return plan, MethodInput(
@@ -242,8 +274,7 @@ def noted_cells(
 
     ``ready`` are the hierarchies of files; ``name`` is what the source is called in notes.
     """
-    if plan.budget is not None and set(plan.budget) - {"population"}:
-        _note_budget(plan, note)
+    _note_budget(plan, note)
     parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
     note_without_effect(plan, method, parameters, note)
     for sentence in store.reading.notes:
@@ -448,7 +479,7 @@ class _Notes:
 
 
 def _note_budget(plan: Plan, note: Callable[[str, str], None]) -> None:
-    if plan.budget is not None:
+    if set(plan.budget or ()) - {"population"}:  # whom the data are about matters to every method
         note(
             "plan.unused-budget",
             msg(
@@ -496,7 +527,7 @@ def note_without_effect(
             beside = f"{by} = {show(value)}" if isinstance(value, str) else by
             note(
                 "plan.without-effect",
-                msg("`{key}` has no effect beside `{other}`.", key=key, other=beside),
+                msg("`{key}` has no effect together with `{other}`.", key=key, other=beside),
             )
 
 
@@ -670,8 +701,8 @@ def _note_chosen_widths(name: str, spec: HierarchyBuilder, notes: _Notes) -> Non
             "hierarchy.from-data",
             msg(
                 "The intervals of `{column}` were chosen from the range of all its values, so "
-                "their width tells of the largest and the smallest one; give `widths` to choose "
-                "them yourself.",
+                "their width reveals something about the largest and the smallest one; give "
+                "`widths` to choose them yourself.",
                 column=name,
             ),
         )
@@ -687,7 +718,10 @@ def note_idle_options(
         note(
             "plan.without-effect",
             msg(
-                "[attributes.{column}], hierarchy: `{key}` has no effect beside `{other}`.",
+                (
+                    "[attributes.{column}], hierarchy: `{key}` has no effect together with "
+                    "`{other}`."
+                ),
                 column=name,
                 key=key,
                 other=by,

@@ -222,8 +222,8 @@ def notes_of(
         if shown.get("several"):
             sentence = msg(
                 "{n:,} of {m:,} pseudonyms of `{column}` have several rows, at most {o:,} "
-                "each. Whoever knows all rows of somebody finds {p:,} of them without "
-                "doubt: nobody else has the same combinations of quasi-identifiers; {q:,} "
+                "each. Anyone who knows all rows of someone finds {p:,} of them without "
+                "doubt: no one else has the same combinations of quasi-identifiers; {q:,} "
                 "share theirs with fewer than k pseudonyms.",
                 n=shown["several"],
                 m=shown["pseudonyms"],
@@ -261,7 +261,7 @@ def _same(name: str, other: str) -> Note:
         "pseudonym.same-column",
         msg(
             "`{other}` is released and goes with the pseudonyms of `{column}` one to one: "
-            "whoever knows somebody's value of it needs no key. Is it the same identifier under "
+            "anyone who knows someone's value of it needs no key. Is it the same identifier under "
             "another name?",
             other=other,
             column=name,

@@ -28,7 +28,9 @@ NOT_COMPARED = (
     "Pages and sentences of this release were written with other texts than this program's, and "
     "were not compared with anything."
 )
-_ANSWERS_NOTHING = "A release that does not verify answers nothing; `dpdesk verify` tells all."
+_ANSWERS_NOTHING = (
+    "A release that fails verification answers nothing; `dpdesk verify` reports everything."
+)
 _MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError)
 
 
@@ -175,8 +177,8 @@ def _not_compared(manifest: Manifest, found: VerifyReport) -> Iterator[str]:
         yield NOT_COMPARED
     if any(check.claim == MINIMAL_CHANGE for check in found.not_checked()):
         yield (
-            "The size of a minimal change beside the exact tables was not checked for this answer; "
-            "`dpdesk verify` tells whether it can be."
+            "The size of a minimal change alongside the exact tables was not checked for this "
+            "answer; `dpdesk verify` says whether it can be."
         )
 
 
@@ -194,5 +196,5 @@ def told(folder: Path) -> Iterator[None]:
                 folder=folder,
                 kind=kind,
             ),
-            hint="`dpdesk verify` tells what is wrong with it.",
+            hint="`dpdesk verify` reports what is wrong with it.",
         ) from error

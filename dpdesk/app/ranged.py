@@ -27,7 +27,7 @@ def missing_apart(hierarchy: Hierarchy, data: DataStore) -> tuple[Hierarchy, str
     return hierarchy.without_ranged(gone), (
         msg(
             "Column `{column}`: a range of its hierarchy covers {codes}, declared missing; "
-            "missing values are no part of a range.",
+            "missing values are not part of any range.",
             column=hierarchy.attribute,
             codes=listed,
         )

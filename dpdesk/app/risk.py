@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from dpdesk.app.querying import NOT_COMPARED
 from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.capabilities import Protection
 from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.guarantee import hidden_columns
 from dpdesk.core.jobs import CancelToken, Note, Report, ending
 from dpdesk.core.messages import msg
 
@@ -53,7 +55,7 @@ def _check_release(context: AppContext, path: Path, token: CancelToken, report: 
                 reason=failure.reason,
                 more=more,
             ),
-            hint="The risk of a release that fails the check is not told; see `dpdesk verify`.",
+            hint=("The risk of a release that fails the check is not stated; see `dpdesk verify`."),
         )
     if not found.words_compared:
         report(Note("release.not-compared", NOT_COMPARED))
@@ -66,23 +68,24 @@ def plan_risk(
 
     Raises what :func:`dpdesk.app.running.run_plan` raises, but needs no place to write to.
     """
-    from dpdesk.app.private.risk import design_risk, is_private_plan
+    from dpdesk.app.private.risk import design_risk, is_private_plan, odds
     from dpdesk.app.running import prepare_plan
 
     given = placed(plan)
     private = is_private_plan(context, given)
-    _protection(context, given.plan.protection.method, given.name)
+    protection = _protection(context, given.plan.protection.method, given.name)
     if private:
         return design_risk(context, given, token, report)
     with prepare_plan(context, given, token, report) as prepared, ending(token) as own:
         outcome = prepared.decide(own, report)
+        drawn = protection is Protection.RANDOMISED
         return RiskReport(
             "plan",
             given.name,
             prepared.method.id,
             outcome.guarantee.as_json(),
             outcome.result,
-            outcome.risk,
+            odds(outcome.guarantee.parameters) if drawn else outcome.risk,
             {},
         )
 
@@ -97,8 +100,11 @@ def release_risk(context: AppContext, path: Path, token: CancelToken) -> RiskRep
     from dpdesk.io.release_check import read_release
 
     facts = read_release(path)
-    if _protection(context, facts.method, path.name) is Protection.NOISE:
+    protection = _protection(context, facts.method, path.name)
+    if protection is Protection.NOISE:
         return release_odds(facts, path.name)
+    if protection is Protection.RANDOMISED:
+        return replace(release_odds(facts, path.name), counted=_counted(facts, token))
     return RiskReport(
         "release",
         facts.title or path.name,
@@ -118,11 +124,11 @@ def _protection(context: AppContext, method: str, where: str) -> Protection:
             "risk.silent-method",
             msg(
                 "{where}: the method `{method}` does not say how it protects, so its risk is "
-                "not told.",
+                "not stated.",
                 where=where,
                 method=method,
             ),
-            hint="Ask who made the method what a release tells of people.",
+            hint="Ask the author of the method what a release reveals about people.",
         )
     return said
 
@@ -130,10 +136,10 @@ def _protection(context: AppContext, method: str, where: str) -> Protection:
 def _stated(facts: ReleaseFacts) -> dict[str, object]:
     """What the guarantee of drawn values, or of those that stand apart, says of the risk."""
     given = facts.manifest.guarantee.parameters
-    size, names = given.get("l"), given.get("diverted", given.get("separated"))
-    if not isinstance(size, int) or size < 2 or not isinstance(names, list):
+    size, names = given.get("l"), hidden_columns(given)
+    if not isinstance(size, int) or size < 2:
         return {}
-    return {"beliefs": {str(name): {"belief_after": 1 / size} for name in names}}
+    return {"beliefs": {name: {"belief_after": 1 / size} for name in names}}
 
 
 def _counted(facts: ReleaseFacts, token: CancelToken) -> dict[str, object]:
@@ -185,7 +191,7 @@ def _quasi_identifiers(facts: ReleaseFacts) -> list[str]:
     names = parameters.get("quasi_identifiers")
     if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
         return names
-    if names is None and ("diverted" in parameters or "separated" in parameters):
+    if names is None and hidden_columns(parameters):
         return []  # all columns are released unchanged, but for these
     raise InputError(
         "release.unreadable",

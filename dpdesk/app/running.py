@@ -25,7 +25,7 @@ from dpdesk.app.evidence import (
 )
 from dpdesk.app.evidence_keys import NOISE_PAID, PRINTED_TOO, RECORDED_NOTES
 from dpdesk.app.labelling import variables_as_json
-from dpdesk.app.ledgers import LedgerDesk, Spent, open_ledger
+from dpdesk.app.ledgers import Spent, debit_request, open_ledger
 from dpdesk.app.manifests import manifest_hash, new_manifest, refuse_unlisted
 from dpdesk.app.method_claims import beyond
 from dpdesk.app.page_checks import page_is_made, public_page
@@ -60,7 +60,7 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list
-from dpdesk.engine.kinds import cells_of, noise_of
+from dpdesk.engine.kinds import cells_of, noise_of, paid_rows_of
 from dpdesk.engine.method import CellsOutcome, Outcome, with_claim
 from dpdesk.engine.private.method import Design
 from dpdesk.io.canonical import canonical_json
@@ -87,7 +87,6 @@ from dpdesk.report.printing import Printer
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.core.budget import DebitRequest
     from dpdesk.core.cuboid import CuboidTable
     from dpdesk.core.plan import Plan
     from dpdesk.io.store import DataStore
@@ -123,7 +122,9 @@ def prepare(
     given = context, plan, base, where, token, report, data, hierarchies
     if noise_of(method) is not None:
         return prepare_tables(*given, spending=spending)
-    return prepare_rows(*given) if cells_of(method) is None else prepare_cells(*given)
+    if cells_of(method) is not None:
+        return prepare_cells(*given)
+    return prepare_rows(*given, spending=spending)
 
 
 def prepare_plan(
@@ -398,6 +399,11 @@ class _Rows(_Release):
     def __init__(self, prepared: PreparedRows, work: _Work) -> None:
         super().__init__(prepared, work)
         self._noise_paid: tuple[str, ...] = ()
+        self._priced = paid_rows_of(prepared.method)
+        self._desk = None
+        if self._priced is not None:
+            self._desk = open_ledger(work.context, prepared.base, prepared.plan.budget)
+        self._spent: Spent | None = None
         self._outcome: Outcome
         self._pseudonyms: Pseudonyms
         self._published: PublishedCsv
@@ -410,11 +416,27 @@ class _Rows(_Release):
         self.step(0)
         self._outcome = prepared.decide(self.token, self.work.report)
         self.work.note(self._outcome.notes)
-        budget = prepared.plan.budget
-        self._noise_paid, notes = noise_notes(prepared.home, budget, prepared.data.sha256)
-        self.work.note(notes, recorded=not self._noise_paid)  # else the log could not be read
+        if self._priced is None:
+            budget = prepared.plan.budget
+            self._noise_paid, notes = noise_notes(prepared.home, budget, prepared.data.sha256)
+            self.work.note(notes, recorded=not self._noise_paid)  # else the log could not be read
         self.clock.lap("search")
         return self._outcome
+
+    @contextmanager
+    def paid(self, manifest: Manifest) -> Iterator[Spent | None]:
+        """See :meth:`_Release.paid`; only values that are drawn from a budget cost."""
+        prepared = self.prepared
+        if self._priced is None or self._desk is None:
+            yield None
+            return
+        if prepared.data.unreadable is None:
+            raise TypeError("the source was not read as a method that spends reads it")
+        charge = self._priced.price(prepared.given.roles, prepared.given.parameters)
+        request = debit_request(self._desk, prepared, charge, self.token)
+        with self._desk.spending(request, self.work.report, self.token) as spent:
+            self._spent = spent
+            yield spent
 
     def write_data(self) -> None:
         """See :meth:`_Release.write_data`."""
@@ -455,8 +477,13 @@ class _Rows(_Release):
             return written, recoding.rows_out
         from dpdesk.engine.noise.randomness import SystemRandomness
 
-        given, randomness = prepared.given, SystemRandomness()
-        rows = prepared.method.draw(given, self._outcome, data, randomness, self.token, report)
+        given, end = (prepared.given, self._outcome, data), (SystemRandomness(), self.token, report)
+        if self._priced is None:
+            rows = prepared.method.draw(*given, *end)
+        elif self._spent is not None:
+            rows = self._priced.draw_paid(*given, self._spent.debit, *end)
+        else:
+            raise TypeError("what costs is drawn with the receipt of its debit")
         self.clock.lap("draw")
         try:
             if {*rows.tables} != {*prepared.method.capabilities.tables}:
@@ -534,11 +561,19 @@ class _Rows(_Release):
         return {
             **({"pseudonyms": pseudonyms} if pseudonyms else {}),
             **({NOISE_PAID: list(self._noise_paid)} if self._noise_paid else {}),
+            **self._paid_for(),
             "result": {**outcome.result, **outcome.internal},
             "risk": {**outcome.risk, **({LINKAGE: linkage} if linkage else {})},
             "utility": dict(outcome.utility),
             **found_values(outcome.figures, outcome.charts, recoded),
         }
+
+    def _paid_for(self) -> Mapping[str, object]:
+        """What was paid, where something was; doubts about the account are noted."""
+        if self._spent is None or self._desk is None:
+            return {}
+        self.work.recorded += self._spent.doubts
+        return {"budget": self._desk.paid(self._spent.debit)}
 
     def _linkage(self) -> Mapping[str, Mapping[str, int]]:
         """What the pseudonyms show of persons with several rows; notes say what stands out."""
@@ -583,7 +618,8 @@ class _Tables(_Release):
         """See :meth:`_Release.paid`; what could not be told in public is refused before it."""
         with page_is_made(self.prepared.method):
             self.page(manifest)
-        request = debit_request(self._desk, self.prepared, self.token)
+        charge = self.prepared.design.charge
+        request = debit_request(self._desk, self.prepared, charge, self.token)
         with self._desk.spending(request, self.work.report, self.token) as spent:
             self._spent = spent
             yield spent
@@ -665,6 +701,10 @@ class _Cells(_Release):
         budget = prepared.plan.budget
         self._noise_paid, notes = noise_notes(prepared.home, budget, prepared.data.sha256)
         self.work.note(notes, recorded=not self._noise_paid)
+        from dpdesk.app.past_tables import past_notes
+
+        asked, tables = prepared.plan.protection.parameters, self._outcome.tables
+        self.work.note(past_notes(prepared, asked, tables, self.token), recorded=True)
         self.clock.lap("search")
         return self._outcome
 
@@ -705,7 +745,8 @@ class _Cells(_Release):
         published, kept = cells.both_tables(
             manifest, self.build.public, self.build.internal, self.token
         )
-        return method.verify(manifest, published, kept, given, self.token)
+        recorded = {**self._outcome.result, **self._outcome.internal}
+        return method.verify(manifest, published, kept, given, self.token, recorded)
 
     def found(self) -> Mapping[str, object]:
         """See :meth:`_Release.found`."""
@@ -717,25 +758,6 @@ class _Cells(_Release):
             "utility": dict(outcome.utility),
             **found_values(outcome.figures, outcome.charts, ()),
         }
-
-
-def debit_request(desk: LedgerDesk, prepared: PreparedTables, token: CancelToken) -> DebitRequest:
-    """What a design has to pay, for the ledger."""
-    from dpdesk.app.private.pinning import used_columns
-
-    charge, data = prepared.design.charge, prepared.data
-    measured = used_columns(prepared.plan, data.columns)
-    return desk.request(
-        charge.cost,
-        data.sha256,
-        data.columns,
-        charge.purpose(prepared.method.title),
-        neighbours=charge.neighbours,
-        unit=charge.unit,
-        draws=charge.draws,
-        title=prepared.plan.title,
-        content=data.content(measured, token),
-    )
 
 
 def write_report(

@@ -128,8 +128,8 @@ def shop_of_release(
         raise RefusedError(
             "buy.no-evidence",
             msg(
-                "{name}: only whoever holds the whole release can buy more of it; its internal "
-                "part is not here.",
+                "{name}: only someone who has the whole release can buy more of it; its "
+                "internal part is not here.",
                 name=folder.name,
             ),
             hint="Open the whole release folder, not its public part.",
@@ -199,8 +199,8 @@ def _check_ledger(context: AppContext, shop: Shop, facts: ReleaseFacts, token: C
         raise RefusedError(
             "buy.other-ledger",
             msg(
-                "{path}: this ledger does not hold the debit of the release, so it cannot tell "
-                "what is left.",
+                "{path}: this ledger does not contain the debit of the release, so it cannot "
+                "say what is left.",
                 path=path,
             ),
             hint="Open the plan that the release was made of from its own folder.",

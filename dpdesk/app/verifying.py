@@ -47,7 +47,7 @@ from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.engine.kinds import cells_of, noise_of, rows_of
+from dpdesk.engine.kinds import cells_of, noise_of, paid_rows_of, priced_of, rows_of
 from dpdesk.engine.method import CellsMethod, Method, MethodInput, RowsMethod, with_claim
 from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.registry import Registry
@@ -72,19 +72,19 @@ if TYPE_CHECKING:
     from dpdesk.io.workspace import Workspace
 
 UNSEALED = (
-    "manifest unsealed: only the public part is at hand, so the manifest itself could have been "
-    "changed; the claims were checked against the table all the same."
+    "manifest unsealed: only the public part is available, so the manifest itself could have "
+    "been changed; the claims were nevertheless checked against the table."
 )
 _NO_EVIDENCE = (
     "the source could not be compared: the key of the commitment lies in the internal part."
 )
 _NO_KEY = (
-    "a key of the pseudonyms is not on this computer, and without it nobody can tell whether they "
+    "a key of the pseudonyms is not on this computer, and without it no one can tell whether they "
     "are those of the source; all other columns were checked as the other claims say"
 )
 _NOT_CHECKED_NOTE = (
-    "what is marked as not checked was not compared with anything; that it is genuine can be told "
-    "by a signature over the manifest, or by the program that wrote it."
+    "what is marked as not checked was not compared with anything; only a signature over the "
+    "manifest, or the program that wrote it, can show that it is genuine."
 )
 _NO_POPULATION = "the release speaks of no population; its file was not looked at."
 _NO_PLAN = (
@@ -354,7 +354,7 @@ class _Checker:
             return []
         try:
             complete = same_texts(manifest)
-            spends = noise_of(method) is not None
+            spends = priced_of(method) is not None
             for fault in evidence_faults(
                 manifest, evidence, method, spends=spends, complete=complete
             ):
@@ -453,7 +453,7 @@ class _Checker:
         """The rows of a table must stand in the order that the method says."""
         order = method.capabilities.order
         if order is None:
-            self._fail(name, "the method does not say in which order its rows stand")
+            self._fail(name, "the method does not say in which order its rows are")
         if order is RowOrder.SORTED:
             row = table.first_unsorted_row(self._token)
             if row is not None:
@@ -695,6 +695,7 @@ class _Checker:
         self, method: RowsMethod, source: Path, workspace: Workspace
     ) -> tuple[MethodInput, DataStore]:
         """The method's input once more, from the plan and the hierarchies in the evidence."""
+        from dpdesk.app.private.pinning import read_pinned
         from dpdesk.io.store import DataStore
 
         facts, where = self._found.facts(), "the plan in the evidence"
@@ -702,7 +703,9 @@ class _Checker:
         parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
         recorded = recorded_hierarchies(facts.evidence.hierarchies)
         spec = replace(plan.source, path=str(source.resolve()))
-        data = DataStore.open(spec, source.parent, workspace, self._token, self._report)
+        near = source.parent, workspace, self._token, self._report
+        paid = paid_rows_of(method) is not None
+        data = read_pinned(plan, spec, *near) if paid else DataStore.open(spec, *near)
         hierarchies = {name: recorded[name] for name in data.columns if name in recorded}
         roles = method.effective_roles(plan.column_roles(data.columns), parameters)
         linked, made = plan.linkages(data.columns), plan.made_hierarchies()

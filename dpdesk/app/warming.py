@@ -25,7 +25,7 @@ MODULES = (
     "dpdesk.io.scan",
     "dpdesk.io.collecting",
     "dpdesk.io.profile",
-    "dpdesk.io.profile_wide",
+    "dpdesk.io.profile",
     "dpdesk.io.histogram",
     "dpdesk.io.hierarchyfile",
     "dpdesk.io.counting",

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def comparison_text(found: Comparison) -> str:
     """A comparison: what it is, its sentence, and each chart's numbers with one line a row."""
+    size = f"ℓ′ = {found.size}" if found.measure == "l" else f"{found.size:,} {found.measure}"
     head = (
-        f"{found.column}, ℓ′ = {found.size}: {found.queries:,} queries on {found.rows:,} rows "
-        f"({found.badge})"
+        f"{found.column}, {size}: {found.queries:,} queries on {found.rows:,} rows ({found.badge})"
     )
     parts = [head, "", paragraph(found.sentence)]
     for chart in found.charts:

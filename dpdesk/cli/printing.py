@@ -210,7 +210,7 @@ def _linkage_text(linkage: object) -> str:
         rows.append((str(name), *(_figure(figures.get(key), "count") for key in keys)))
     text = (
         "All rows of a pseudonym together: few alike are those whose combinations fewer than k "
-        "pseudonyms have, alone those whose combinations nobody else has."
+        "pseudonyms have, alone those whose combinations no one else has."
     )
     return f"{columns(rows, right=(1, 2, 3, 4, 5))}\n{paragraph(text)}"
 

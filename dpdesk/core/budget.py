@@ -208,10 +208,14 @@ def budget_from(plain: object) -> Budget:
 
 
 class Neighbours(StrEnum):
-    """Which two tables must be hard to tell apart."""
+    """Which two tables must be hard to tell apart.
+
+    ``VALUE``: those that differ in the drawn values of one unit, and in nothing else.
+    """
 
     ADD_REMOVE = "add-remove"
     REPLACE = "replace"
+    VALUE = "value"
 
 
 class Noise(StrEnum):

@@ -21,6 +21,7 @@ class Content(Enum):
     GRAPH = "graph"
     CELLS = "protected tables"
     ITEMSETS = "itemsets"
+    CHOICES = "choices"
 
 
 class RowOrder(Enum):
@@ -36,6 +37,7 @@ class Spending(Enum):
     NOTHING = "nothing"
     PERSONS = "persons"
     EDGES = "edges"
+    VALUES = "values"
 
 
 class Protection(Enum):
@@ -43,12 +45,13 @@ class Protection(Enum):
 
     CLASSES = "classes of rows that are alike"
     DRAWN = "values that are drawn"
+    RANDOMISED = "values that each row draws by itself, from a budget"
     GROUPS = "groups of rows, their values apart"
     NOISE = "noise"
     CELLS = "cells that are suppressed or rounded"
 
 
-ESTIMATED = (Protection.DRAWN, Protection.GROUPS)
+ESTIMATED = (Protection.DRAWN, Protection.RANDOMISED, Protection.GROUPS)
 """What makes counts of the rows estimates."""
 
 
@@ -90,6 +93,11 @@ class Capabilities:
         """Whether releases take something from a privacy budget; None where it is not said."""
         return None if self.spending is None else self.spending is not Spending.NOTHING
 
+    @property
+    def blind(self) -> bool:
+        """Whether releases are designed, tried and shown without a look at the rows."""
+        return bool(self.spends) and self.content is not Content.ROWS
+
     @staticmethod
     def listed(things: Sequence[str]) -> str:
         """What is not said, after “does not say”."""
@@ -104,8 +112,8 @@ class Capabilities:
         stated = {"what it releases": self.content, "what it spends": self.spending}
         missing = [words for words, value in stated.items() if value is None]
         if self.content is Content.ROWS and self.order is None:
-            missing.append("in which order its rows stand")
-        if self.content in (Content.TABLES, Content.GRAPH) and not self.folders:
+            missing.append("the order of its rows")
+        if self.content in (Content.TABLES, Content.GRAPH, Content.CHOICES) and not self.folders:
             missing.append("in which folder its tables lie")
         return tuple(missing)
 

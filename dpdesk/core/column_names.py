@@ -18,21 +18,24 @@ Spelling = Callable[[str], str]
 
 BY_COLUMN = frozenset(
     {"levels", "domains", "origins", "outside", "importance", "min_level", "max_level"}
-    | {"max_suppression_of"}
+    | {"max_suppression_of", "shares", "matrix"}
 )
 """Settings that are tables with a key for each column."""
-OF_COLUMNS = frozenset({"sensitive", "dimensions", "counted_by", "ends", "rows", "columns"})
+OF_COLUMNS = frozenset(
+    {"sensitive", "drawn", "dimensions", "counted_by", "ends", "rows", "columns", "groups"}
+)
 """Settings that are a name or a list of names."""
 OF_CELLS = "cells"
 """The setting that names the columns of ready cells by what they hold."""
 OF_TABLES = frozenset(
     {
         *("publish", "forbid", "exact", "weights", "targets", "measure", "tables"),
-        *("views", "marginals", "require"),
+        *("views", "marginals", "require", "choose"),
     }
 )
 """Settings that name columns in lists or tables inside them, not by a word of their own."""
 _WITHIN = OF_COLUMNS | {"cuboid", "dimensions", "sum", "average", "mean", "weight", "attribute"}
+_WITHIN |= {"of", "mode"}
 _NESTED = "measure"
 
 
@@ -122,6 +125,18 @@ def with_names(settings: Mapping[str, object], spelled: Spelling) -> dict[str, o
         else:
             found[key] = value
     return found
+
+
+def columns_of(settings: Mapping[str, object]) -> tuple[str, ...]:
+    """All columns that the settings of a method name, each once."""
+    found: dict[str, None] = {}
+
+    def noted(name: str) -> str:
+        found[name] = None
+        return name
+
+    with_names(settings, noted)
+    return tuple(found)
 
 
 def _within(value: object, spelled: Spelling) -> object:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 UNORDERED, ORDERED = "unordered", "ordered"
-TABLES = ("cuboids", "views", "marginals", "itemsets")
+TABLES = ("cuboids", "views", "marginals", "itemsets", "choices")
 """The lists of tables that a result may have."""
 
 
@@ -128,12 +128,14 @@ class CuboidTable:
     """One cuboid: ``values`` has the shape of its ``domain`` (one axis for pairs), float64 (or
     int64), any sign.
 
-    ``file`` is its path relative to the public part, with ``/`` between folders.
+    ``file`` is its path relative to the public part, with ``/`` between folders. With ``labels``
+    the values are places among these texts, and the file has the texts.
     """
 
     domain: Domain
     values: NDArray[np.generic] = field(repr=False)
     file: str = ""
+    labels: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def cells(self) -> int:

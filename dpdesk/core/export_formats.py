@@ -16,18 +16,25 @@ DESCRIPTIONS = ("csvw", "ddi", "sdmx-structure")
 STATISTICAL = ("sav", "dta", "xpt")
 """Files of statistical programs, which have numbers where a column holds numbers alone."""
 
-FORMATS = ("csv", "parquet", "xlsx", *STATISTICAL, *DOCUMENTS)
+OF_AGENCIES = ("argus", "jj")
+"""Formats that hold true values, made from the internal part of a release: for the agency alone."""
+
+FORMATS = ("csv", "parquet", "xlsx", *STATISTICAL, *DOCUMENTS, *OF_AGENCIES)
 
 SUFFIXES = {"csvw": ".json", "ddi": ".xml", "sdmx-csv": ".csv", "sdmx-structure": ".xml"}
-SUFFIXES |= {SYNTHETIC: ".csv"}
+SUFFIXES |= {SYNTHETIC: ".csv", "argus": ".tab"}
 """Ending of the file for the formats that are not called like it."""
 
-PLAIN = frozenset(FORMATS) - frozenset(DOCUMENTS)
+PLAIN = frozenset(FORMATS) - frozenset((*DOCUMENTS, *OF_AGENCIES))
 """Formats of plain tables, which hold whatever is a table."""
 
 OF_ROWS = PLAIN | {"csvw", "ddi"}
 OF_CUBES = PLAIN | {"ddi", "sdmx-csv", "sdmx-structure", SYNTHETIC}
-"""Formats that hold or describe rows about persons; the tables of a cube."""
+OF_CELLS = PLAIN | {"sdmx-csv", "sdmx-structure", *OF_AGENCIES}
+OF_CHOICES = frozenset(("csv", "parquet", "xlsx"))
+"""Formats that hold or describe rows about persons; the tables of a cube; protected tables; what
+was chosen in groups.
+"""
 
 
 def suffix_of(file_format: str) -> str:

@@ -117,5 +117,14 @@ HOLDS: Mapping[str, Holds] = {
         bare="A file of synthetic rows holds values alone: labels, title and guarantee are in the "
         "release.",
     ),
+    **dict.fromkeys(
+        ("argus", "jj"),
+        Holds(
+            "a file for τ-ARGUS",
+            frozenset(),
+            bare="Internal: the files hold the true values and how closely unsafe cells are "
+            "protected. Keep them in the agency.",
+        ),
+    ),
 }
 """By format; see :data:`dpdesk.core.export_formats.FORMATS`."""

@@ -15,6 +15,12 @@ from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
 
+UNREADABLE = "\U0010ffff"
+"""What stands for a value that cannot be read: a code point that no text may use.
+
+It belongs to no category, is no number and names no person, so a domain's `outside` decides.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class FrequencyTable:

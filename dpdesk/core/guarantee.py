@@ -40,3 +40,12 @@ class Guarantee(Shape):
             [thaw(each[key]) for key in ("model", "parameters")] for each in (stated, expected)
         ]
         return dumps(facts[0], sort_keys=True) == dumps(facts[1], sort_keys=True)
+
+
+def hidden_columns(parameters: Mapping[str, object]) -> tuple[str, ...]:
+    """Columns of rows whose values were drawn or stand apart, by the parameters of a guarantee."""
+    for key in ("diverted", "separated", "drawn"):
+        names = parameters.get(key)
+        if isinstance(names, list | tuple):
+            return tuple(map(str, names))
+    return ()

@@ -258,7 +258,7 @@ def table_faults(content: Mapping[str, object], *, public: bool = False) -> Iter
     texts = set(texts_in({name: item for name, item in content.items() if name != TABLE}))
     for text, made in table.items():
         if public and text not in texts:
-            yield msg("`{table}` holds a text that stands nowhere else", table=TABLE)
+            yield msg("`{table}` contains a text that appears nowhere else", table=TABLE)
         elif type(made_again(text, made)) is str:
             words = "`{table}` does not give the text “{text}”"
             yield msg(words, table=TABLE, text=text[:60])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from itertools import islice
 from types import MappingProxyType
@@ -74,7 +74,8 @@ def thaw(value: object, *, exact: bool = False) -> object:
 def odd_numbers(value: object, path: str = "") -> Iterator[tuple[str, object]]:
     """Numbers without an exact finite value of sane length, with the dotted keys leading to them.
 
-    These are NaN, the infinities, and numbers of more than :data:`MAX_DIGITS` digits.
+    These are NaN, the infinities, numbers of more than :data:`MAX_DIGITS` digits, and those that
+    a float takes for whole ones.
     """
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -86,17 +87,29 @@ def odd_numbers(value: object, path: str = "") -> Iterator[tuple[str, object]]:
         yield path, value
 
 
+def unlike_floats(value: object, path: str = "") -> Iterator[tuple[str, Decimal]]:
+    """Numbers with more digits than the floats that a release keeps of them, with their keys."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from unlike_floats(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from unlike_floats(item, path)
+    elif isinstance(value, Decimal) and value.is_finite() and Decimal(repr(float(value))) != value:
+        yield path, value
+
+
 def _is_odd(value: object) -> bool:
     if isinstance(value, int):
         return value.bit_length() > _MAX_BITS
     if isinstance(value, float):  # as its file writes it, not with all digits of its binary form
         return not is_sane(Decimal(repr(value)))
-    return isinstance(value, Decimal) and (not is_sane(value) or _vanishes(value))
+    return isinstance(value, Decimal) and (not is_sane(value) or _turns_whole(value))
 
 
-def _vanishes(number: Decimal) -> bool:
-    """Whether a number is so near to 0 that a release, which keeps floats, would hold 0 instead."""
-    return number != 0 and float(number) == 0
+def _turns_whole(number: Decimal) -> bool:
+    """Whether a release, which keeps floats, would hold a whole number (such as 0) instead."""
+    return float(number).is_integer() and number != number.to_integral_value()
 
 
 def is_sane(number: Decimal) -> bool:
@@ -105,6 +118,20 @@ def is_sane(number: Decimal) -> bool:
         return False
     exponent = number.as_tuple().exponent
     return isinstance(exponent, int) and max(abs(exponent), abs(number.adjusted())) <= MAX_DIGITS
+
+
+def fraction_of(text: str) -> Fraction:
+    """The exact value of ``0.5`` or ``1/3``; ValueError for other texts, and for numbers of so many
+    digits that a fraction would take for ever. ZeroDivisionError for ``1/0``.
+    """
+    if "/" not in text:
+        try:
+            sane = is_sane(Decimal(text))
+        except InvalidOperation:
+            sane = False
+        if not sane:
+            raise ValueError("not a finite number of sane length")
+    return Fraction(text)
 
 
 def show(value: object) -> str:

@@ -17,7 +17,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.home import is_address
 from dpdesk.core.language import ENGLISH, languages
 from dpdesk.core.messages import msg
-from dpdesk.core.plain import MAX_DIGITS, freeze_table, odd_numbers, show, thaw
+from dpdesk.core.plain import MAX_DIGITS, freeze_table, odd_numbers, show, thaw, unlike_floats
 from dpdesk.core.plan_keys import check_known, invalid, missing_key, one_of, text_of, with_nearest
 from dpdesk.core.pseudonyms import Linkage, PseudonymSpec, read_pseudonym
 from dpdesk.core.schema import PLAN_ROLES, Role
@@ -28,7 +28,10 @@ PLAN_VERSION = 1
 _LONGEST_TITLE = 1_000
 BUILDER_KINDS = ("intervals", "mask", "order", "dates", "tree")
 
-_PLAN_KEYS = ("version", "title", "language", "source", "attributes", "protection", "budget")
+_PLAN_KEYS = (
+    *("version", "title", "language", "population"),
+    *("source", "attributes", "protection", "budget"),
+)
 _ATTRIBUTE_KEYS = ("role", "hierarchy", "pseudonym")
 _BUDGET_KEYS = ("ledger", "population", "limit")
 _EMPTY: Mapping[str, object] = MappingProxyType({})
@@ -113,14 +116,21 @@ class Plan:
         check_known(raw, _PLAN_KEYS, where)
         _check_version(raw, where)
         for key, number in odd_numbers(raw):
-            expected = msg("a finite number of at most {most:,} digits", most=MAX_DIGITS)
+            expected = msg(
+                "a finite number of at most {most:,} digits, the first 15 of which tell it from "
+                "a whole one",
+                most=MAX_DIGITS,
+            )
             raise invalid(key, number, expected, where)
+        # What is computed, paid and stated is the same number only if a float can hold it.
+        for key, number in unlike_floats(raw.get("protection"), "protection"):
+            raise invalid(key, number, "a number of at most 15 digits", where)
         return cls(
             source=read_source(_table(raw, "source", where), where),
             attributes=_attributes(_table(raw, "attributes", where, {}), where),
             protection=_protection(_table(raw, "protection", where), where),
             title=_title(raw, where),
-            budget=None if raw.get("budget") is None else _budget(raw, where),
+            budget=_budget(raw, where),
             language=_language(raw, where),
         )
 
@@ -251,7 +261,18 @@ def _table(
     return value
 
 
-def _budget(raw: Mapping[str, object], where: str) -> Mapping[str, object]:
+def _budget(raw: Mapping[str, object], where: str) -> Mapping[str, object] | None:
+    """The table ``[budget]``; ``population`` may stand at the top of the plan as well."""
+    if raw.get("population") is not None:
+        people = text_of(raw, "population", where, "")
+        given = _table(raw, "budget", where, {})
+        if given.get("population", people) != people:
+            expected = msg("`{people}` as at the top of the plan", people=people)
+            place = f"{where}, [budget]"
+            raise invalid("population", given["population"], expected, place)
+        raw = {**raw, "budget": {**given, "population": people}}
+    if raw.get("budget") is None:
+        return None
     budget = _table(raw, "budget", where)
     place = f"{where}, [budget]"
     check_known(budget, _BUDGET_KEYS, place)
@@ -286,7 +307,7 @@ def _pseudonym(raw: Mapping[str, object], role: Role, place: str) -> PseudonymSp
         raise InputError(
             "plan.pseudonym-role",
             msg(
-                "{place}: `pseudonym` stands beside the role {role}, expected identifier.",
+                "{place}: `pseudonym` is used with the role {role}, expected identifier.",
                 place=place,
                 role=role.value,
             ),

@@ -99,7 +99,10 @@ def read_pseudonym(raw: object, where: str) -> PseudonymSpec:
         raise InputError(
             "plan.missing-key",
             msg(
-                '{place}: the key `domain` is missing, expected a name beside `scope = "domain"`.',
+                (
+                    "{place}: the key `domain` is missing, expected a name alongside `scope = "
+                    '"domain"`.'
+                ),
                 place=place,
             ),
             hint="All releases with this key and this name can be joined by their pseudonyms.",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import Protocol
 
@@ -136,6 +137,106 @@ class CellTable:
     def suppressed(self) -> int:
         """Number of cells without a value."""
         return sum(not value for value in self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Crosstab:
+    """A table as people print it: some dimensions at its side, the others at its head.
+
+    Every group stands before its parts. ``lines`` and ``heads`` hold the nodes of each line and
+    column, one for each dimension of ``side`` and ``head``.
+    """
+
+    axes: tuple[CellAxis, ...]
+    side: tuple[int, ...]
+    head: tuple[int, ...]
+
+    @classmethod
+    def of(cls, axes: Sequence[CellAxis], head: Collection[str]) -> Crosstab:
+        """With these dimensions at its head, and all others at its side."""
+        above = tuple(i for i, axis in enumerate(axes) if axis.name in head)
+        side = tuple(i for i in range(len(axes)) if i not in above)
+        return cls(tuple(axes), side, above)
+
+    @cached_property
+    def depths(self) -> tuple[tuple[int, ...], ...]:
+        """How deep below its total each node of each dimension is."""
+        found = []
+        for axis in self.axes:
+            depths = [0] * len(axis.labels)
+            for node in reversed(range(len(depths) - 1)):
+                depths[node] = depths[axis.parents[node]] + 1
+            found.append(tuple(depths))
+        return tuple(found)
+
+    @cached_property
+    def lines(self) -> NDArray[np.int64]:
+        """The nodes of each line, shape (lines, dimensions at the side)."""
+        return self._nodes(self.side)
+
+    @cached_property
+    def heads(self) -> NDArray[np.int64]:
+        """The nodes of each column, shape (columns, dimensions at the head)."""
+        return self._nodes(self.head)
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """The cell of the table at each line and column."""
+        side, head = self._offsets(self.side, self.lines), self._offsets(self.head, self.heads)
+        return np.add.outer(side, head)
+
+    def _nodes(self, chosen: tuple[int, ...]) -> NDArray[np.int64]:
+        orders = [np.array(_printed(self.axes[axis])) for axis in chosen]
+        spread = np.meshgrid(*orders, indexing="ij") if orders else []
+        flat = [each.reshape(-1) for each in spread]
+        return np.stack(flat, axis=1) if flat else np.zeros((1, 0), dtype=np.int64)
+
+    def _offsets(self, chosen: tuple[int, ...], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        sizes = [len(axis.labels) for axis in self.axes]
+        steps = [prod(sizes[axis + 1 :]) for axis in chosen]
+        return nodes @ np.array(steps, dtype=np.int64)
+
+
+def _printed(axis: CellAxis) -> list[int]:
+    """The nodes of a dimension, every group before its parts, these in domain order."""
+    parts: dict[int, list[int]] = {}
+    for node, above in enumerate(axis.parents):
+        parts.setdefault(above, []).append(node)
+    order, waiting = [], [len(axis.labels) - 1]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        waiting += reversed(parts.get(node, ()))
+    return order
+
+
+@dataclass(frozen=True)
+class CellStory:
+    """What the agency is told of one cell: where it is, and sentences on it."""
+
+    place: str
+    sentences: tuple[str, ...]
+
+
+class TableLook(Protocol):
+    """A table as the agency looks at it, its internal columns included."""
+
+    @property
+    def table(self) -> CellTable:
+        """Its cells."""
+        ...
+
+    @property
+    def layout(self) -> Crosstab:
+        """How it is printed."""
+        ...
+
+    def story(self, cell: int, token: CancelToken) -> CellStory:
+        """Why a cell is unsafe, who could learn what, what suppressing or publishing it would cost.
+
+        May take seconds; callable from any thread. Raises Cancelled.
+        """
+        ...
 
 
 INTERNAL_COLUMNS = (

@@ -8,13 +8,23 @@ from __future__ import annotations
 
 from dpdesk.core.capabilities import Use
 from dpdesk.engine.method import CellsMethod, Method, RowsMethod
-from dpdesk.engine.private.method import PrivateMethod
+from dpdesk.engine.private.method import PaidRowsMethod, PrivateMethod
 from dpdesk.engine.querying import ComparedMethod, QueryableMethod
 
 
 def rows_of(method: Method) -> RowsMethod | None:
     """The method, where it releases rows."""
     return method if isinstance(method, RowsMethod) else None
+
+
+def paid_rows_of(method: Method | None) -> PaidRowsMethod | None:
+    """The method, where it releases rows with values drawn from a budget."""
+    return method if isinstance(method, PaidRowsMethod) else None
+
+
+def priced_of(method: Method | None) -> PrivateMethod | PaidRowsMethod | None:
+    """The method, where its releases are paid for from a budget."""
+    return method if isinstance(method, PrivateMethod | PaidRowsMethod) else None
 
 
 def noise_of(method: Method | None) -> PrivateMethod | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, overload, runtime_checkabl
 
 from dpdesk.core.capabilities import UNKNOWN, Capabilities
 from dpdesk.core.charts import Chart, ChartTable, Figure
-from dpdesk.core.errors import DpdeskError
+from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.frequency import FrequencySource, Population
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
@@ -26,7 +26,7 @@ from dpdesk.core.schema import Role
 if TYPE_CHECKING:
     from dpdesk.core.plan import HierarchyBuilder
     from dpdesk.core.rows import RewrittenRows, RowSource
-    from dpdesk.core.tabulation import CellSource, CellTable
+    from dpdesk.core.tabulation import CellSource, CellTable, TableLook
     from dpdesk.engine.noise.randomness import RandomSource
 
 
@@ -147,7 +147,8 @@ class ExplorationView:
     ``hierarchy.`` or ``roles.`` says where something can be done about it. ``supposed`` views are
     of settings that lack a decision, for which something was supposed; they are not feasible.
     ``pending`` names what :class:`GrowingExploration` would add to it next, empty when nothing.
-    ``at`` is the plan key at which settings that cannot be used have to be mended.
+    ``at`` is the plan key at which settings that cannot be used have to be mended. ``tables`` are
+    those of a method that protects cells, to be looked at.
     """
 
     feasible: bool
@@ -161,6 +162,14 @@ class ExplorationView:
     supposed: bool = False
     pending: str = ""
     at: str = ""
+    tables: tuple[TableLook, ...] = ()
+
+
+def unusable(error: DpdeskError, charts: tuple[Chart, ...] = ()) -> ExplorationView:
+    """The view of settings that are refused: what is wrong, and where it can be fixed."""
+    sentence = error.full if isinstance(error, InputError) else error.line
+    key = error.details.get("key")
+    return ExplorationView(False, sentence, charts, (), at=key if isinstance(key, str) else "")
 
 
 class Exploration(Protocol):
@@ -516,9 +525,11 @@ class CellsMethod(Method):
         internal: Mapping[str, CellTable] | None,
         given: CellsInput | None,
         token: CancelToken,
+        recorded: Mapping[str, object] | None = None,
     ) -> tuple[ClaimCheck, ...]:
         """Check each claim of a manifest against its tables, by file.
 
-        ``internal`` are the tables that the agency keeps and ``given`` the source with the plan,
-        where they are at hand. Shares no code with deciding, and takes no number for granted.
+        ``internal`` are the tables that the agency keeps, ``given`` the source with the plan and
+        ``recorded`` the result in the evidence, where they are at hand. Shares no code with
+        deciding, and takes no number for granted.
         """

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from dpdesk.core.charts import Chart
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.query import Answer, Askable, Query
@@ -12,8 +14,48 @@ from dpdesk.core.released import ReleasedContent
 if TYPE_CHECKING:
     from dpdesk.core.rows import RowSource
     from dpdesk.engine.method import MethodInput
-    from dpdesk.engine.methods.l_diverted.comparators.own_data import Comparison
     from dpdesk.engine.noise.randomness import RandomSource
+
+
+BADGE = "internal: uses the truth"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was measured, or follows from the truth, for one column.
+
+    ``size`` is ℓ′, or what ``measure`` names. ``rows`` are those that were used (a part of very
+    large data), ``queries`` the queries with at least one row. The charts compare with true counts:
+    they never leave the agency.
+    """
+
+    column: str
+    size: int
+    rows: int
+    queries: int
+    sentence: str
+    charts: tuple[Chart, ...]
+    badge: str = BADGE
+    measure: str = "l"
+
+    def as_json(self) -> dict[str, object]:
+        """Plain values; the numbers of the charts as their tables."""
+        return {
+            "column": self.column,
+            self.measure: self.size,
+            "rows": self.rows,
+            "queries": self.queries,
+            "sentence": self.sentence,
+            "badge": self.badge,
+            "charts": [
+                {
+                    "question": chart.question,
+                    "columns": list(chart.table.columns),
+                    "rows": [list(row) for row in chart.table.rows],
+                }
+                for chart in self.charts
+            ],
+        }
 
 
 @runtime_checkable

@@ -17,7 +17,7 @@ from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.engine.method import CellsMethod, Method, RowsMethod
-from dpdesk.engine.private.method import PrivateMethod
+from dpdesk.engine.private.method import PaidRowsMethod, PrivateMethod
 from dpdesk.engine.querying import ComparedMethod, QueryableMethod
 
 
@@ -103,6 +103,7 @@ class Registry:
 
 
 _PROTECTS = {True: ESTIMATED, False: (Protection.CLASSES,)}
+_PAID = (Protection.RANDOMISED,)
 """By what rows are protected, by whether their values are drawn."""
 
 
@@ -120,8 +121,11 @@ def _contradiction(method: Method) -> str:
         cells = said.content in (None, Content.CELLS) and said.spending in (None, Spending.NOTHING)
         if not cells or said.protection not in (None, Protection.CELLS):
             return "protects cells of tables and says something else"
-    elif isinstance(method, RowsMethod) and said.protection not in (None, *_PROTECTS[method.draws]):
+    elif isinstance(method, RowsMethod) and said.protection not in (None, *_rows_protect(method)):
         return "releases rows and says that it protects otherwise than such rows do"
+    elif isinstance(method, PaidRowsMethod):
+        if said.content not in rows or said.spending not in (None, Spending.VALUES):
+            return "draws values of rows from a budget and says something else"
     elif said.content not in rows or said.spending not in (None, Spending.NOTHING):
         return "releases rows without a budget and says something else"
     if said.allows(Use.ASKED) and not isinstance(method, QueryableMethod):
@@ -129,6 +133,13 @@ def _contradiction(method: Method) -> str:
     if said.allows(Use.COMPARED) and not isinstance(method, ComparedMethod):
         return "says that it can be compared with the truth and has no comparison"
     return ""
+
+
+def _rows_protect(method: RowsMethod) -> tuple[Protection, ...]:
+    """By what the rows of a method can be protected: what is paid for, where something is."""
+    if isinstance(method, PaidRowsMethod):
+        return _PAID
+    return tuple(each for each in _PROTECTS[method.draws] if each not in _PAID)
 
 
 def _listed(names: list[str]) -> str:

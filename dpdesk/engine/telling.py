@@ -22,7 +22,7 @@ from dpdesk.core.compiled import kernel
 from dpdesk.core.frequency import FrequencySource, FrequencyTable
 from dpdesk.core.jobs import CancelToken
 
-TELL = "Count what columns tell of each other"
+TELL = "Measure what columns reveal about each other"
 """The step of a run in which this is done."""
 _SHOWN = 5
 _COUNTED = 5

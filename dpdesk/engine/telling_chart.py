@@ -97,7 +97,7 @@ def _answer(found: Sequence[Telling], size: int) -> str:
     if near.nearly and near.nearly.nearly > (sure.certain.certain if sure.certain else 0):
         rows, by = _rows(near.nearly.nearly, near.rows), near.nearly.columns[0]
         return msg(
-            "For {rows}, {by} alone tells {column} with a chance of 90 % or more.",
+            "For {rows}, {by} alone reveals {column} with a chance of 90 % or more.",
             rows=rows,
             by=by,
             column=near.column,

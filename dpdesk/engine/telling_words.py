@@ -56,7 +56,10 @@ def nearly_words(found: Telling, by: Told) -> str:
         share=_share(by.nearly, found.rows),
     )
     return msg(
-        "For {rows}, the column `{columns}` alone tells `{column}` with a chance of 90 % or more.",
+        (
+            "For {rows}, the column `{columns}` alone reveals `{column}` with a chance of 90 % "
+            "or more."
+        ),
         rows=rows,
         columns=by.columns[0],
         column=found.column,

@@ -263,8 +263,8 @@ def _ambiguous_escape(name: str, dialect: Dialect) -> InputError:
     return InputError(
         "csv.ambiguous-escape",
         msg(
-            "{name}, line {line}: a backslash stands before quotes ({quote}), and the text can "
-            "be read with it as a part of values or as their escape.",
+            "{name}, line {line}: a backslash comes before quotes ({quote}), and the text can "
+            "be read with it as a part of values or as an escape character.",
             name=name,
             line=dialect.first_line,
             quote=dialect.quote,

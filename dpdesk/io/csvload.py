@@ -454,7 +454,7 @@ def _notes(checked: Checked) -> tuple[str, ...]:
     result = checked.result
     notes: list[str] = []
     if checked.dialect.marked:
-        notes.append("The file starts with a byte order mark; it is no part of the first name.")
+        notes.append("The file starts with a byte order mark; it is not part of the first name.")
     if result.newline in ("CR", "mixed"):
         ends = {"lf": result.lf_ends, "crlf": result.crlf_ends, "cr": result.cr_ends}
         kinds = msg("{lf:,} LF, {crlf:,} CR LF, {cr:,} CR", **ends)
@@ -465,8 +465,8 @@ def _notes(checked: Checked) -> tuple[str, ...]:
         )
         notes.append(
             counted(
-                "{n:,} blank line was skipped{where}; a blank line is no row.",
-                "{n:,} blank lines were skipped{where}; a blank line is no row.",
+                "{n:,} blank line was skipped{where}; a blank line is not a row.",
+                "{n:,} blank lines were skipped{where}; a blank line is not a row.",
                 n=result.blank_lines,
                 where=where if result.blank_line else "",
             )

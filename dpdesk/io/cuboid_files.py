@@ -69,6 +69,7 @@ def _lines(
         each: pa.array([csv_field(text) for text in part])
         for each, part in zip(domain.dimensions, domain.categories, strict=True)
     }
+    own = pa.array([csv_field(text) for text in table.labels]) if table.labels else None
     for start in range(0, len(values), _PIECE):
         token.check()
         piece = values[start : start + _PIECE]
@@ -78,7 +79,8 @@ def _lines(
             fields[each].take(pa.array(codes[each])) if each in fields else pa.scalar("")
             for each in dimensions
         ]
-        lines = pc.binary_join_element_wise(*columns, number_texts(piece), ",")
+        shown = number_texts(piece) if own is None else own.take(pa.array(piece))
+        lines = pc.binary_join_element_wise(*columns, shown, ",")
         yield text_bytes(pc.binary_join_element_wise(lines, pa.scalar(""), "\n"))
 
 
@@ -118,13 +120,17 @@ def text_bytes(texts: Any) -> memoryview:
 def read_listed(
     path: Path, domain: Domain, item: Mapping[str, object], token: CancelToken
 ) -> CuboidTable:
-    """Read a table by its line in a result; one that is ``listed`` names its rows itself.
+    """Read a table by its line in a result; one that is ``listed`` names its rows itself, and one
+    of ``texts`` has categories of its ``column`` as values.
 
     Raises as :func:`read_cuboid`; TypeError, KeyError, ValueError for a line of another form.
     """
     file = str(item["file"])
     if item.get("listed") is not True:
-        return read_cuboid(path, file, domain.table(item), token)
+        labels: tuple[str, ...] = ()
+        if item.get("texts") is True:
+            labels = domain.categories[domain.dimensions.index(str(item["column"]))]
+        return read_cuboid(path, file, domain.table(item), token, labels)
     (name,) = map(str, as_list(item["dimensions"]))
     fields, rows = check_grammar(path, token)
     if fields != len((name, VALUE)) or rows > _MOST_LISTED:
@@ -135,8 +141,10 @@ def read_listed(
     return read_cuboid(path, file, Domain((name,), (tuple(texts),)), token)
 
 
-def read_cuboid(path: Path, file: str, domain: Domain, token: CancelToken) -> CuboidTable:
-    """Read one cuboid of a declared domain, strictly.
+def read_cuboid(
+    path: Path, file: str, domain: Domain, token: CancelToken, labels: tuple[str, ...] = ()
+) -> CuboidTable:
+    """Read one cuboid of a declared domain, strictly; with ``labels`` its values are among these.
 
     Raises
     ------
@@ -166,9 +174,12 @@ def read_cuboid(path: Path, file: str, domain: Domain, token: CancelToken) -> Cu
         codes = domain.codes(start, count)
         for i, categories in enumerate(domain.categories):
             check_places(batch.column(i), categories, codes[i], start, names[i])
-        values[start : start + count] = _numbers(batch.column(len(names) - 1), start)
+        found = batch.column(len(names) - 1)
+        read = _places(found, labels, start) if labels else _numbers(found, start)
+        values[start : start + count] = read
         start += count
-    return CuboidTable(domain, values.reshape(-1 if domain.pairs else domain.shape), file)
+    values = values.astype(np.int64) if labels else values
+    return CuboidTable(domain, values.reshape(-1 if domain.pairs else domain.shape), file, labels)
 
 
 def batches(path: Path, names: list[str]) -> Any:
@@ -234,6 +245,23 @@ def check_places(
         )
 
 
+def _places(texts: Any, labels: Sequence[str], start: int) -> NDArray[np.int64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    places = pc.index_in(texts, pa.array(list(labels), pa.string()))
+    if places.null_count:
+        row = int(np.flatnonzero(places.is_null().to_numpy(zero_copy_only=False))[0]) + start + 2
+        raise UnreadableTableError(
+            msg(
+                "row {row:,}: `{value}` is not a category that can be chosen",
+                row=row,
+                value=VALUE,
+            )
+        )
+    return np.asarray(places.to_numpy(zero_copy_only=False), np.int64)
+
+
 def _numbers(texts: Any, start: int) -> NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -278,4 +306,4 @@ def _bad_number(texts: Any, start: int) -> str:
                 value=VALUE,
                 text=text[:40],
             )
-    return msg("`{value}` holds what is no number", value=VALUE)
+    return msg("`{value}` contains something that is not a number", value=VALUE)

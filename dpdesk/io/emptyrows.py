@@ -52,8 +52,8 @@ def without_empty_rows(
                 name=path.name,
                 n=loaded.rows,
             ),
-            hint='Write `empty_rows = "keep"` under [source] if such rows are persons all the '
-            "same.",
+            hint='Write `empty_rows = "keep"` under [source] if such rows represent persons '
+            "nevertheless.",
             details={"rows": loaded.rows},
         )
     with query(con, token, path) as cursor:
@@ -111,12 +111,12 @@ def _blank(start: int, width: int) -> str:
 def _left_out(found: int, first: int) -> str:
     if found == 1:
         return msg(
-            "Row {row:,} holds no value and was left out, since it is no person; write "
+            "Row {row:,} holds no value and was left out, since it is not a person; write "
             '`empty_rows = "keep"` under [source] to keep it.',
             row=first,
         )
     return msg(
-        "{n:,} rows hold no value and were left out, since they are no persons, the first "
+        "{n:,} rows hold no value and were left out, since they are not persons, the first "
         'is row {row:,}; write `empty_rows = "keep"` under [source] to keep them.',
         n=found,
         row=first,
@@ -126,12 +126,12 @@ def _left_out(found: int, first: int) -> str:
 def _kept(found: int, first: int) -> str:
     if found == 1:
         return msg(
-            "Row {row:,} holds no value and counts as a row all the same, as the plan says.",
+            "Row {row:,} contains no value but still counts as a row, as the plan says.",
             row=first,
         )
     return msg(
-        "{n:,} rows hold no value and count as rows all the same, as the plan says, the "
-        "first is row {row:,}.",
+        "{n:,} rows contain no value but still count as rows, as the plan says, the first is "
+        "row {row:,}.",
         n=found,
         row=first,
     )

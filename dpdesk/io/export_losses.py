@@ -201,8 +201,8 @@ def _of_codes(form: str, columns: Sequence[InFile]) -> Iterator[str]:
     elif Piece.WORD in holds.pieces:
         yield (
             msg(
-                "Value labels of {names} are left out where they stand for no number: {file} "
-                "labels nothing else in a column of numbers.",
+                "Value labels of {names} are left out where they do not stand for a number: "
+                "{file} labels nothing else in a column of numbers.",
                 names=names,
                 file=holds.file,
             )
@@ -210,8 +210,8 @@ def _of_codes(form: str, columns: Sequence[InFile]) -> Iterator[str]:
     else:
         yield (
             msg(
-                "Value labels of {names} are left out where they stand for no whole number: "
-                "{file} labels nothing else.",
+                "Value labels of {names} are left out where they do not stand for a whole "
+                "number: {file} labels nothing else.",
                 names=names,
                 file=holds.file,
             )

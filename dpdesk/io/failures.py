@@ -116,8 +116,8 @@ def misplaced(name: str, column: int) -> InputError:
     return InputError(
         "read.disagreement",
         msg(
-            "{name}: two independent readers disagree on the rows in which the values of column "
-            "{column:,} stand, so the file is not used.",
+            "{name}: two independent readers disagree on the rows in which the values of "
+            "column {column:,} are, so the file is not used.",
             name=name,
             column=column,
         ),

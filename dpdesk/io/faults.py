@@ -95,7 +95,7 @@ def _ragged(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     if result.fields == 1:
         hint = "If the file has one column only, name a `delimiter` that no value holds."
     if result.line > result.first_line and _lacks_row_name(dialect):
-        hint = "The header lacks one name, perhaps that of a column of row names: add it."
+        hint = "One name is missing from the header, perhaps that of a column of row names: add it."
     return InputError(
         "csv.ragged",
         counted(

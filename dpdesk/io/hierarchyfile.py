@@ -115,7 +115,7 @@ class _Recoding:
             if found is None:
                 self._notes.append(
                     msg(
-                        "{file}: the code list {list} is not beside it, so its groups are "
+                        "{file}: the code list {list} is not next to it, so its groups are "
                         "called by their codes.",
                         file=self._path.name,
                         list=name,

@@ -22,7 +22,7 @@ _AT_ONCE, _SAMPLE = 50, 100_000
 _NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 _WITHOUT = "found a value without a label, where others of the column have one; it is kept as it is"
 _NO_NUMBER = (
-    "found a text that is no number, where the metadata say `<NUMERIC>`; it is kept as it is"
+    "found a text that is not a number, where the metadata say `<NUMERIC>`; it is kept as it is"
 )
 _LISTS = {"sav", "dta", "sas7bdat"}
 

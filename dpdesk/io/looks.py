@@ -26,11 +26,6 @@ def looks_like_code(value: str) -> bool:
     return _CODE.match(value.strip()) is not None
 
 
-def looks_numeric(value: str) -> bool:
-    """Whether a value is written like a number, with either decimal mark."""
-    return _NUMBER.match(value.strip()) is not None
-
-
 def datum(value: str) -> int | None:
     """Which kind of data a value is by its looks, None for what may be a name."""
     text = value.strip()

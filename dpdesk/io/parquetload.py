@@ -86,7 +86,7 @@ def damaged_parquet(path: Path) -> InputError:
     """The error for a file of which no more can be told."""
     return InputError(
         "parquet.damaged",
-        msg("{name}: the file is no Parquet file, or it is damaged.", name=path.name),
+        msg("{name}: the file is not a Parquet file, or it is damaged.", name=path.name),
         hint="Write it again with the program it comes from.",
     )
 

@@ -24,7 +24,7 @@ from dpdesk.io.textfile import write_text
 from dpdesk.io.tomlfile import parse_settings, read_settings_text, too_deep
 
 _LINE = 100
-_QUOTES = 'Texts and paths stand in quotes, such as path = "people.csv".'
+_QUOTES = 'Texts and paths are written in quotes, such as path = "people.csv".'
 
 
 def read_plan(path: Path) -> Plan:

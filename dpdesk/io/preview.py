@@ -21,7 +21,7 @@ from dpdesk.io.source import Stretch, text_of
 
 _ALL_COUNTED = "all rows are counted when the file is read."
 _LEFT_OUT = (
-    "Rows without any value are left out, since they are no persons; "
+    "Rows without any value are left out, since they are not persons; "
     'write `empty_rows = "keep"` under [source] to keep them.'
 )
 

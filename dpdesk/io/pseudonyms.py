@@ -150,8 +150,8 @@ def _check_numbers(
     raise InputError(
         "pseudonym.not-number",
         msg(
-            "{name}, row {row:,}, column `{column}`: found a value that is no whole number, "
-            "which the plan says that identifiers are.",
+            "{name}, row {row:,}, column `{column}`: found a value that is not a whole number, "
+            "although the plan says that identifiers are whole numbers.",
             name=place.name,
             row=row,
             column=column.name,

@@ -433,5 +433,5 @@ def _arrow_errors(reader: Any) -> Iterator[Any]:
 def _reason(error: Exception) -> str:
     text = " ".join(str(error).split())
     if "UTF8" in text:
-        return "holds bytes that are no UTF-8 text"
-    return msg("is no readable CSV ({text})", text=text[:200])
+        return "holds bytes that are not UTF-8 text"
+    return msg("is not readable CSV ({text})", text=text[:200])

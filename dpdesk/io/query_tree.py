@@ -93,8 +93,20 @@ class QueryTree:
     @cached_property
     def named(self) -> frozenset[str]:
         """Every name that stands where that of a column may stand, in small letters."""
+        return frozenset(name for parts in self._refs for name in parts)
+
+    @cached_property
+    def _refs(self) -> tuple[tuple[str, ...], ...]:
+        """The parts of every name that stands where that of a column may stand."""
         refs = (node for node in walk(self._node) if node.get("class") == "COLUMN_REF")
-        return frozenset(folded(name) for ref in refs for name in ref["column_names"])
+        return tuple(tuple(map(folded, ref["column_names"])) for ref in refs)
+
+    @cached_property
+    def _tables(self) -> frozenset[str]:
+        """What the tables of the query are called in it."""
+        tables = [node for node in walk(self._node) if node.get("type") in _TABLES]
+        called = (table.get(key) for table in tables for key in ("table_name", "alias"))
+        return frozenset(folded(name) for name in called if name)
 
     @property
     def is_filter(self) -> bool:
@@ -128,8 +140,13 @@ class QueryTree:
             and not any(node[key] for key in unused)
             and node["aggregate_handling"] == "STANDARD_HANDLING"
             and all(map(_is_column, node["select_list"]))
-            and not any(map(_is_star, walk(node["where_clause"])))
+            and not any(map(_is_whole, walk([node["from_table"], node["where_clause"]])))
         )
+
+    def takes_rows_whole(self, names: Sequence[str]) -> bool:
+        """Whether the name of a table stands for all of its columns, where it is none of them."""
+        tables = self._tables - {folded(name) for name in names}
+        return any(parts[0] in tables for parts in self._refs if len(parts) == 1)
 
     def columns(self, names: Sequence[str], file: str) -> list[tuple[int, str]]:
         """The places in ``names`` of the columns that are selected, each with its new name.
@@ -153,12 +170,14 @@ class QueryTree:
     def check_names(self, names: Sequence[str], file: str) -> None:
         """Raise InputError ``source.query`` for a name that no column has.
 
-        Where a subquery gives names of its own, the database finds out by itself.
+        The name of the table is none: it would stand for all columns. Where a subquery gives names
+        of its own, the database finds out by itself.
         """
         if self._by_own_values:
-            called = {folded(self._node["from_table"][key]) for key in ("table_name", "alias")}
-            unknown = self.named - called - {folded(name) for name in names}
-            for name in sorted(unknown):
+            columns = {folded(name) for name in names}
+            before = {name for parts in self._refs for name in parts[:-1]}
+            wanted = {parts[-1] for parts in self._refs}
+            for name in sorted((before - self._tables | wanted) - columns):
                 raise unknown_column(name, names, file)
 
     def spelled_as(self, names: Sequence[str]) -> QueryTree:
@@ -299,7 +318,7 @@ def unknown_column(name: str, names: Sequence[str], file: str) -> InputError:
             name=name,
             shown=shown,
         ),
-        hint="Texts stand in single quotes, names of columns in double quotes or none.",
+        hint=("Texts are written in single quotes, names of columns in double quotes or none."),
         details={"key": "query", "column": name},
     )
 
@@ -426,6 +445,12 @@ def _is_column(item: Node) -> bool:
 
 def _is_star(node: Node) -> bool:
     return node.get("class") == "STAR"
+
+
+def _is_whole(node: Node) -> bool:
+    """Whether a part means all columns of a table, or those at some places, by whatever name."""
+    joined = node.get("type") == "JOIN" and "class" not in node
+    return _is_star(node) or joined or bool(node.get("column_name_alias"))
 
 
 def _orders_by_columns(modifier: Node) -> bool:

@@ -115,8 +115,11 @@ def _described_by(metadata: Path) -> Path:
     """The text that ARGUS metadata describe: of the same name, in whatever case."""
     from dpdesk.io.formats.argus import find_beside
 
-    found = find_beside(metadata, f"{metadata.stem}.asc") if metadata.is_file() else None
-    return metadata.with_suffix(".asc") if found is None else found
+    for ending in (".asc", ".tab") if metadata.is_file() else ():
+        found = find_beside(metadata, f"{metadata.stem}{ending}")
+        if found is not None:
+            return found
+    return metadata.with_suffix(".asc")
 
 
 def _named_after(spec: SourceSpec) -> Path:

@@ -119,7 +119,10 @@ class ReleaseContent:
             raise RefusedError(
                 "release.not-intact",
                 msg("{path}: was changed while the release was open.", path=path),
-                hint="A release that is not intact answers nothing; `dpdesk verify` tells all.",
+                hint=(
+                    "A release that is not intact answers nothing; `dpdesk verify` "
+                    "reports everything."
+                ),
                 details={"path": file},
             )
 
@@ -153,6 +156,6 @@ def _not_intact(path: Path, found: ReleaseFiles) -> RefusedError:
     return RefusedError(
         "release.not-intact",
         msg("{path}: {reason}{more}.", path=path / failure.path, reason=failure.reason, more=more),
-        hint="A release that is not intact answers nothing; `dpdesk verify` tells all.",
+        hint=("A release that is not intact answers nothing; `dpdesk verify` reports everything."),
         details={"path": failure.path},
     )

@@ -78,7 +78,7 @@ def queried_rows(
 ) -> Loaded:
     """What :func:`queried` does, for a query that may keep no row."""
     tree = read_query(spec.query or "", path.name).spelled_as(loaded.names)
-    way = _kept if tree.keeps_rows else _made
+    way = _kept if tree.keeps_rows and not tree.takes_rows_whole(loaded.names) else _made
     return way(con, tree, loaded, path, spill, token)
 
 

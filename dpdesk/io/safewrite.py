@@ -88,12 +88,15 @@ def sync_folder(path: Path) -> None:
 
 
 @contextmanager
-def replacing(target: Path, keeper: PartialKeeper, *, follow: bool = False) -> Iterator[Path]:
+def replacing(
+    target: Path, keeper: PartialKeeper, *, follow: bool = False, private: bool = False
+) -> Iterator[Path]:
     """Give a path to write to; when the block ends well the file takes the place of ``target``.
 
     A link is refused, since someone else may have put it there to lead the file astray; with
     ``follow``, for documents that people keep themselves, it is followed. A file that is replaced
-    keeps its permissions, and missing folders above it are made. On any error ``target`` is as it
+    keeps its permissions (``private``: only its owner may read it), and missing folders above it
+    are made. On any error ``target`` is as it
     was and nothing is left next to it; errors name ``target`` as it was given.
 
     Raises
@@ -132,7 +135,7 @@ def replacing(target: Path, keeper: PartialKeeper, *, follow: bool = False) -> I
         with told_of(target, partial):
             fresh = partial / place.name
             yield fresh
-            fresh.chmod(_mode_for(place, partial))
+            fresh.chmod(0o600 if private else _mode_for(place, partial))
             sync_file(fresh)
             with keeper.placing(place):
                 fresh.replace(place)

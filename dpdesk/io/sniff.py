@@ -575,7 +575,7 @@ def _separator_line(text: str, name: str, notes: list[str]) -> tuple[str, str | 
     rest, separator = text[found.end() :], found.group(1)
     notes.append(
         msg(
-            "Line 1 names the delimiter ({shown_delimiter}); it is no row.",
+            "Line 1 names the delimiter ({shown_delimiter}); it is not a row.",
             shown_delimiter=shown_delimiter(separator),
         )
     )
@@ -673,7 +673,7 @@ def _refuse_tie(even: Sequence[_Split], name: str, path: Path) -> None:
             "csv.ambiguous-delimiter",
             msg(
                 "{name}, line 1: both {names} split every line into {widest} fields, so the "
-                "delimiter cannot be told.",
+                "delimiter cannot be determined.",
                 name=name,
                 names=names,
                 widest=widest,

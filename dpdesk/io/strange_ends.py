@@ -69,7 +69,7 @@ def _marks_note(
     if name.startswith(_MARK):
         return (
             "The name of the first column begins with another byte order mark (U+FEFF), which "
-            "nobody sees; it stays part of the name.",
+            "no one sees; it stays part of the name.",
         )
     with query(con, token, path) as cursor:
         found = cursor.execute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.tabulation import Crosstab
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.workbook import new_workbook
 
@@ -90,6 +92,17 @@ class Sheet:
 
     name: str
     rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Printed:
+    """A table to print: lines above it, its cells as they are shown, and notes below it."""
+
+    name: str
+    heading: Sequence[str]
+    layout: Crosstab
+    values: Sequence[str]
+    notes: Sequence[str]
 
 
 def write_parquet(
@@ -193,6 +206,144 @@ def _write_table(
     written = 0
     for batch in table.batches(table.columns, token):
         written = _write_batch(sheet, batch, written, token, done)
+
+
+def write_crosstabs(
+    tables: Sequence[Printed],
+    path: Path,
+    about: Sequence[tuple[str, str]],
+    created: datetime,
+    token: CancelToken,
+) -> None:
+    """Write a sheet for each table, laid out as people print it, and a sheet ``About``.
+
+    Values are numbers where Excel holds them exactly; labels and marks are text.
+
+    Raises RefusedError ``export.too-large``, OSError, Cancelled.
+    """
+    for table in tables:
+        lines, columns = table.layout.cells.shape
+        lines += len(table.layout.head) + len(table.heading) + len(table.notes) + 3
+        if lines > XLSX_ROWS or columns + len(table.layout.side) > XLSX_COLUMNS:
+            raise RefusedError(
+                "export.too-large",
+                msg(
+                    "The table `{name}` has {lines:,} lines and {columns:,} columns, but an Excel "
+                    "sheet holds at most {rows:,} and {most:,}.",
+                    name=table.name,
+                    lines=lines,
+                    columns=columns,
+                    rows=XLSX_ROWS,
+                    most=XLSX_COLUMNS,
+                ),
+                hint="Export to csv or parquet instead.",
+            )
+    options = dict.fromkeys(("strings_to_formulas", "strings_to_urls", "strings_to_numbers"), False)
+    with new_workbook(path, options) as book:
+        book.set_properties({"created": created})
+        taken = {"about"}
+        for table in tables:
+            _write_printed(book, _sheet_name(table.name, taken), table, token)
+        _write_about(book, about)
+
+
+def _sheet_name(name: str, taken: set[str]) -> str:
+    """A name that a sheet may have and none has yet, and adds it to ``taken``."""
+    plain = re.sub(r"[\[\]:*?/\\\x00-\x1f]", " ", name).strip(" '") or "Table"
+    found, number = plain[:31], 1
+    while found.lower() in taken or found.lower() == "history":
+        number += 1
+        found = f"{plain[: 30 - len(str(number))]} {number}"
+    taken.add(found.lower())
+    return found
+
+
+_EXACT_DIGITS = 15
+"""Digits of a number that Excel keeps."""
+
+
+def _write_printed(book: Any, name: str, table: Printed, token: CancelToken) -> None:
+    sheet, layout = _added(book, name), table.layout
+    bold = book.add_format({"bold": True})
+    side, first = len(layout.side), len(table.heading) + 1
+    for number, text in enumerate(table.heading):
+        sheet.write_string(number, 0, _cut(text), None if number else bold)
+    body = first + max(1, 2 * len(layout.head))
+    _write_heads(book, sheet, table, first)
+    line_style = {"bold": True, "bottom": 1}
+    for place, axis in enumerate(layout.side):
+        name_style = book.add_format(line_style)
+        sheet.write_string(body - 1, place, _cut(layout.axes[axis].name), name_style)
+    decimals = max((len(v.partition(".")[2]) for v in table.values if _is_number(v)), default=0)
+    form = "#,##0" if not decimals else "#,##0." + "0" * decimals if decimals < 7 else "General"
+    styles: dict[tuple[bool, int], Any] = {}
+
+    def style(total: bool, indent: int = -1) -> Any:
+        key = (total, indent)
+        if key not in styles:
+            look = {"num_format": form, "align": "right"} if indent < 0 else {"indent": indent}
+            styles[key] = book.add_format({"bold": total, **look})
+        return styles[key]
+
+    totals = [not any(_depths(layout, layout.head, nodes)) for nodes in layout.heads.tolist()]
+    above: list[int] = []
+    for number, (nodes, cells) in enumerate(
+        zip(layout.lines.tolist(), layout.cells.tolist(), strict=True), body
+    ):
+        token.check()
+        depths = _depths(layout, layout.side, nodes)
+        for place, (axis, node) in enumerate(zip(layout.side, nodes, strict=True)):
+            if nodes[: place + 1] != above[: place + 1]:
+                label = _cut(layout.axes[axis].labels[node])
+                sheet.write_string(number, place, label, style(not depths[place], depths[place]))
+        above = nodes
+        for place, cell in enumerate(cells):
+            own = style(not any(depths) or totals[place])
+            _write_cell(sheet, number, side + place, table.values[cell], own)
+    _finish(book, sheet, table, body, body + len(layout.lines) + 1)
+
+
+def _depths(layout: Crosstab, axes: Sequence[int], nodes: Sequence[int]) -> list[int]:
+    return [layout.depths[axis][node] for axis, node in zip(axes, nodes, strict=True)]
+
+
+def _write_heads(book: Any, sheet: Any, table: Printed, first: int) -> None:
+    """Two lines for each dimension at the head: its name, and the labels of the columns."""
+    layout, side = table.layout, len(table.layout.side)
+    named = book.add_format({"italic": True})
+    plain = {"bold": True, "align": "right", "text_wrap": True}
+    last = len(layout.head) - 1
+    for place, axis in enumerate(layout.head):
+        sheet.write_string(first + 2 * place, side, _cut(layout.axes[axis].name), named)
+        style = book.add_format({**plain, "bottom": 1} if place == last else plain)
+        before: list[int] = []
+        for column, nodes in enumerate(layout.heads.tolist()):
+            label = layout.axes[axis].labels[nodes[place]]
+            shown = label if nodes[: place + 1] != before or place == last else ""
+            sheet.write_string(first + 2 * place + 1, side + column, _cut(shown), style)
+            before = nodes[: place + 1]
+
+
+def _is_number(text: str) -> bool:
+    return text[:1].isdigit() or text[:1] == "-"
+
+
+def _write_cell(sheet: Any, row: int, column: int, text: str, style: Any) -> None:
+    if _is_number(text) and sum(map(str.isdigit, text)) <= _EXACT_DIGITS and "e" not in text:
+        sheet.write_number(row, column, float(text), style)
+    else:
+        sheet.write_string(row, column, text, style)
+
+
+def _finish(book: Any, sheet: Any, table: Printed, body: int, after: int) -> None:
+    """Notes below the table, widths of columns, and lines that stay in sight."""
+    for number, text in enumerate(table.notes, after):
+        sheet.write_string(number, 0, _cut(text), book.add_format({"font_size": 9}))
+    side = len(table.layout.side)
+    for place, axis in enumerate(table.layout.side):
+        sheet.set_column(place, place, min(60, max(map(len, table.layout.axes[axis].labels)) + 4))
+    sheet.set_column(side, side + table.layout.cells.shape[1] - 1, 14)
+    sheet.freeze_panes(body, side)
 
 
 def _added(book: Any, name: str) -> Any:

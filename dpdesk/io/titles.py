@@ -140,7 +140,7 @@ def header_doubt(place: str, first: Fields, below: Sequence[Fields]) -> str:
     if columns and not any(kinds) and all(2 * len({*texts}) > len(texts) for texts in columns):
         # Neither numbers below, nor values that come again and again, tell it from a row.
         return msg(
-            "{place} was taken as the header, though nothing tells it from a row; "
+            "{place} was taken as the header, although nothing distinguishes it from a row; "
             "set `header = false` if it is one.",
             place=place,
         )
@@ -154,7 +154,7 @@ def titles_note(kind: str, first: int, last: int, title: str) -> str:
     begins = "write `skip = 0` under [source] if the table begins there."
     if last > first:
         return msg(
-            "The {kind}s {first:,} to {last:,} (`{shown}`) stand above the table; {begins}",
+            "The {kind}s {first:,} to {last:,} (`{shown}`) are above the table; {begins}",
             kind=kind,
             first=first,
             last=last,
@@ -162,7 +162,7 @@ def titles_note(kind: str, first: int, last: int, title: str) -> str:
             begins=begins,
         )
     return msg(
-        "The {kind} {first:,} (`{shown}`) stands above the table; {begins}",
+        "The {kind} {first:,} (`{shown}`) is above the table; {begins}",
         kind=kind,
         first=first,
         shown=shown,

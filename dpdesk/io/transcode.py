@@ -74,7 +74,7 @@ def _not_text(name: str, encoding: str, line: int) -> InputError:
     return InputError(
         "encoding.undecodable",
         msg(
-            "{name}, line {line}: found bytes that are no text in the encoding {encoding}.",
+            "{name}, line {line}: found bytes that are not text in the encoding {encoding}.",
             name=name,
             line=line,
             encoding=encoding,

@@ -33,10 +33,12 @@ def read_labels(path: Path) -> Codebook:
 def labels_of(raw: Mapping[str, object]) -> Codebook:
     """What the content of such a file says; UnreadableJsonError for another form."""
     if raw.get("format") != _FORMAT or set(raw) != {"format", "variables"}:
-        raise UnreadableJsonError(msg("is no list of variables of format {format}", format=_FORMAT))
+        raise UnreadableJsonError(
+            msg("is not a list of variables of format {format}", format=_FORMAT)
+        )
     listed = raw["variables"]
     if not isinstance(listed, list):
-        raise UnreadableJsonError("`variables` is no list")
+        raise UnreadableJsonError("`variables` is not a list")
     return Codebook(tuple(_variable(item) for item in listed))
 
 

@@ -400,7 +400,7 @@ def _begin(connection: sqlite3.Connection, path: Path, application: int, version
 
 
 def _unreadable(path: Path, error: Exception | None) -> StorageError:
-    reason = "it is no audit log of DPDesk"
+    reason = "it is not an audit log of DPDesk"
     if isinstance(error, sqlite3.Error):
         reason = _reason(error)
     elif error is not None:

@@ -117,7 +117,7 @@ class PseudonymKeys:
             raise InputError(
                 "pseudonym-key.name",
                 msg(
-                    "{shown} is no name for a key, expected {key_names}.",
+                    "{shown} is not a valid key name, expected {key_names}.",
                     shown=shown(name),
                     key_names=KEY_NAMES,
                 ),
@@ -263,7 +263,7 @@ def _read(path: Path) -> PseudonymKey:
                 "{path}: others on this computer may read the key, expected its owner alone.",
                 path=path,
             ),
-            hint=msg("Run `chmod 600 {path}`, and ask whether somebody has read it.", path=path),
+            hint=msg("Run `chmod 600 {path}`, and ask whether anyone has read it.", path=path),
         )
     raw = _parsed(path, KEY_KIND, _CARD | {"secret"})
     if not is_hex(raw["secret"], _SECRET):
@@ -292,7 +292,7 @@ def _unsealed(path: Path, secret: bytes, least: Argon2Cost) -> PseudonymKey:
                 "{path}: the passphrase does not open the backup, or the file was changed.",
                 path=path,
             ),
-            hint="Check capitals and the keyboard layout; nobody can recover a passphrase.",
+            hint="Check capitals and the keyboard layout; no one can recover a passphrase.",
         )
     return _key(raw, found)
 
@@ -313,7 +313,7 @@ def _check_place(out: Path) -> None:
         raise InputError(
             "pseudonym-key.backup-place",
             msg("{out}: the backup cannot be written there: {reason}.", out=out, reason=reason),
-            hint="Name a new file in a folder that nobody else gets.",
+            hint="Name a new file in a folder that no one else gets.",
         )
 
 

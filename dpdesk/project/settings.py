@@ -109,7 +109,7 @@ def save_settings(settings: Settings, home: Path) -> None:
 
 def _migrated(raw: object, version: int, migrations: Mapping[int, Migration]) -> Plain:
     if not isinstance(raw, dict):
-        raise TypeError("settings are no table")
+        raise TypeError("settings are not a table")
     found = raw.get("version")
     if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= version:
         raise ValueError("unknown version")

@@ -6,6 +6,7 @@ A rollback journal and a sync at every commit: what is committed survives a kill
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -28,6 +29,8 @@ _FORBIDDEN = (
 # The statement and the tables do not fit each other.
 _NONSENSE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
 _BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
+_NAMES_A_FILE = bytes.fromhex("d9d505f920a163d7")
+"""How a journal ends that names the journal of several databases (SQLite's file format, 3)."""
 # SQLite's own statistics, as ANALYZE makes them. Only it may give out such a name, but a file that
 # was written by hand can hold anything under it, and what acts by itself then acts.
 _STATISTICS = frozenset(
@@ -48,6 +51,7 @@ def connect(
     The file must exist. It waits ``patience`` seconds for others (BUSY_SECONDS). Raises
     sqlite3.Error.
     """
+    _refuse_foreign_journal(path)
     mode = "ro" if read_only else "rw"
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
@@ -67,6 +71,27 @@ def connect(
         connection.close()
         raise
     return connection
+
+
+def _refuse_foreign_journal(path: Path) -> None:
+    """Raise sqlite3.DatabaseError for a journal that names a file: SQLite would delete that one.
+
+    Only transactions over several databases name one, and DPDesk makes none.
+    """
+    journal = Path(f"{os.path.realpath(path)}-journal")
+    try:
+        size = journal.stat().st_size if journal.is_file() else 0
+        if size < len(_NAMES_A_FILE):
+            return
+        with journal.open("rb") as stream:
+            stream.seek(size - len(_NAMES_A_FILE))
+            end = stream.read()
+    except OSError:  # it has just been removed, or SQLite cannot read it either
+        return
+    if end == _NAMES_A_FILE:
+        error = sqlite3.DatabaseError("the journal names another file")
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error
 
 
 @dataclass(frozen=True)

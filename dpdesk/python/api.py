@@ -324,13 +324,13 @@ def _subject(of: object) -> Path | str:
 def _is_private(context: AppContext, folder: Path) -> bool:
     """Whether a release draws noise, so that no value may decide whether its source is read."""
     from dpdesk.app.verifying import read_release
-    from dpdesk.engine.kinds import noise_of
+    from dpdesk.engine.kinds import priced_of
 
     try:
         method = context.registry.get(read_release(folder).method, str(folder))
     except InputError:  # verifying says what is wrong with the release
         return True
-    return noise_of(method) is not None
+    return priced_of(method) is not None
 
 
 @contextmanager

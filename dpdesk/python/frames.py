@@ -240,7 +240,7 @@ def _refuse_unreadable(texts: pyarrow.Array, place: _Place) -> None:
         raise place.refusal(
             "frame.value",
             row + 1,
-            "a value that has no text (a text that is no UTF-8, or a date of another year than 1 "
+            "a value that has no text (a text that is not UTF-8, or a date outside the years 1 "
             "to 9999)",
             "one that has",
             "Repair the value, or make it a missing one.",

@@ -22,7 +22,7 @@ from dpdesk.core.plan import Plan as PlanValue
 from dpdesk.core.schema import Role
 from dpdesk.core.source_options import FRAME_ENDING, check_options, source_format, without_ignored
 from dpdesk.core.source_spec import SourceSpec, read_source
-from dpdesk.engine.kinds import noise_of
+from dpdesk.engine.kinds import priced_of
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.project.work import WorkState
 from dpdesk.python import session
@@ -286,7 +286,7 @@ class Plan:
         with ExitStack() as stack:
             if self._frame is not None:
                 method, _ = check_protection(context, plan, self._name)
-                private, name = noise_of(method) is not None, plan.source.path
+                private, name = priced_of(method) is not None, plan.source.path
                 held = stack.enter_context(held_frame(self._frame, name, context, token, private))
                 plan = replace(plan, source=replace(plan.source, held=str(held)))
             elif source_format(plan.source) == "frame":
@@ -294,7 +294,7 @@ class Plan:
                     "frame.missing",
                     msg(
                         "{where}, [source]: the data are the DataFrame `{name}`, which is not "
-                        "at hand.",
+                        "available.",
                         where=self._name,
                         name=plan.source.path,
                     ),

@@ -24,7 +24,7 @@ from dpdesk.engine.private.widths import (
 from dpdesk.report.about import settings
 from dpdesk.report.exact import exact_words, played_attack
 from dpdesk.report.pages import figure, measure_words, render
-from dpdesk.report.review import check_lines
+from dpdesk.report.review import check_lines, paid_lines
 from dpdesk.report.words import Line, plain_lines
 
 _MOST_LISTED = 500
@@ -98,7 +98,7 @@ def internal_values(content: CubeReport) -> dict[str, object]:
         "notes": evidence["notes"],
         "recorded_notes": evidence.get("recorded_notes", []),
         "noise_paid": (),
-        "budget": plain_lines(_paid(as_table(evidence["budget"]))),
+        "budget": plain_lines(paid_lines(as_table(evidence["budget"]))),
         "counting": plain_lines(as_table(as_table(evidence["result"]).get("counting", {}))),
         "attack": played_attack(content.manifest, as_table(evidence["result"])),
         "roles": [(name, voice().say(text_of(roles[name]))) for name in columns],
@@ -164,11 +164,6 @@ def _figures(manifest: Manifest) -> tuple[Line, ...]:
         Line(say.text("Cells"), say.count(cells), say.text("In all tables.")),
         *(_error_line(measure, width, manifest) for measure, width in largest.items()),
     )
-
-
-def _paid(budget: Mapping[str, object]) -> dict[str, object]:
-    """What a page says of the debit; whole entries of the ledger are for programs."""
-    return {key: value for key, value in budget.items() if isinstance(value, str)}
 
 
 def loss_line(symbol: str, budget: float) -> Line:

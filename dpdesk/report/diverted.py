@@ -17,7 +17,7 @@ def render_about(content: AboutContent) -> bytes:
     given = guarantee.parameters
     size, drawn = int(str(given["l"])), given["diverted"]
     if not isinstance(drawn, list | tuple):
-        raise TypeError("`diverted` is no list")
+        raise TypeError("`diverted` is not a list")
     values = {
         "title": manifest.title or voice().text("Protected microdata"),
         "manifest": manifest,

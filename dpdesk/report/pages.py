@@ -7,19 +7,184 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+from jinja2 import nodes
+from jinja2.ext import Extension
+
 from dpdesk.core.charts import Cell, Chart, format_figure
 from dpdesk.core.language import ENGLISH, Untranslated, languages, voice
-from dpdesk.core.messages import msg
+from dpdesk.core.language import message as m
+from dpdesk.core.messages import msg, text_of
 from dpdesk.core.plain import EMPTY
 from dpdesk.core.shown import LONGEST_TEXT, shortened
 from dpdesk.core.spoken_charts import spoken_chart
-from dpdesk.report.fields import FIELDS
 from dpdesk.report.marks import isolated, marked, tied
-from dpdesk.report.speech import Messages, count, counted, day, say, text
 from dpdesk.report.svg import render_chart
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from jinja2.parser import Parser
+    from markupsafe import Markup
+
+# How templates speak: messages with values in them, sentences, numbers, charts.
+#
+# A message stands between ``{% t %}`` and ``{% endt %}``, with its values named in the first tag:
+# ``{% t n=rows %}{n} rows are missing.{% endt %}``. It may hold marks such as ``<code>``; values
+# are escaped. ``tn(count, one, many)`` is a message for one or for many.
+
+
+class Messages(Extension):
+    """The tag ``{% t name=value %}…{% endt %}``."""
+
+    tags = {"t"}  # noqa: RUF012 - the library's own form
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        """Turn the tag into a call of ``t``."""
+        line = next(parser.stream).lineno
+        values: list[nodes.Keyword] = []
+        while not parser.stream.current.test("block_end"):
+            if values:
+                parser.stream.expect("comma")
+            name = parser.stream.expect("name").value
+            parser.stream.expect("assign")
+            values.append(nodes.Keyword(name, parser.parse_expression(), lineno=line))
+        body = parser.parse_statements(("name:endt",), drop_needle=True)
+        words = "".join(_words(node, parser) for node in body)
+        call = nodes.Call(
+            nodes.Name("t", "load"), [nodes.Const(words)], values, None, None, lineno=line
+        )
+        return nodes.Output([call], lineno=line)
+
+
+def _words(node: nodes.Node, parser: Parser) -> str:
+    if isinstance(node, nodes.Output) and all(
+        isinstance(n, nodes.TemplateData) for n in node.nodes
+    ):
+        return "".join(piece.data for piece in node.nodes if isinstance(piece, nodes.TemplateData))
+    return parser.fail("a message holds words alone; name its values in the tag", node.lineno)
+
+
+def text(english: str, **values: object) -> Markup:
+    """A message of a template, whose own words may hold marks; its values are escaped."""
+    return _filled(voice().template(english), values)
+
+
+def counted(number: int, one: str, many: str, **values: object) -> Markup:
+    """A message for one or for many; ``{n}`` is the number."""
+    return _filled(voice().counted_template(number, one, many), {"n": number, **values})
+
+
+def _filled(template: str, values: Mapping[str, object]) -> Markup:
+    from markupsafe import Markup, escape
+
+    shown = {name: count(v) if _is_whole(v) else escape(_short(v)) for name, v in values.items()}
+    words = Markup(template.format(**shown) if shown else template)
+    if isinstance(template, Untranslated):
+        return Markup('<span lang="en">{}</span>').format(words)
+    return words
+
+
+def _short(value: object) -> object:
+    """A value of a message; what is markup already has been shortened."""
+    plain = isinstance(value, str) and not hasattr(value, "__html__")
+    return shortened(str(value), LONGEST_TEXT) if plain else value
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def say(sentence: object) -> Markup | str:
+    """A finished English sentence in the language of the page, with its names as code."""
+    return marked(voice().say(text_of(sentence)))
+
+
+def day(date: object) -> str:
+    """A day as the language of the page writes it."""
+    return voice().day(str(date))
+
+
+def count(number: object) -> str:
+    """A whole number with marks between its thousands."""
+    return voice().count(int(str(number)))
+
+
+FIELDS = frozenset(
+    {
+        m("edges"),
+        m("rows from a node to itself"),
+        m("rows that repeat an edge"),
+        m("packages"),
+        m("system"),
+        m("check"),
+        m("measure"),
+        m("process"),
+        m("pseudonyms"),
+        m("write the tables"),
+        m("search"),
+        m("write microdata"),
+        m("draw"),
+        m("read"),
+        m("make hierarchies"),
+        m("cost"),
+        m("debit"),
+        m("entry"),
+        m("ledger"),
+        m("population"),
+        m("time"),
+        m("decimal"),
+        m("delimiter"),
+        m("encoding"),
+        m("format"),
+        m("header"),
+        m("missing"),
+        m("missing candidates"),
+        m("newline"),
+        m("notes"),
+        m("quote"),
+        m("skipped lines"),
+        m("count"),
+        m("rows left out"),
+        m("rows with values outside the domain"),
+        m("values that are no numbers"),
+        m("rows beyond the bound"),
+        m("rows without a person"),
+        m("lattice nodes"),
+        m("nodes checked"),
+        m("rows suppressed allowed"),
+        m("seconds"),
+        m("rows allowed"),
+        m("value counts"),
+        m("average risk"),
+        m("class sizes"),
+        m("classes"),
+        m("highest risk"),
+        m("rows"),
+        m("rows above threshold"),
+        m("sample uniques"),
+        m("share above threshold"),
+        m("smallest class"),
+        m("threshold"),
+        m("violations"),
+        m("attacker"),
+        m("quasi identifiers"),
+        m("beliefs"),
+        m("belief after"),
+        m("belief before most frequent"),
+        m("belief before rarest"),
+        m("most rows of a value"),
+        m("values"),
+        m("rows alone"),
+        m("attributes"),
+        m("average class size"),
+        m("discernibility"),
+        m("entropy"),
+        m("loss"),
+        m("precision"),
+        m("suppressed share"),
+        m("suppression by group"),
+    }
+)
+
 
 MOST_TABLE_ROWS = 500
 

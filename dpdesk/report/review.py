@@ -128,6 +128,7 @@ def render_review(content: ReviewContent) -> bytes:
         "notes": evidence["notes"],
         "recorded_notes": evidence.get("recorded_notes", []),
         "noise_paid": evidence.get("noise_paid", []),
+        "budget": plain_lines(paid_lines(as_table(evidence.get("budget", {})))),
         "files": manifest.files,
         "environment": plain_lines(as_table(evidence["environment"])),
         "timings": plain_lines(as_table(evidence["timings"])),
@@ -136,6 +137,11 @@ def render_review(content: ReviewContent) -> bytes:
     drawn = rows is not None and rows.draws and not rows.advice
     page = "report_diverted.html" if drawn else "report.html"
     return render(page, values)
+
+
+def paid_lines(budget: Mapping[str, object]) -> dict[str, object]:
+    """What a page says of the debit; whole entries of the ledger are for programs."""
+    return {key: value for key, value in budget.items() if isinstance(value, str)}
 
 
 def recoded_as_json(

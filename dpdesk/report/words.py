@@ -32,7 +32,10 @@ _RESULT = {
     "rows_suppressed": Meaning(
         m("Rows left out"),
         "count",
-        m("Records with rare combinations of values; every total made from the file lacks them."),
+        m(
+            "Records with rare combinations of values; they are missing from every total "
+            "made from the file."
+        ),
     ),
     "rows_removed": Meaning(
         m("Rows removed at random"),
@@ -61,8 +64,9 @@ _METRICS = {
         m("Detail lost"),
         "share",
         m(
-            "Mean over cells of the share of the other possible values that a released value also "
-            "stands for; 0 % is the original, 100 % tells nothing. Left-out rows count as 100 %."
+            "Mean over cells of the share of the other possible values that a released value "
+            "also stands for; 0 % is the original, 100 % says nothing. Left-out rows count as "
+            "100 %."
         ),
     ),
     "precision": Meaning(
@@ -85,7 +89,7 @@ _METRICS = {
         m("Information lost"),
         "number",
         m(
-            "Bits that are missing to tell the original values from the released ones "
+            "Bits that are missing to determine the original values from the released ones "
             "(non-uniform entropy)."
         ),
     ),

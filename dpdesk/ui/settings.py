@@ -1,14 +1,13 @@
 """What the window wants remembered, and how it asks for that.
 
 The storage belongs to others: they hand the window a :class:`SettingsStore`. ``StoredSettings``
-makes one of any frozen dataclass with the fields of :class:`WindowSettings` and a save function;
-``MemorySettings`` is one that forgets.
+makes one of any frozen dataclass with the fields of :class:`WindowSettings` and a save function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from dpdesk.core.errors import StorageError
@@ -46,19 +45,6 @@ class SettingsStore(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class PlainSettings:
-    """Settings with their defaults."""
-
-    theme: str = "system"
-    text_size: int = 100
-    geometry: str = ""
-    layout: str = ""
-    recent: tuple[str, ...] = ()
-    last_folder: str = ""
-    language: str = "system"
-
-
 _Fields = TypeVar("_Fields", bound=Any)
 
 
@@ -83,19 +69,3 @@ class StoredSettings(Generic[_Fields]):
             self.problem = ""
         except StorageError as error:
             self.problem = error.sentence
-
-
-class MemorySettings:
-    """Settings that end with the program."""
-
-    def __init__(self, settings: PlainSettings | None = None) -> None:
-        self._settings = settings or PlainSettings()
-
-    @property
-    def current(self) -> PlainSettings:
-        """The settings now."""
-        return self._settings
-
-    def change(self, **values: object) -> None:
-        """Replace these fields."""
-        self._settings = replace(self._settings, **values)  # type: ignore[arg-type]

@@ -313,7 +313,10 @@ def _taking_others(column: Column, outside: str | None) -> Column:
         place = column.categories.index(outside)
     else:
         raise UndeclaredError(
-            msg("other texts of `{name}` go to what is no category of it", name=column.name)
+            msg(
+                "other texts of `{name}` go to something that is not one of its categories",
+                name=column.name,
+            )
         )
     return Column(**{**vars(column), "outside": place})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from dpdesk.core.plain import fraction_of
 from dpdesk.core.shapes import as_list, as_table
 
 LAPLACE, GAUSSIAN = "discrete-laplace", "discrete-gaussian"
@@ -22,10 +23,10 @@ def texts(raw: object) -> tuple[str, ...]:
 
 
 def number(raw: object) -> Fraction:
-    """An exact number, as it is written. TypeError for anything else."""
+    """An exact number, as it is written. TypeError, ValueError for anything else."""
     if isinstance(raw, bool) or not isinstance(raw, int | float | str):
         raise TypeError("expected a number")
-    return Fraction(str(raw))
+    return fraction_of(str(raw))
 
 
 def count(raw: object) -> int:

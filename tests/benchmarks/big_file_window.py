@@ -25,7 +25,7 @@ from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, Qt, QTimer, Slot
 from dpdesk.app.context import AppContext
 from dpdesk.ui.application import Application
 from dpdesk.ui.desk import Desk
-from dpdesk.ui.settings import MemorySettings
+from tests.helpers.memory_settings import MemorySettings
 
 ROWS = 5_000_000
 TICK_MS = 10

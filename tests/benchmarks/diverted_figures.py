@@ -11,34 +11,37 @@ import argparse
 import csv
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import exp, lgamma, log
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpdesk.core.charts import Axis, Chart, format_figure
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.methods.l_diverted.comparators.experiment import (
     SELECTIVITIES,
+    Codes,
     Measured,
+    Sample,
+    Setting,
     Trial,
+    Way,
     measure,
-    value_errors,
+    random_pool,
 )
 from dpdesk.engine.methods.l_diverted.comparators.own_data import (
     SELECTIVITY,
     SIZE,
     lines_chart,
-    query_lines,
     selectivity_lines,
     size_lines,
     small_lines,
     way_label,
 )
-from dpdesk.engine.methods.l_diverted.comparators.pool import Codes, Sample, random_pool
-from dpdesk.engine.methods.l_diverted.comparators.ways import Setting, Way
 from dpdesk.engine.methods.l_diverted.estimation.estimate import (
     collapsed,
     iterative_bayes,
@@ -161,6 +164,33 @@ def figures_4_and_5(work: Work) -> None:
     work.add("5", lines_chart("figure-5", "How wrong are counts below 10?", SIZE, lines))
 
 
+def expected_error(count: int, size: int) -> float:
+    """E|f′ − f|/f of a query on the sensitive value alone, exactly.
+
+    De Moivre's mean deviation of a binomial count with mean f: 2(f+1)(1−p)·Pr(f′ = f+1), for f′ ~
+    Binomial(ℓ′f, p = 1/ℓ′).
+    """
+    trials, k = size * count, count + 1
+    chance = exp(
+        lgamma(trials + 1)
+        - lgamma(k + 1)
+        - lgamma(trials - k + 1)
+        - k * log(size)
+        + (trials - k) * (log(size - 1) - log(size))
+    )
+    return 2 * k * (1 - 1 / size) * chance / count
+
+
+def value_errors(
+    counts: NDArray[np.int64], sizes: Iterable[int]
+) -> Mapping[int, tuple[tuple[int, float], ...]]:
+    """For each ℓ′ the expected relative error of every value's own count: (rows, error)."""
+    return {
+        size: tuple((int(f), expected_error(int(f), size)) for f in counts if f > 0)
+        for size in sizes
+    }
+
+
 def figures_6_and_7(work: Work) -> None:
     counts = np.bincount(work.case.sample.sensitive)
     errors = value_errors(counts, work.sizes)
@@ -196,6 +226,19 @@ def figures_8_and_9(work: Work) -> None:
         question = f"Does the error depend on the number of rows? {way.value}"
         lines = selectivity_lines(found, labels)
         work.add(figure, lines_chart("figure-8", question, SELECTIVITY, lines))
+
+
+def query_lines(
+    groups: Mapping[str, Sequence[Measured]], place: int
+) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """One line for each group of trials: error of a bin of selectivity by the number m."""
+    return {
+        label: (
+            np.array([float(each.trial.setting.queries) for each in measured]),
+            np.array([each.by_selectivity[place] for each in measured]),
+        )
+        for label, measured in groups.items()
+    }
 
 
 def figures_10_and_11(work: Work) -> None:

@@ -32,9 +32,9 @@ from dpdesk.core.plan import HierarchyFile
 from dpdesk.core.schema import Role
 from dpdesk.ui.application import Application
 from dpdesk.ui.desk import Desk
-from dpdesk.ui.settings import MemorySettings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.events import wait_until
+from tests.helpers.memory_settings import MemorySettings
 
 TICK_MS, LIMIT_MS, MOST_MS = 10, 50.0, 100.0
 LIMITED = ("opening", "tagging", "exploring", "comparing", "releasing", "exporting")

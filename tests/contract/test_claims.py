@@ -126,7 +126,7 @@ def test_a_guarantee_with_noise_says_no_more_than_its_budget(
     [
         ({}, "Where the categories of sex and region come from is not recorded."),
         ({"sex": "typed"}, "Where the categories of region come from is not recorded."),
-        ({"sex": "data"}, "The categories of sex were suggested from the data, and are taken to"),
+        ({"sex": "data"}, "The categories of sex were suggested from the data, and are assumed to"),
         ({"sex": "file", "region": "file"}, "The categories of sex and region come from a"),
         ({"sex": "code-list"}, "The categories of sex come from the code list of the source."),
     ],
@@ -251,7 +251,7 @@ def test_no_sentence_of_the_program_uses_words_that_no_fact_bears_out(layer: str
          Facts(k=3, others=True)),
         ("For someone who knows only age of a person, a match is right with a chance of 1 in 9",
          Facts(k=3)),
-        ("Whatever somebody else knows, what is published hardly changes the odds", None),
+        ("Whatever someone else knows, what is published hardly changes the odds", None),
         ("Categories of a dimension; never taken from the data.", None),
         ("Whatever is published, the odds of a guess about a person change by at most e^ε.", None),
         ("Odds between two values of a person: these change by up to ×2.72.", Facts(epsilon=1)),

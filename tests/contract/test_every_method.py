@@ -458,10 +458,12 @@ def test_a_second_method_needs_no_more_than_its_registration() -> None:
         "k-anonymity",
         "anatomy",
         "l-diverted",
+        "randomised-response",
         "dp-cube",
         "dp-graph",
         "priview",
         "itemsets",
+        "dp-choice",
         "table",
         "common-values",
     ]

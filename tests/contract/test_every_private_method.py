@@ -87,6 +87,22 @@ PLANS: dict[str, list[dict[str, Any]]] = {
             "mine": "views",
         },
     ],
+    "dp-choice": [
+        {
+            "groups": ["sex"],
+            "domains": {"sex": DOMAINS["sex"]},
+            "choose": {"quantile": 0.5, "of": "pay", "lower": 0, "upper": 9000},
+            "epsilon": 0.02,
+        },
+        {
+            "groups": ["sex", "pay"],
+            "domains": DOMAINS | {"pay": ["20", "5000", "other"]},
+            "choose": {"mode": "region"},
+            "epsilon": 0.02,
+            "neighbours": "replace",
+            "rows_per_person": 2,
+        },
+    ],
 }
 CASES = [(method, raw) for method in METHODS for raw in PLANS[method.id]]
 
@@ -178,9 +194,30 @@ def test_a_debit_that_is_too_small_pays_for_nothing(
 ) -> None:
     method, raw = case
     _, design = design_of(method, raw)
-    small = debit_for_tests(PureEpsilon(Fraction(1, 100)))
+    small, source = debit_for_tests(PureEpsilon(Fraction(1, 100))), people()
     with pytest.raises(ValueError, match="another design"):
-        design.measure(people(), small, SeededBits(1), CancelToken(), silent)
+        design.measure(source, small, SeededBits(1), CancelToken(), silent)
+    assert source.looks == 0
+
+
+class Stopped(OneLook):
+    """A source whose count is cancelled while it is made."""
+
+    def frequency_table(self, attributes: Any, token: CancelToken) -> FrequencyTable:
+        token.cancel()
+        return super().frequency_table(attributes, CancelToken())
+
+
+def test_a_count_that_is_cancelled_takes_no_debit(
+    case: tuple[PrivateMethod, dict[str, Any]],
+) -> None:
+    method, raw = case
+    _, design = design_of(method, raw)
+    debit, source = paid(design), people()
+    stopped = Stopped(**{each.name: getattr(source, each.name) for each in fields(source)})
+    with pytest.raises(Cancelled):
+        design.measure(stopped, debit, SeededBits(1), CancelToken(), silent)
+    design.measure(source, debit, SeededBits(1), CancelToken(), silent)
 
 
 def test_noise_is_whole_numbers_and_differs_from_draw_to_draw(

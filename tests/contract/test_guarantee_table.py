@@ -13,19 +13,24 @@ from typing import Any
 
 import pytest
 
+from dpdesk.core.errors import InputError
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.messages import frame
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.schema import Role
+from dpdesk.engine.method import MethodInput, RowsMethod
 from dpdesk.engine.methods.anatomy.guarantee import anatomy_guarantee
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
 from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
+from dpdesk.engine.methods.randomised_response.guarantee import response_guarantee
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
+from tests.helpers.memory_tables import MemorySource
 from tests.reference.guarantee_cells import CELLS
+from tests.reference.guarantee_response import RESPONSE
 from tests.reference.guarantee_table import PRIVATE, ROWS, Entry, Truth, entry_of, parted
 
 CUBE: dict[str, Any] = {
@@ -37,6 +42,14 @@ ITEMSETS: dict[str, Any] = {
     "dimensions": ["sex", "region"],
     "domains": {"sex": ["f", "m"], "region": ["n", "s"]},
     "top": 2,
+}
+CHOICE: dict[str, Any] = {
+    "groups": ["sex"],
+    "domains": {"sex": ["f", "m"], "region": ["n", "s"]},
+    "choose": [
+        {"quantile": 0.5, "of": "pay", "lower": 0, "upper": 10},
+        {"mode": "region"},
+    ],
 }
 BUDGETS: tuple[dict[str, Any], ...] = (
     {"epsilon": 1}, {"epsilon": 900}, {"rho": 0.5}, {"rho": 0.01, "delta": 0.001},
@@ -65,11 +78,29 @@ MORE: dict[str, tuple[dict[str, Any], ...]] = {
         {"exact_edges": True, "exact": "degrees", "exact_nodes": ["f", "m"]},
         *({"origins": origin} for origin in ORIGINS),
     ),
-    "itemsets": ({}, {"longest": 1}, {"mine": "views"}),
+    "itemsets": (
+        {},
+        {"longest": 1},
+        {"mine": "views"},
+        *({"origins": {"sex": origin}} for origin in ORIGINS),
+        {"origins": {"sex": "data"}, "mine": "views"},
+    ),
+    "dp-choice": (
+        {},
+        {"choose": [{"mode": "region"}]},
+        *({"origins": {"region": origin}} for origin in ORIGINS),
+    ),
 }
 MORE["priview"] = ({}, *({"origins": {"sex": origin}} for origin in ORIGINS))
 NAMED = {"dp-cube": CUBE, "dp-graph": GRAPH, "priview": CUBE, "itemsets": ITEMSETS}
+NAMED["dp-choice"] = CHOICE
+NAMED["randomised-response"] = {
+    "drawn": ["sex"],
+    "domains": {"sex": ["f", "m", "other"]},
+    "epsilon": 1,
+}
 KINDS = {"dp-cube": "cube", "dp-graph": "graph", "priview": "cube", "itemsets": "cube"}
+KINDS["dp-choice"] = "cube"
 
 
 def sentences(guarantee: Guarantee) -> Iterator[tuple[str, str]]:
@@ -197,6 +228,24 @@ def _apart_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
         yield f"apart {roles} {size}", anatomy_guarantee(size, "illness", roles), truth
 
 
+def _response_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
+    """Guarantees of rows with values drawn from a budget."""
+    others = ({}, {"age": Role.INSENSITIVE}, {"sex": Role.QUASI_IDENTIFIER, "job": Role.SENSITIVE})
+    recorded = ({}, *({"pay": origin} for origin in ORIGINS))
+    for epsilon, rows, drawn, roles, origins in product(
+        ("0.1", "1", "2.5", "900"), (1, 3), (("pay",), ("pay", "illness")), others, recorded
+    ):
+        quasi = tuple(name for name, role in roles.items() if role is Role.QUASI_IDENTIFIER)
+        rest = {name: role for name, role in roles.items() if name not in quasi}
+        columns = _columns(quasi, rest) | {"drawn": drawn}
+        said = {origins.get(name, "unknown") for name in drawn}
+        truth = Truth(
+            "response", epsilon=float(epsilon), rows=rows, columns=columns, origins=frozenset(said)
+        )
+        made = response_guarantee(Fraction(epsilon), rows, drawn, roles, origins)
+        yield f"response {epsilon} {rows} {drawn} {roles} {origins}", made, truth
+
+
 def _columns(quasi: tuple[str, ...], rest: dict[str, Role]) -> dict[str, tuple[str, ...]]:
     by_role = {role.value: tuple(n for n, each in rest.items() if each is role) for role in Role}
     return by_role | {"quasi": quasi}
@@ -244,11 +293,20 @@ def row_cases() -> tuple[tuple[str, Guarantee, Truth], ...]:
 
 
 @cache
+def response_cases() -> tuple[tuple[str, Guarantee, Truth], ...]:
+    """See :func:`_response_cases`."""
+    return tuple(_response_cases())
+
+
+@cache
 def met() -> tuple[frozenset[Entry], tuple[str, ...]]:
     """The entries that some guarantee has, and what no entry fits."""
     found: set[Entry] = set()
     unknown = []
-    groups = ((private_cases(), PRIVATE), (row_cases(), ROWS), (cell_cases(), CELLS))
+    groups = (
+        *((private_cases(), PRIVATE), (row_cases(), ROWS), (cell_cases(), CELLS)),
+        (response_cases(), RESPONSE),
+    )
     for cases, entries in groups:
         for name, guarantee, truth in cases:
             for part, sentence in sentences(guarantee):
@@ -265,7 +323,7 @@ def test_every_sentence_is_known_and_true_where_it_stands() -> None:
 
 
 def test_every_method_is_asked() -> None:
-    asked = {*MORE, "k-anonymity", "anatomy", "l-diverted", "table"}
+    asked = {*MORE, "k-anonymity", "anatomy", "l-diverted", "table", "randomised-response"}
     assert {method.id for method in default_registry()} == asked
 
 
@@ -294,12 +352,60 @@ def test_a_larger_loss_than_stated_is_noticed() -> None:
         assert None in found, name
 
 
+@pytest.mark.parametrize("changed", [{"rows": 2}, {"epsilon": 0.05}, {"epsilon": 3.0}])
+def test_other_facts_on_drawn_values_are_noticed(changed: dict[str, Any]) -> None:
+    for name, guarantee, truth in response_cases():
+        other = replace(truth, **changed)
+        found = [entry_of(*each, RESPONSE, other) for each in sentences(guarantee)]
+        assert None in found, name
+
+
 @pytest.mark.parametrize("changed", [{"rows": 2}, {"delta": 1e-9}])
 def test_other_facts_than_the_stated_ones_are_noticed(changed: dict[str, Any]) -> None:
     for _, guarantee, truth in private_cases():
         other = replace(truth, **changed)
         found = [entry_of(*each, PRIVATE, other) for each in sentences(guarantee)]
         assert None in found or ("delta" in changed and truth.rho is None)
+
+
+def _guarantee_of(name: str, origins: object) -> Guarantee:
+    """The guarantee of a plan that declares categories or nodes and states these origins."""
+    method = default_registry().get(name, "plan")
+    roles = {"sex": Role.INSENSITIVE, "region": Role.INSENSITIVE, "pay": Role.SENSITIVE}
+    parameters = parse_parameters(
+        method.parameters, NAMED[name] | {"epsilon": 1, "origins": origins}, "plan"
+    )
+    if isinstance(method, PrivateMethod):
+        return method.design(PrivateInput(roles, {}, parameters), CancelToken(), silent).guarantee
+    assert isinstance(method, RowsMethod)
+    source = MemorySource.of(tuple(roles), [("f", "n", "1")])
+    given = MethodInput(roles, {}, parameters, source=source)
+    return method.decide(given, CancelToken(), silent).guarantee
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        method.id
+        for method in default_registry()
+        if {"domains", "nodes"} & {parameter.key for parameter in method.parameters}
+    ],
+)
+def test_every_guarantee_on_declared_categories_says_where_they_come_from(name: str) -> None:
+    one = "nodes" in NAMED[name]
+    said = {
+        origin: " ".join(_guarantee_of(name, origin if one else {"sex": origin}).assumes)
+        for origin in ORIGINS
+    }
+    words = ("by hand", "a file" if one else "a hierarchy", "code list", "from the data, and are")
+    for origin, text in said.items():
+        found = {each for each, part in zip(ORIGINS, words, strict=True) if part in text}
+        assert found == {origin}, name
+    unknown = "unknown" if one else {}
+    assert "not recorded" in " ".join(_guarantee_of(name, unknown).assumes)
+    wrong = "nobody" if one else {"sex": "nobody"}
+    with pytest.raises(InputError, match="origins"):
+        _guarantee_of(name, wrong)
 
 
 ELSEWHERE = frozenset(
@@ -319,14 +425,17 @@ ELSEWHERE = frozenset(
         # notes of a design
         "Nothing protects ",
         ". All other noise is made for a minimal change of up to ",
-        " rows beside that",
+        " rows in addition to that",
         " times that for one person",
         " computed that number.",
         "The noise is made for ",
-        ", not for all edges of a node: who has many edges stays visible as somebody who has many.",
+        (
+            ", not for all edges of a node: anyone who has many edges stays visible as someone "
+            "who has many."
+        ),
         " edges of one person",
         ". The noise is made for a minimal change of up to ",
-        " beside that.",
+        " in addition to that.",
         "1 edge",
         "The plan vouches for at most ",
         " edges per person; nothing enforces it.",
@@ -341,7 +450,7 @@ ELSEWHERE = frozenset(
 WORDED = (
     "private/guarantee_words", "cubes/guarantee_words", "cubes/guarantee", "cubes/exact/words",
     "methods/dp_graph/words", "methods/l_diverted/guarantee", "methods/k_anonymity/guarantee",
-    "methods/anatomy/guarantee",
+    "methods/anatomy/guarantee", "methods/randomised_response/guarantee",
     "methods/k_anonymity/pseudonym_words",
 )  # fmt: skip
 """Modules that word guarantees."""
@@ -369,7 +478,7 @@ def literals(module: str) -> Iterator[str]:
 def test_no_sentence_is_worded_that_no_case_here_has(module: str) -> None:
     said = [
         text
-        for cases in (private_cases(), row_cases())
+        for cases in (private_cases(), row_cases(), response_cases())
         for _, made, _ in cases
         for text in (made.claim, *made.assumes, *made.does_not_cover, made.model)
     ]

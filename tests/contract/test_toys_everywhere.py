@@ -178,7 +178,7 @@ def packed(ending: str, language: str) -> Callable[[Case], object]:
 
 
 def submitted(case: Case) -> object:
-    words = "a long enough passphrase of nobody"
+    words = "a long enough passphrase of no one"
     key = make_key(case.room, f"author of {case.kind}", words)
     signer = unlock(case.room, key.fingerprint, words)
     return submit(case.room, case.release, signer, Submitted(), CancelToken(), silent)
@@ -425,6 +425,7 @@ ENTERED: dict[str, tuple[str, ...]] = {
     "exporting": tuple(f"export {name}" for name in FORMATS),
     "method_claims": ("run", "verify"),
     "microdata": ("run", "verify"),
+    "past_tables": tuple(f"export {name}" for name in FORMATS),
     "planning": ("prepare",),
     "querying": ("query",),
     "releasing": ("run",),

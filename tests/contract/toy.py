@@ -120,7 +120,7 @@ class CommonValues(RowsMethod):
             "common-values",
             {"columns": {name: sorted(known) for name, known in values.items()}},
             f"Every released value was held by at least {least} rows of the original.",
-            ("Nobody combines columns.",),
+            ("No one combines columns.",),
             ("Rare combinations.",),
         )
         return Outcome(

@@ -218,7 +218,7 @@ FORGERIES: dict[str, tuple[str, Callable[[Rows], Rows], dict[str, int], bool]] =
     "a count of two": ("sensitive.csv", put(3, 2, "2"), {}, True),
     "a value too few": ("sensitive.csv", lambda lines: lines[:-1], {}, True),
     "other columns": ("sensitive.csv", put(0, 1, "values"), {}, True),
-    "a value that nobody has": ("sensitive.csv", put(2, 1, "plague"), {}, False),
+    "a value that no one has": ("sensitive.csv", put(2, 1, "plague"), {}, False),
     "groups without the own value": ("sensitive.csv", lambda lines: lines, {}, False),
     "another age": ("microdata.csv", put(7, 0, "99"), {}, False),
 }
@@ -243,7 +243,7 @@ def test_forged_tables_are_found_out(
         (("guarantee", "parameters", "l"), 4),
         (("guarantee", "parameters", "separated"), ["job"]),
         (("guarantee", "parameters", "insensitive"), ["age"]),
-        (("guarantee", "claim"), "Nobody can learn anything."),
+        (("guarantee", "claim"), "No one can learn anything."),
         (("guarantee", "does_not_cover"), []),
         (("guarantee", "model"), "k-anonymity"),
         (("parameters", "l"), 6),
@@ -272,7 +272,7 @@ def test_forged_templates_of_sentences_are_found_out(
     copy = Path(shutil.copytree(made, tmp_path / "copy"))
     manifest = manifest_of(copy)
     said = next(each for each in manifest["messages"].values() if "one" in each)
-    said["one"] = "Nobody finds {names}."  # what another number would have called for
+    said["one"] = "No one finds {names}."  # what another number would have called for
     seal_again(copy, manifest)
     assert not verified(context, copy).ok
 

@@ -330,7 +330,7 @@ def long_search(desk: Desk) -> None:
     desk.write(
         "long.toml",
         f'version = 1\n[source]\npath = "codes.csv"\n{attributes}'
-        '[budget]\n[protection]\nmethod = "k-anonymity"\nk = 5\n',
+        '[budget]\nlimit = 1\n[protection]\nmethod = "k-anonymity"\nk = 5\n',
     )
 
 

@@ -163,7 +163,7 @@ def test_releases_of_other_data_are_told_where_their_internal_parts_are_at_hand(
     later.write_text(plan.read_text("utf-8").replace("register.csv", "later.csv"), "utf-8")
     assert run("run", later, "--out", second)[0] == 0
     _, both, _ = run("query", first, "--with", second)
-    assert "made of different files (`register.csv`, `later.csv`)" in both["warnings"][0]
+    assert "made from different files (`register.csv`, `later.csv`)" in both["warnings"][0]
     assert both["warnings"][-1].endswith("which is for you to know.")
     _, public, _ = run("query", first, "--with", second / "public")
     assert len(public["warnings"]) == 1
@@ -318,7 +318,7 @@ def test_releases_that_count_by_their_own_columns_say_so_when_they_are_combined(
     assert run("verify", second)[0] == 0
     _, both, _ = run("query", first, "--with", second, "--by", "sex")
     (warning,) = both["warnings"]
-    assert "whose value in `age` is none" in warning
+    assert "whose value in `age` is not one of" in warning
     _, alone, _ = run("query", second, "--by", "sex")
     assert alone["warnings"] == []
 

@@ -48,7 +48,7 @@ class SmallDisk:
             check=False,
         )
         if done.returncode == NOBODY_MAY:
-            pytest.skip("this machine lets nobody mount a small disk")
+            pytest.skip("this machine lets no one mount a small disk")
         assert done.returncode == 2, done.stderr
         assert done.stdout == ""
         return done.stderr.splitlines()[-1]
@@ -64,7 +64,7 @@ def disk(tmp_path: Path) -> SmallDisk:
         and not subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode
     )
     if not able:
-        pytest.skip("this machine lets nobody mount a small disk")
+        pytest.skip("this machine lets no one mount a small disk")
     return SmallDisk(tmp_path)
 
 

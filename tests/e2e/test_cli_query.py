@@ -87,7 +87,7 @@ def test_a_release_whose_files_refute_it_answers_nothing_though_its_hashes_were_
         code, out, err = run("query", part)
         assert (code, out) == (1, "")
         last = err.splitlines()[-1]
-        assert "does not verify" in last
+        assert "fails verification" in last
         assert "cuboids/0.csv" in last
     assert run("query", sample_cube, "--with", forged)[0] == 1
     with AppContext.open(tmp_path / "own") as context:

@@ -33,7 +33,7 @@ def wait_for_lock(folder: Path) -> None:
                 if not locks.try_hold(stream.fileno()):
                     return
         os.sched_yield()
-    raise AssertionError(f"nobody locked anything in {folder}")
+    raise AssertionError(f"no one locked anything in {folder}")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

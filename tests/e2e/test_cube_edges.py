@@ -173,7 +173,7 @@ def test_the_page_says_which_rows_of_other_columns_are_left_out(
     counted = ["sex", "region", "age"]
     out = made(context, tmp_path, people(30), dimensions=["sex"], counted_by=counted)
     page = (out / "public/about.html").read_text("utf-8")
-    assert "Rows are also left out whose value in age is none of the categories" in page
+    assert "Rows whose value in age is not one of the categories" in page
 
 
 def test_the_page_says_where_other_texts_went(context: AppContext, tmp_path: Path) -> None:

@@ -398,7 +398,7 @@ def test_a_public_field_that_is_not_listed_fails(
 ) -> None:
     folder = Path(shutil.copytree(genuine["counts"], tmp_path / "release"))
     said: Said = manifest_of(folder)
-    said["result"]["certified"] = "by somebody"
+    said["result"]["certified"] = "by someone"
     said["result"]["cuboids"][0]["checked"] = True
     seal_again(folder, said)
     found = verify_release(folder, context.registry, CancelToken(), silent)

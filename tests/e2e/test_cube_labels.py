@@ -165,7 +165,7 @@ def test_who_browses_the_tables_reads_codes_with_their_labels(
         assert chart.categories[0] == "2 · female"
 
 
-@pytest.mark.parametrize("forged", ["undeclared", "not asked for", "no dimension"])
+@pytest.mark.parametrize("forged", ["undeclared", "not asked for", "a dimension"])
 def test_other_labels_fail_the_check(
     context: AppContext, folder: Path, labelled: Path, forged: str
 ) -> None:
@@ -174,7 +174,7 @@ def test_other_labels_fail_the_check(
     raw = said(labelled)
     if forged == "undeclared":
         raw["variables"][0]["value_labels"]["3"] = "undeclared"
-    elif forged == "no dimension":
+    elif forged == "a dimension":
         raw["variables"][1]["name"] = "pay"
     (release / "public/variables.json").write_bytes(canonical_json(raw))
     seal_again(release, manifest_of(release))

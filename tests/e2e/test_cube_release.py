@@ -183,7 +183,7 @@ def test_everything_public_but_the_values_is_the_same_whatever_the_data_hold(
     seen = []
     for name, rows in (
         ("many", people(500)),
-        ("nobody inside", [("p", "?", "", "", "")] * 3),
+        ("no one inside", [("p", "?", "", "", "")] * 3),
         ("one", people(1, seed=9)),
     ):
         source = write_register(tmp_path / name, rows)
@@ -406,7 +406,7 @@ def smaller_error(said: dict[str, Any]) -> None:
 
 
 def another_promise(said: dict[str, Any]) -> None:
-    said["guarantee"]["claim"] = "Nobody can learn anything."
+    said["guarantee"]["claim"] = "No one can learn anything."
 
 
 def a_source_less(said: dict[str, Any]) -> None:

@@ -202,7 +202,7 @@ FORGERIES: dict[str, tuple[Callable[[Rows], Rows], bool]] = {
     "a row too few": (lambda lines: lines[:-1], True),
     "a group too few": (lambda lines: lines[:-3], True),
     "a group twice": (lambda lines: [*lines, *lines[1:4]], True),
-    "a value that nobody has": (changed(5, 2, "plague"), True),
+    "a value that no one has": (changed(5, 2, "plague"), True),
     "one value everywhere": (
         lambda lines: [lines[0], *([*row[:2], "gout", row[3]] for row in lines[1:])],
         True,
@@ -229,7 +229,7 @@ def test_forged_tables_are_found_out(
         (("guarantee", "parameters", "diverted"), ["illness"]),
         (("guarantee", "parameters", "sensitive"), ["illness"]),
         (("guarantee", "parameters", "insensitive"), ["age"]),
-        (("guarantee", "claim"), "Nobody can learn anything."),
+        (("guarantee", "claim"), "No one can learn anything."),
         (("guarantee", "does_not_cover"), []),
         (("guarantee", "model"), "k-anonymity"),
         (("parameters", "l"), 6),
@@ -338,7 +338,7 @@ def test_a_value_that_is_too_frequent_is_refused_with_its_remedies(
         ('l = 1\nsensitive = ["job"]', "`l` is 1"),
         ('sensitive = ["job"]', "key `l` is missing"),
         ('l = 3\nsensitive = ["job"]\nlevels = { job = 1 }', "has no hierarchy"),
-        ('l = 3\nsensitive = ["job"]\nlevels = { age = 1 }', "no column whose values are drawn"),
+        ('l = 3\nsensitive = ["job"]\nlevels = { age = 1 }', "not a column whose values are drawn"),
     ],
 )
 def test_plans_that_say_something_wrong_are_refused_in_words(

@@ -234,7 +234,7 @@ def test_a_pack_without_noise_tells_what_noise_on_the_same_file_has_cost(tmp_pat
     assert "1 debit for the population “everybody”, ε = 0.5 together" in costs
     rows = table_rows(pack, "pack-attacks")
     joined = next(row for row in rows if row.startswith("Finding a person by all their rows"))
-    assert "Of 40 pseudonyms of id, 0 have rows that nobody else has together" in joined
+    assert "Of 40 pseudonyms of id, 0 have a combination of rows that no one else has" in joined
 
 
 def test_a_pack_of_a_signed_release_can_be_had_in_german(author: Person, tmp_path: Path) -> None:

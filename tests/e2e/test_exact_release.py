@@ -145,7 +145,7 @@ def test_the_reviewer_is_asked_whether_exact_tables_may_be_public(
     assert "no protection at all: `grand total`, `sex`, `region`, `sex × region` and `age`." in (
         asked.evidence
     )
-    assert "minimal change of 6 rows beside them, which was computed again" in asked.evidence
+    assert "minimal change of 6 rows alongside them, which was computed again" in asked.evidence
     assert made["plain"].item("exact-tables").status is ItemStatus.NOT_APPLICABLE
     assert "odds of a minimal change of up to 6 rows" in made["pairs"].item("privacy-loss").evidence
     assert "odds about one person" in made["plain"].item("privacy-loss").evidence

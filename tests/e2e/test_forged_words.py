@@ -53,7 +53,7 @@ def reasons(report: VerifyReport) -> str:
 
 
 WORDS: dict[str, Forge] = {
-    "a sentence added": lambda g: g.update(claim=g["claim"] + " Nobody learns anything."),
+    "a sentence added": lambda g: g.update(claim=g["claim"] + " No one learns anything."),
     "a number in words": lambda g: g.update(claim=g["claim"].replace("1 in 5", "one in a million")),
     "assumptions left out": lambda g: g.update(assumes=[]),
     "limits left out": lambda g: g.update(does_not_cover=g["does_not_cover"][1:]),
@@ -66,7 +66,7 @@ WORDS: dict[str, Forge] = {
         insensitive=g["parameters"].pop("sensitive")
     ),
     "a column that is not there": lambda g: g["parameters"].update(weight=["nothing"]),
-    "a role that is no list": lambda g: g["parameters"].update(sensitive=7),
+    "a role that is not a list": lambda g: g["parameters"].update(sensitive=7),
 }
 
 
@@ -159,7 +159,7 @@ EVIDENCE: dict[str, Forge] = {
     "a plan that is none": lambda e: e.update(plan={"version": 1}),
     "no columns": lambda e: e["source"].pop("columns"),
     "fewer rows of the source": lambda e: e["source"].update(rows=e["source"]["rows"] - 1),
-    "rows of the source that are no number": lambda e: e["source"].update(rows=True),
+    "rows of the source that are not a number": lambda e: e["source"].update(rows=True),
     "a smaller risk": lambda e: e["risk"]["after"].update(highest_risk=0.001),
     "no risk": lambda e: e.pop("risk"),
     "another figure": lambda e: next(
@@ -213,7 +213,7 @@ def test_with_the_source_checks_that_were_never_made_are_found(
 ) -> None:
     path = copy / "internal/evidence.json"
     evidence = json.loads(path.read_text("utf-8"))
-    evidence["checks"][0]["found"] = "counted by somebody"
+    evidence["checks"][0]["found"] = "counted by someone"
     path.write_bytes(canonical(evidence))
     report_again(copy, context.registry)
     seal_again(copy, manifest_of(copy))
@@ -237,7 +237,7 @@ def test_the_risk_of_a_forged_release_is_not_told(copy: Path, context: AppContex
     told = assess(context, copy, CancelToken(), silent)
     assert told.counted
     manifest: Any = manifest_of(copy)
-    manifest["guarantee"]["claim"] += " Nobody learns anything."
+    manifest["guarantee"]["claim"] += " No one learns anything."
     seal_again(copy, manifest)
     with pytest.raises(RefusedError) as caught:
         assess(context, copy, CancelToken(), silent)

@@ -417,13 +417,13 @@ def test_the_reviewer_is_asked_about_exact_degrees_and_single_edges(
     asked = made.item("exact-tables")
     assert asked.status is ItemStatus.REVIEW
     assert "number of edges and 2 single degrees" in asked.evidence
-    assert "minimal change of 6 edges beside them, which was computed again" in asked.evidence
+    assert "minimal change of 6 edges alongside them, which was computed again" in asked.evidence
     plain = check_release(context, genuine["plain"], CancelToken(), silent).checklist
     assert "odds about one edge" in plain.item("privacy-loss").evidence
     left = plain.item("left-out").evidence
     assert (
-        "Of 15 rows, 1 name an end that is no declared node, 1 go from a node to itself, " in left
+        "Of 15 rows, 1 name an end that is not a declared node, 1 go from a node to itself," in left
     )
-    assert "3 repeat an edge and 0 lie beyond the edges per person" in left
+    assert "3 repeat an edge and 0 are beyond the edges per person" in left
     assert "edges, is that of the " in plain.item("error").evidence
     assert "The 8 nodes must have been fixed" in plain.item("domain").evidence

@@ -123,7 +123,7 @@ def test_a_release_whose_table_says_otherwise_fails(
     assert verify_release(copy, context.registry, CancelToken(), silent).ok
     path = copy / "internal/evidence.json"
     raw = json.loads(path.read_text(encoding="utf-8"))
-    raw[TABLE]["Nobody was here."] = {"template": "Ann was here.", "values": {}}
+    raw[TABLE]["No one was here."] = {"template": "Ann was here.", "values": {}}
     path.write_text(
         json.dumps(raw, sort_keys=True, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )

@@ -28,6 +28,13 @@ _HOMES = (
     ("j1", ("Ulm", "f"), ("Jena", "m")),
     ("b9", ("Bonn", "f"), ("Bonn", "f"), ("Bonn", "f")),
 )
+_LOSING = (
+    *[(f"b{at}", ("Bonn", "f"), ("Ulm", "f")) for at in range(4)],
+    ("u4", ("Ulm", "f")),
+    ("j1", ("Bonn", "f"), ("Jena", "m")),
+)
+"""No class of theirs is as small as that of Bonn once the last home has left with its two rows."""
+
 _CLAIM = "rows of at least 4 households in every class"
 
 
@@ -37,9 +44,15 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield opened
 
 
-def run(context: AppContext, folder: Path, home: object = None, **keys: object) -> Path:
+def run(
+    context: AppContext,
+    folder: Path,
+    home: object = None,
+    homes: tuple[Any, ...] = _HOMES,
+    **keys: object,
+) -> Path:
     folder.mkdir(exist_ok=True)
-    rows = [(*person, name) for name, *people in _HOMES for person in people]
+    rows = [(*person, name) for name, *people in homes for person in people]
     lines = [f"{town},{sex},{name},{at}" for at, (town, sex, name) in enumerate(rows)]
     (folder / "people.csv").write_text("\n".join(["town,sex,home,note", *lines]) + "\n", "utf-8")
     plan = {
@@ -105,6 +118,17 @@ def test_a_household_leaves_with_its_rows_in_large_classes(
         "households": 9, "rows_without_one": 0, "kept": 8, "fewest_in_a_class": 4,
         "unique_makeup": 1, "makeup_below_k": 4,
     }  # fmt: skip
+
+
+def test_a_class_is_as_large_as_the_rows_that_stay_in_it(
+    context: AppContext, tmp_path: Path
+) -> None:
+    """Bonn has five rows before the last home leaves, and Ulm has five: the smallest is of four."""
+    made = run(context, tmp_path / "made", homes=_LOSING)
+    said = manifest_of(made)
+    assert (said["result"]["rows_suppressed"], said["result"]["smallest_class"]) == (2, 4)
+    assert "(the smallest covers 4)" in said["guarantee"]["claim"]
+    assert verified(context, made, made.parent / "people.csv").ok
 
 
 def test_households_are_counted_in_the_table_where_they_are_named(

@@ -99,8 +99,8 @@ def test_the_claims_are_recomputed_for_a_reviewer_who_has_the_microdata(done: Th
 
 def test_nobody_learns_a_vote_before_enough_votes_are_in(new: Three) -> None:
     author, first, second = new
-    assert first.votes(comment="A word that nobody may read yet").code == 0
-    assert "nobody may read yet" not in first.review.read_text("utf-8")
+    assert first.votes(comment="A word that no one may read yet").code == 0
+    assert "no one may read yet" not in first.review.read_text("utf-8")
     assert "1 more of 2 votes" in first.signs("reveal").last
     assert second.votes("reject", "No").code == 0
     lengths = {len(ballot_of(person)["sealed"]) for person in (first, second)}
@@ -387,7 +387,7 @@ def test_what_an_author_wrote_into_the_checklist_is_not_read_as_found(
 
     def forged(checklist: Checklist) -> dict[str, ChecklistItem]:
         return {
-            key: replace(item, question="Is all well?", evidence="Nobody is alone: 0 of 20.")
+            key: replace(item, question="Is all well?", evidence="No one is alone: 0 of 20.")
             for key, item in genuine(checklist).items()
         }
 
@@ -399,7 +399,7 @@ def test_what_an_author_wrote_into_the_checklist_is_not_read_as_found(
     first.does("review", "sheet", "release", "--out", "found.toml")
     lines = (first.desk / "found.toml").read_text("utf-8").splitlines()
     assert not [line for line in lines if "Is all well?" in line]
-    told = [number for number, line in enumerate(lines) if "Nobody is alone" in line]
+    told = [number for number, line in enumerate(lines) if "No one is alone" in line]
     assert told
     for number in told:
         assert lines[number].startswith("# As the author's program found it: ")
@@ -454,7 +454,7 @@ def test_what_was_decided_stands_in_the_audit_log_and_its_breaks_are_found(done:
     log = author.home / "audit.sqlite"
     with closing(sqlite3.connect(log)) as connection:
         connection.execute("DROP TRIGGER audit_no_change")
-        connection.execute("UPDATE audit SET who = 'somebody else' WHERE n = 1")
+        connection.execute("UPDATE audit SET who = 'someone else' WHERE n = 1")
         connection.commit()
     broken = author.run("review", "audit")
     assert (broken.code, "broken at entry 1" in broken.last) == (1, True)

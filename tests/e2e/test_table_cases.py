@@ -89,6 +89,17 @@ def test_a_good_source_is_released_and_verifies(
     assert sound(context, released(context, tmp_path, lines, keys))
 
 
+def test_an_empty_cell_that_is_marked_as_unsafe_is_published_and_noted(
+    context: AppContext, tmp_path: Path
+) -> None:
+    lines = ["r,q,x,n,s", "A,f,0,0,U", "A,m,5,4,", "B,f,7,5,", "B,m,9,6,"]
+    keys = f'{TWO}{SUM}cells = {{ value = "x", frequency = "n", status = "s" }}\n'
+    made = released(context, tmp_path, lines, keys)
+    assert read(made / "public/table.csv")["A", "f"]["status"] == "F"
+    assert "1 cell is marked as unsafe" in (made / "internal/evidence.json").read_text("utf-8")
+    assert sound(context, made)
+
+
 def test_intervals_of_small_cells_next_to_large_ones_are_exact(
     context: AppContext, tmp_path: Path
 ) -> None:

@@ -270,13 +270,18 @@ def test_a_total_of_two_of_whom_one_is_nearly_all_is_protected_as_far_as_it_can_
 
 
 def test_additive_rounding_keeps_sums(context: AppContext, folder: Path) -> None:
-    made = release(context, folder, "additive", SUM + 'protect = "controlled-round"\nbase = 10\n')
+    keys = SUM + RULES + 'protect = "controlled-round"\nbase = 10\n'
+    made = release(context, folder, "additive", keys)
     found = {place: int(row["value"]) for place, row in read(made / "public/table.csv").items()}
     for region in ("n1", "north", "Total"):
         parts = found[(region, "large")] + found[(region, "small")]
         assert parts == found[(region, "Total")]
     assert found[("n1", "Total")] + found[("n2", "Total")] == found[("north", "Total")]
     assert verified(context, made, folder / "firms.csv").failures == ()
+    # 11.753 and 11.965 to either side are asked for, where the base leaves less than 10.
+    facts = check_release(context, made, CancelToken(), silent)
+    said = facts.checklist.item("protected-cells").evidence
+    assert "2 of 2 unsafe cells can be told more closely than the rules ask" in said
 
 
 def test_the_public_part_tells_no_number_of_a_rule(context: AppContext, folder: Path) -> None:

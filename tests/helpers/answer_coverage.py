@@ -42,7 +42,7 @@ CASES: dict[str, tuple[dict[str, Any], ...]] = {
     "count, whole, Gaussian": ({"rho": 2, "planner": "all", "integral": True},),
     "count, whole, optimal": ({"epsilon": 2, "planner": "optimal", "integral": True},),
     "sum, whole": ({"epsilon": 3, "measure": POSITIVE, "planner": "all", "integral": True},),
-    "count beside exact tables": ({"epsilon": 2, "exact": [["sex"], ["region"]]},),
+    "count alongside exact tables": ({"epsilon": 2, "exact": [["sex"], ["region"]]},),
     "sum": ({"epsilon": 1, "measure": SUM},),
     "sum, Gaussian, replace": ({"rho": 1, "measure": SUM, "neighbours": "replace"},),
     "average": ({"epsilon": 6, "measure": AVERAGE, "planner": "base"},),

@@ -31,7 +31,6 @@ from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.jobs import JobHub, JobState
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.models import DataGrid, ListModel
-from dpdesk.ui.settings import MemorySettings, PlainSettings
 from dpdesk.ui.shell import Mark, Panel, PanelEntry, PanelStatus
 from dpdesk.ui.shell.bars import StatusFacts
 from dpdesk.ui.theme import ThemeManager, set_look
@@ -50,6 +49,7 @@ from dpdesk.ui.widgets import (
     splitter,
 )
 from dpdesk.ui.widgets.activity import JobRow
+from tests.helpers.memory_settings import MemorySettings, PlainSettings
 from tests.helpers.sample_charts import lattice_chart, loss_chart, risk_chart, size_chart
 
 PARAMETERS: tuple[Parameter, ...] = (

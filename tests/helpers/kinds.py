@@ -69,6 +69,19 @@ def _clinic(protection: str = "", attributes: str = "", method: str = "l-diverte
     return make
 
 
+def _drawn(folder: Path, context: AppContext) -> Made:
+    source = cubes.write_register(folder, cubes.people())
+    keys = {
+        "dimensions": None,
+        "levels": None,
+        "drawn": ["sex", "region"],
+        "domains": {"sex": list(cubes.SEX), "region": list(cubes.REGION)},
+        "outside": {"sex": "m"},
+    }
+    plan = cubes.write_plan(source, method="randomised-response", **keys)
+    return cubes.release(context, plan, folder / "release").out, source
+
+
 def _cube(**keys: object) -> Maker:
     given = {"dimensions": ["sex", "age"], "domains": {"sex": list(cubes.SEX)}} | keys
 
@@ -122,6 +135,20 @@ def _itemsets(folder: Path, context: AppContext) -> Made:
     return cubes.release(context, plan, folder / "release").out, source
 
 
+def _choices(folder: Path, context: AppContext) -> Made:
+    source = cubes.write_register(folder, cubes.people())
+    keys = {
+        "groups": ["sex"],
+        "domains": {"sex": list(cubes.SEX), "region": list(cubes.REGION)},
+        "choose": [
+            {"quantile": 0.5, "of": "pay", "lower": 0, "upper": 500, "step": 10},
+            {"mode": "region"},
+        ],
+    }
+    plan = cubes.write_plan(source, method="dp-choice", dimensions=None, levels=None, **keys)
+    return cubes.release(context, plan, folder / "release").out, source
+
+
 KINDS: Mapping[str, Maker] = {
     "k-anonymity": _town('objective = "discernibility"'),
     "k-anonymity, samarati": _town('algorithm = "samarati"'),
@@ -132,6 +159,7 @@ KINDS: Mapping[str, Maker] = {
         'l = 3\nk = 2\nmax_suppression = 0.2\nsensitive = ["illness"]',
         'town = { role = "quasi-identifier" }',
     ),
+    "randomised-response": _drawn,
     "dp-cube": _cube(),
     "dp-cube, sums": _cube(rho=0.5, measure={"sum": "pay", "lower": 0, "upper": 500}),
     "dp-cube, exact": _cube(exact=[["sex"], ["age"]]),
@@ -139,5 +167,6 @@ KINDS: Mapping[str, Maker] = {
     "dp-graph": _graph,
     "priview": _views,
     "itemsets": _itemsets,
+    "dp-choice": _choices,
 }
 """How to make one of each, in an empty folder."""

@@ -56,13 +56,21 @@ def _leaves(value: object, place: Path_, most: int) -> Iterator[tuple[Path_, boo
     if isinstance(value, dict):
         yield place, False
         for key, inner in value.items():
-            yield from _leaves(inner, (*place, key), most)
+            if key != _never_shown(value):
+                yield from _leaves(inner, (*place, key), most)
     elif isinstance(value, list):
         yield place, False
         for number, inner in enumerate(value[:most]):
             yield from _leaves(inner, (*place, number), most)
     else:
         yield place, True
+
+
+def _never_shown(value: dict[str, object]) -> str:
+    """The form of a counted sentence that its count does not choose: no page or window shows it."""
+    if set(value) != {"one", "many", "count", "values"}:
+        return ""
+    return "many" if value["count"] == 1 else "one"
 
 
 def forge(genuine: Path, target: Path, forgery: Forgery, registry: Registry) -> Path:

@@ -14,10 +14,10 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.context import AppContext
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.keyboard import ALT, CTRL, Keyboard
+from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.person import Person
 from tests.helpers.signers import Person as Signer
 

@@ -20,10 +20,10 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.types import SetParameters
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.events import settle, wait_until
+from tests.helpers.memory_settings import MemorySettings
 
 FOLDER = Path(__file__).parents[2] / "resources" / "screenshots"
 

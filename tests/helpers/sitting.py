@@ -12,11 +12,12 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
 from dpdesk.ui.desk import Desk
+from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.fits import misfits
+from tests.helpers.memory_settings import MemorySettings
 
 Shown = TypeVar("Shown", bound=QWidget)
 
@@ -42,6 +43,15 @@ def shown(widget: Shown, qtbot: QtBot) -> Shown:
     with qtbot.waitExposed(widget):
         widget.show()
     return widget
+
+
+def take_from_data(form: CubeForm, name: str, qtbot: QtBot) -> None:
+    """Have the categories of a column suggested from the data, confirm them, and take them."""
+    form.domains.choose(name)
+    form.domains.from_data.click()
+    qtbot.waitUntil(lambda: form.domains.use.isVisibleTo(form.domains))
+    form.domains.known.click()
+    form.domains.use.click()
 
 
 def rooms_of(

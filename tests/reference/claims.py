@@ -16,7 +16,7 @@ OVERSTATED = (
     r"\bhardly changes",
     r"\bnever taken from",
     r"\bhides? (?:every|each|any|all)\b",
-    r"\bwhatever (?:somebody|someone) else knows",
+    r"\bwhatever (?:someone|someone) else knows",
     r"\bthe odds of (?:a|any) guess[^.]*\bat most\b",
     r"\b(?:fully|completely|perfectly|absolutely) (?:anonym|protect|safe|private)",
     r"\bcannot be (?:identified|re-identified|found out)",
@@ -28,9 +28,7 @@ OVERSTATED = (
 _TIMES = re.compile(r"×(\d[\d.,]*(?:E\+\d+)?)")
 _RISE = re.compile(r"suspicion of (\d+) %.*? can rise to at most (\d[\d.]*) %")
 _CHANCE = re.compile(r"\bchance of (?:at most |exactly )?1 in ([\d,]+|ℓ′|k|\{\w+\})")
-_ASSUMED = re.compile(
-    r"\bfor (?:someone|somebody) who knows (?:only|of the true values only)", re.I
-)
+_ASSUMED = re.compile(r"\bfor (?:someone|someone) who knows (?:only|of the true values only)", re.I)
 _LOOKED = re.compile(r"without (?:looking|a look) at the data|before the data", re.I)
 
 
@@ -96,8 +94,8 @@ def _chances(sentence: str, facts: Facts | None) -> Iterator[str]:
         number = int(found[1].replace(",", ""))
         if number not in (facts.k, facts.size):
             yield f"1 in {number} is neither k nor ℓ′"
-        if facts.others and "other released columns tell nothing" not in before:
-            yield "the other columns may tell more"
+        if facts.others and "other released columns reveal nothing" not in before:
+            yield "the other columns may reveal more"
 
 
 def _odds(sentence: str, facts: Facts) -> Iterator[str]:

@@ -45,7 +45,7 @@ _TOTALS_TELL = (
 CELLS: tuple[Entry, ...] = (
     Entry(
         CLAIM,
-        "Nobody can compute the value of a cell that the agency's rules call unsafe from "
+        "No one can compute the value of a cell that the agency's rules call unsafe from "
         "these tables more closely than the rules allow.",
         _cells(_SUPPRESS, audited=True),
     ),
@@ -80,8 +80,8 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         ASSUMES,
-        "Before these tables appear, nobody knows more of a cell than that it is not "
-        "negative, or nothing where values can be negative.",
+        "Before these tables appear, no one knows more about a cell than that it is not "
+        "negative; where values can be negative, no one knows anything about it.",
         lambda truth, _: truth.audited and not truth.lower and truth.upper is None,
     ),
     Entry(
@@ -98,13 +98,13 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         ASSUMES,
-        "A contributor who is alone in a cell knows that cell, and no other one; nobody "
-        "else uses what they gave themselves beyond what the rules take into account.",
+        "A contributor who is alone in a cell knows that cell, and no other; no one else uses "
+        "what they themselves gave beyond what the rules take into account.",
         lambda truth, _: truth.audited and truth.alone,
     ),
     Entry(
         ASSUMES,
-        "Nobody who contributes to a cell uses what they gave themselves.",
+        "No one who contributes to a cell uses what they themselves gave.",
         lambda truth, _: truth.audited and not truth.alone,
     ),
     Entry(
@@ -115,12 +115,12 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
-        "Other tables about the same people or companies can tell more.",
+        "Other tables about the same people or companies can reveal more.",
         _cells(_SUPPRESS, audited=False),
     ),
     Entry(
         LIMITS,
-        "Contributors who tell each other what they gave can compute others back.",
+        "Contributors who tell each other what they gave can work out what others gave.",
         _cells(_SUPPRESS, _ADDITIVE, _RANDOM),
     ),
     Entry(
@@ -130,7 +130,7 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
-        "That a cell is suppressed tells that it, or one that protects it, was found unsafe.",
+        ("That a cell is suppressed reveals that it, or one that it protects, was found unsafe."),
         _cells(_SUPPRESS),
     ),
     Entry(
@@ -146,7 +146,7 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
-        "What single cells and their differences tell about people or companies.",
+        "What single cells and their differences reveal about people or companies.",
         _cells(_NOTHING),
     ),
 )

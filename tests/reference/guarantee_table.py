@@ -191,7 +191,7 @@ def _odds_entries() -> list[Entry]:
                     fits = truth.kind == kind and _pure(truth) is pure and truth.change > 0
                     return fits and _given(truth, gaps)
 
-                text = f"{lead} beside {beside}, the odds between two such {what} change by at "
+                text = f"{lead} alongside {beside}, the odds between two such {what} change by at "
                 found.append(Entry(CLAIM, f"{text}most {given}.", between))
     return found
 
@@ -322,7 +322,7 @@ PRIVATE: tuple[Entry, ...] = (
     Entry(ASSUMES, "Every person has at most {n} edges in the data; nothing in the data enforced "
           "it.",
           _unclustered("graph", rows=True)),
-    Entry(ASSUMES, "What is protected is a single edge, whoever it is about.",
+    Entry(ASSUMES, "What is protected is a single edge, regardless of whom it is about.",
           _unclustered("graph", rows=False)),
     Entry(ASSUMES, "Each line of a text file counts as a row, inside quotes too: a value that "
           "holds a line end makes two rows.", _noisy),
@@ -346,8 +346,8 @@ PRIVATE: tuple[Entry, ...] = (
     Entry(ASSUMES, f"{_CATEGORIES}were written by hand.", _origin("typed")),
     Entry(ASSUMES, f"{_CATEGORIES}come from a hierarchy.", _origin("file")),
     Entry(ASSUMES, f"{_CATEGORIES}come from the code list of the source.", _origin("code-list")),
-    Entry(ASSUMES, f"{_CATEGORIES}were suggested from the data, and are taken to have been known "
-          f"beforehand; {_DATA}somebody has it, which no ε covers.", _origin("data")),
+    Entry(ASSUMES, f"{_CATEGORIES}were suggested from the data, and are assumed to have been known "
+          f"beforehand; {_DATA}someone has it, which no ε covers.", _origin("data")),
     Entry(ASSUMES, "Where the categories of {names} come from is not recorded.",
           _origin("unknown")),
     Entry(ASSUMES, "Where the nodes come from is not recorded.", _origin("unknown")),
@@ -356,22 +356,20 @@ PRIVATE: tuple[Entry, ...] = (
     Entry(ASSUMES, "The nodes come from the code list of the source.", _origin("code-list")),
     Entry(ASSUMES, "The nodes were taken from the data, and are assumed to have been known "
           f"beforehand; {_DATA}it is in the data, which no ε covers.", _origin("data")),
-    Entry(ASSUMES, "What somebody knows of different persons is independent.",
+    Entry(ASSUMES, "What someone knows about different persons is independent.",
           _when(lambda t: t.kind == "cube" and not t.change)),
-    Entry(ASSUMES, "What somebody knows of different edges is independent.",
+    Entry(ASSUMES, "What someone knows about different edges is independent.",
           _when(lambda t: t.kind == "graph" and not t.change)),
-    Entry(ASSUMES, "Somebody may know everything but which of two such data sets is the true "
-          "one; no "
-          "other numbers about these rows than the exact ones here are known.",
+    Entry(ASSUMES, "Someone may know everything except which of two such data sets is the true "
+                   "one; no other numbers about these rows than the exact ones here are known.",
           _when(lambda t: t.kind == "cube" and t.change > 0)),
-    Entry(ASSUMES, "Somebody may know everything but which of two such graphs is the true one; "
-          "no other "
-          "numbers about these edges than the exact ones here are known.",
+    Entry(ASSUMES, "Someone may know everything except which of two such graphs is the true "
+                   "one; no other numbers about these edges than the exact ones here are known.",
           _when(lambda t: t.kind == "graph" and t.change > 0)),
     Entry(ASSUMES, "Every other release about the same persons costs as well: losses add up.",
           _noisy),
-    Entry(ASSUMES, "One whose noise was not made beside the same exact numbers counts up to {n} "
-          "times.",
+    Entry(ASSUMES, "One whose noise was not made alongside the same exact numbers counts up to "
+                   "{n} times.",
           _beside),
     Entry(ASSUMES, "The random numbers come from a cryptographic generator, and the manifest "
           "holds a "
@@ -380,7 +378,7 @@ PRIVATE: tuple[Entry, ...] = (
     Entry(LIMITS, "Facts about a whole group, which hold whether or not one person is in the "
           "data: who "
           "is known to belong to the group may be judged by them.", _cubes),
-    Entry(LIMITS, "All edges of a node together: that somebody has many edges, or none, is not "
+    Entry(LIMITS, "All edges of a node together: that someone has many edges, or none, is not "
           "hidden "
           "as one edge is.", _graphs),
     Entry(LIMITS, "Odds between two values of a person who is known to be in the data: these "
@@ -403,10 +401,8 @@ PRIVATE: tuple[Entry, ...] = (
           "at the "
           "data or at results: then more was spent than is said here.", _noisy),
     Entry(LIMITS, "The decision to publish this release, or not to publish another one, which "
-          "trial "
-          "runs and the checklist inform: these are internal looks at the data, and the stated "
-          "loss "
-          "does not cover what the decision itself tells.", _noisy),
+                  "trial runs and the checklist inform: these are internal looks at the data, "
+                  "and the stated loss does not cover what the decision itself reveals.", _noisy),
     Entry(LIMITS, "What the exact numbers show by themselves: a node whose exact degree is 0 has "
           "no "
           "edge, and one whose degree is that of all other nodes has an edge to each.",
@@ -416,7 +412,7 @@ PRIVATE: tuple[Entry, ...] = (
               f"counted "
               "here (rows outside the declared categories or beyond the rows per person are "
               "not), and "
-              "whoever is alone in one of their cells is known to be there.",
+              "anyone who is alone in one of their cells is known to be there.",
               _when(lambda t: t.kind == "cube" and t.change > 0))
         for shows in ("shows by itself", "show by themselves")
     ),
@@ -464,7 +460,7 @@ def _counts(gap: int, which: str) -> Condition:
 
 
 OTHERS = ("sensitive", "insensitive", "weight", "cluster")
-_TELL = "and to whom the other released columns tell nothing more, "
+_TELL = "and to whom the other released columns reveal nothing more, "
 _MATCH = "a match is right with a chance of at most 1 in {n}: every released "
 _COVERS = " covers at least {n} rows (the smallest covers {n})."
 _alone = _when(lambda t: t.kind == "k" and not any(t.columns.get(each) for each in OTHERS))
@@ -525,43 +521,45 @@ def _requirement_entries() -> list[Entry]:
               _requirement("beta-likeness", {"variant": "basic"}, 0, beta=1)),
         Entry(CLAIM, f"{likeness}, and by at most as many times as the natural logarithm of 1 over "
               "that share.", _requirement("beta-likeness", {"variant": "enhanced"}, 0, beta=1)),
-        Entry(LIMITS, "More knowledge of {names}: what is required of classes bounds what someone "
-              "learns who knows no more than the released distribution; whoever can rule out "
-              "values for a person, or counts similar values as one, may learn more.",
+        Entry(LIMITS, "More knowledge of {names}: the requirements on classes bound what is "
+                      "learned by someone who knows no more than the released distribution; "
+                      "anyone who can rule out values for a person, or counts similar values "
+                      "as one, may learn more.",
               lambda truth, gaps: set(listed(gaps[0])) == {e["attribute"] for e in truth.required}),
     ]  # fmt: skip
 
 
 ROWS: tuple[Entry, ...] = (
-    Entry(CLAIM, "The values of {names} stand apart from the rows, by groups of at least {n} rows "
-          "in which all values are different.", _both(_of("apart"), _counts(1, "size"))),
+    Entry(CLAIM, "The values of {names} are kept apart from the rows, by groups of at least "
+                 "{n} rows in which all values are different.",
+          _both(_of("apart"), _counts(1, "size"))),
     Entry(CLAIM, "For every way to give the values of a group to its rows, this release would "
           "have come out with exactly the same chance.", _apart),
-    Entry(CLAIM, "So for someone who knows the columns of the rows, and to whom they tell nothing "
-          "of {names}, each value of a person's group is the true one with a chance of at most 1 "
-          "in {n}.", _both(_of("apart"), _counts(1, "size"))),
+    Entry(CLAIM, "So for someone who knows the columns of the rows, and to whom they reveal "
+          "nothing about {names}, each value of a person's group is the true one with a chance of "
+          "at most 1 in {n}.", _both(_of("apart"), _counts(1, "size"))),
     Entry(ASSUMES, "Groups were drawn and numbered by a cryptographic generator; against an "
           "adversary who breaks it nothing is promised.", _apart),
     Entry(ASSUMES, "This is the only release about these people: a person's groups in two "
           "releases often have only the true value in common.", _apart),
-    Entry(LIMITS, "Presence: every row of the source is released, so whoever knows the other "
+    Entry(LIMITS, "Presence: every row of the source is released, so anyone who knows the other "
           "columns of a person sees whether that person is in the data.", _apart),
     *(
-        Entry(LIMITS, f"Finding a person's row: {{names}} {are} released unchanged, so whoever "
-              f"knows {them} of a person may find the row, and with it the group.",
+        Entry(LIMITS, f"Finding a person's row: {{names}} {are} released unchanged, so anyone who "
+              f"knows {them} about a person may find the row, and with it the group.",
               _of("quasi", *OTHERS))
         for are, them in (("is", "it"), ("are", "them"))
     ),
-    Entry(LIMITS, "What the other columns tell of {names}: where values go together, the values "
-          "of a group are not equally likely for its rows.", _of("apart")),
+    Entry(LIMITS, "What the other columns reveal about {names}: where values go together, the "
+                  "values of a group are not equally likely for its rows.", _of("apart")),
     Entry(LIMITS, "How they go together can be learned from this release itself, by comparing its "
           "groups.", _apart),
-    Entry(LIMITS, "Somebody who knows values of other people in the group: each of them leaves "
-          "one fewer, and whoever knows all but one knows the last with certainty.", _apart),
+    Entry(LIMITS, "Someone who knows values of other people in the group: each of them leaves "
+          "one fewer, and anyone who knows all but one knows the last with certainty.", _apart),
     Entry(LIMITS, "What a person's value is not: all values that are not in the person's group "
           "are ruled out with certainty.", _apart),
-    Entry(LIMITS, "{names}: sensitive by role, but not kept apart; the true values stand in the "
-          "rows.", _of("sensitive")),
+    Entry(LIMITS, "{names}: sensitive by role, but not kept apart; the true values are in the "
+                  "rows.", _of("sensitive")),
     *(
         Entry(CLAIM, f"For someone who knows only {{names}} of a person, "
               f"{told}{_MATCH}{each}{_COVERS}",
@@ -610,12 +608,13 @@ ROWS: tuple[Entry, ...] = (
           "are "
           "not those of fewer persons.", _both(_counts(0, "k"), _of("pseudonym", gap=1))),
     *(
-        Entry(ASSUMES, f"Whoever looks for a person knows nothing of them beyond {known}{rest}.",
+        Entry(ASSUMES, "Anyone who looks for a person knows nothing about them beyond "
+              f"{known}{rest}.",
               holds)
         for known, gap in (("these quasi-identifiers", 0), ("the value of {names}", 1))
         for rest, holds in (("", _alone), (", in particular not {names}", _of(*OTHERS, gap=gap)))
     ),
-    Entry(ASSUMES, "Each person has one row; somebody with several rows is protected less.",
+    Entry(ASSUMES, "Each person has one row; anyone with several rows is protected less.",
           always),
     Entry(ASSUMES, "This is the only release about these people; several releases can be combined.",
           _kept),
@@ -623,7 +622,7 @@ ROWS: tuple[Entry, ...] = (
           "that "
           "is written in two ways counts as two persons.", _of("pseudonym")),
     Entry(ASSUMES, "The key of the pseudonyms ({names}) stays secret.", _of("pseudonym", "groups")),
-    Entry(ASSUMES, "Whoever has it can compute the pseudonym of every identifier that comes to "
+    Entry(ASSUMES, "Anyone who has it can compute the pseudonym of every identifier that comes to "
           "mind, "
           "and by trying all of them turn every pseudonym back, even without the source: for "
           "them the "
@@ -635,9 +634,9 @@ ROWS: tuple[Entry, ...] = (
           "that "
           "value is learnt of each of them without any link.", _some(*OTHERS)),
     *(
-        Entry(LIMITS, "What columns tell of each other: where the released columns go together (an "
-              "industry with an occupation), someone may conclude from what they know of a "
-              "person what "
+        Entry(LIMITS, "What columns reveal about each other: where the released columns go "
+              "together (an industry with an occupation), someone may conclude from what they "
+              "know about a person what "
               f"{{names}} {hold} for that person, and tell the rows of a class apart by it; a "
               f"match is "
               "then right more often than once in {n}.", _both(_of(*OTHERS), _counts(1, "k")))
@@ -645,27 +644,27 @@ ROWS: tuple[Entry, ...] = (
     ),
     *(
         Entry(LIMITS, f"Knowledge of other columns: {{names}} {are} released unchanged, and "
-              f"whoever "
+              f"anyone who "
               "knows such a value of a person may tell the rows of a class apart and find the "
               "person's "
               "row.", _of("insensitive"))
         for are in ("is", "are")
     ),
-    Entry(LIMITS, "Households and other groups: {names} ties rows together, so whoever "
+    Entry(LIMITS, "Households and other groups: {names} ties rows together, so anyone who "
           "recognises one "
           "member, or knows how the group is made up, may find the others.", _of("cluster")),
     *(
-        Entry(LIMITS, f"Weights: {{names}} {are} released unchanged; a weight can tell the "
+        Entry(LIMITS, f"Weights: {{names}} {are} released unchanged; a weight can reveal the "
               f"region or "
               "stratum of a row, or a rare case.", _of("weight"))
         for are in ("is", "are")
     ),
-    Entry(LIMITS, "Absence: suppressed rows had rare combinations, so somebody who is known to "
+    Entry(LIMITS, "Absence: suppressed rows had rare combinations, so someone who is known to "
           "be in "
           "the data and matches no released row is known to be one of them.",
           _when(lambda t: t.kind == "k" and t.suppressed > 0)),
     Entry(LIMITS, "Absence: suppressed rows had rare combinations of quasi-identifiers, so "
-          "somebody who "
+          "someone who "
           "is known to be in the data and matches no released row is known to be one of them.",
           _when(lambda t: t.kind == "drawn" and t.suppressed > 0)),
     Entry(LIMITS, "Knowledge of the search: someone who knows how the levels were chosen may "
@@ -679,24 +678,25 @@ ROWS: tuple[Entry, ...] = (
           "guesses about the others.", _levels),
     Entry(LIMITS, "Several rows of one person: {names} shows which rows belong to the same "
           "person, so "
-          "whoever knows what two of them have in common may find a combination that fewer than "
+          "anyone who knows what two of them have in common may find a combination that fewer than "
           "{n} "
           "persons have.", _both(_of("pseudonym"), _counts(1, "k"))),
-    Entry(LIMITS, "Groups: {names} shows which rows belong to the same group, so whoever "
+    Entry(LIMITS, "Groups: {names} shows which rows belong to the same group, so anyone who "
           "recognises one "
           "member, or knows how the group is made up, may find the others.", _of("groups")),
     Entry(LIMITS, "Joined releases: {names} is the same in every release with this key and the "
-          "linkage "
-          "domain “{names}”, so two of them can be joined row by row; what both tell of a person "
-          "together may be told apart from fewer than {n} others.",
+                  "linkage domain “{names}”, so two of them can be joined row by row; what "
+                  "both reveal about a person together may be told apart from fewer than {n} "
+                  "others.",
           _both(_some("pseudonym", "groups"), _counts(2, "k"))),
-    Entry(LIMITS, "Later deeds with the key: {names} was made for this release alone and cannot be "
-          "joined with others by those who lack the key; whoever has it can.",
+    Entry(LIMITS, "Later acts with the key: {names} was made for this release alone and cannot "
+                  "be joined with others by those who do not have the key; anyone who has it "
+                  "can.",
           _some("pseudonym", "groups")),
     *(
         Entry(CLAIM, "For someone who knows of the true values only how often each occurs, and "
               "to whom "
-              f"the other released columns tell nothing of them, a published value of "
+              f"the other released columns reveal nothing about them, a published value of "
               f"{each}{{names}} "
               "is the true one with a chance of 1 in {n}.", _both(_of("drawn"), _counts(1, "size")))
         for each in ("", "each of ")
@@ -710,7 +710,7 @@ ROWS: tuple[Entry, ...] = (
         for sets in ("set", "sets")
     ),
     *(
-        Entry(CLAIM, f"There the person has exchanged {what} with somebody of the same hidden "
+        Entry(CLAIM, f"There the person has exchanged {what} with someone of the same hidden "
               f"group, so "
               "which swaps they are depends on that outcome; the output cannot tell these {n} "
               "cases "
@@ -727,18 +727,16 @@ ROWS: tuple[Entry, ...] = (
           "a cryptographic generator; against an adversary who breaks it nothing is promised.",
           _drawn),
     Entry(ASSUMES, "This is the only release about these people: several draws of the same "
-          "values can "
-          "be combined, and together they tell the true ones.", _drawn),
+                   "values can be combined, and together they reveal the true ones.", _drawn),
     Entry(ASSUMES, "It was published as it was drawn, not chosen among several draws after a "
           "look at "
           "them.", _hidden),
     Entry(ASSUMES, "The {n} values of a group are different texts; values that mean nearly the "
           "same "
-          "hide little from somebody who only asks for that meaning.", _counts(0, "size")),
-    Entry(ASSUMES, "For the claim on k: whoever looks for a person knows nothing of them beyond "
-          "the "
-          "quasi-identifiers.", _levels),
-    Entry(LIMITS, "Somebody who knows most of the other people's values: over all outcomes of "
+          "hide little from someone who only asks for that meaning.", _counts(0, "size")),
+    Entry(ASSUMES, "For the claim on k: anyone who looks for a person knows nothing about them "
+                   "beyond the quasi-identifiers.", _levels),
+    Entry(LIMITS, "Someone who knows most of the other people's values: over all outcomes of "
           "ids and "
           "coins a fixed swap need not give the same chances, and such a person may learn a "
           "value with "
@@ -749,13 +747,12 @@ ROWS: tuple[Entry, ...] = (
           "1/{n} "
           "where it is published.", _counts(0, "size")),
     Entry(LIMITS, "Large counts and shares of the population: they are meant to be accurate, and "
-          "whoever "
+          "anyone who "
           "is known to belong to a group may be judged by them.", _hidden),
-    Entry(LIMITS, "{names} taken together: each is drawn by itself, and nothing is claimed on "
-          "what their "
-          "published values tell in combination.", _of("drawn")),
+    Entry(LIMITS, "{names} taken together: each is drawn by itself, and nothing is claimed "
+                  "about what their published values reveal in combination.", _of("drawn")),
     *(
-        Entry(LIMITS, f"What the other columns tell: {{names}} {are} not drawn.",
+        Entry(LIMITS, f"What the other columns reveal: {{names}} {are} not drawn.",
               _of("quasi", *OTHERS))
         for are in ("is", "are")
     ),
@@ -763,9 +760,9 @@ ROWS: tuple[Entry, ...] = (
           "occupation), they give the true value away, whatever is published for it.",
           _of("drawn")),
     *(
-        Entry(LIMITS, f"Finding a person's row: {{names}} {are} released unchanged, so whoever "
+        Entry(LIMITS, f"Finding a person's row: {{names}} {are} released unchanged, so anyone who "
               f"knows "
-              f"{them} of a person may find the row.",
+              f"{them} about a person may find the row.",
               lambda truth, gaps: _of(*OTHERS, *(() if truth.k else ("quasi",)))(truth, gaps))
         for are, them in (("is", "it"), ("are", "them"))
     ),

@@ -19,8 +19,8 @@ def rows_of(
         except UnicodeDecodeError:
             found.append((UNREADABLE,) * width)
             continue
-        text = text.removeprefix("\ufeff")
-        if text in ("", "\x1a") or (width > 1 and _is_blank(text)):
+        text = text.removeprefix("\ufeff").rstrip("\x1a")
+        if not text or (width > 1 and _is_blank(text)):
             continue
         fields = None if "\0" in text else _fields(text, delimiter, quote)
         if fields is None or len(fields) < width or any(fields[width:]):

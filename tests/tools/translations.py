@@ -11,9 +11,12 @@ placeholders are a guess. How to translate: ``resources/docs/translations.md``.
 from __future__ import annotations
 
 import argparse
+import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
@@ -26,6 +29,7 @@ from dpdesk.core.language.catalogue import (
     TEXTS,
     WINDOW,
     catalogue_from,
+    frame_of,
     part_of,
     placeholders,
     trimmed,
@@ -109,7 +113,7 @@ def faults(language: str, part: str) -> Iterator[str]:
             yield f"{where} is fuzzy"
         if not all(texts):
             yield f"{where} is not translated"
-        elif any(_fields(text) not in [_fields(one) for one in ids] for text in texts):
+        elif not all(any(_fits(text, one, part) for one in ids) for text in texts):
             yield f"{where} has other placeholders than its translation"
         elif len(ids) == 1 and _edges(ids[0]) != _edges(texts[0]):
             yield f"{where} begins or ends with other blanks than its translation"
@@ -117,6 +121,12 @@ def faults(language: str, part: str) -> Iterator[str]:
         key = found.id if isinstance(found.id, str) else found.id[0]
         if key not in held:
             yield f"{part}.po lacks {key[:60]!r} ({found.file}:{found.line})"
+
+
+def _fits(text: str, english: str, part: str) -> bool:
+    """Whether a text has the placeholders of the English one; one of forms may lack some."""
+    mine, its = Counter(_fields(text)), Counter(_fields(english))
+    return mine <= its if part == FORMS else mine == its
 
 
 def _fields(text: str) -> list[str]:
@@ -133,6 +143,26 @@ def _fields(text: str) -> list[str]:
 
 def _edges(text: str) -> tuple[str, str]:
     return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+
+
+def dead(language: str) -> list[str]:
+    """Entries of sentences that the program no longer says, by their English texts."""
+    said: set[tuple[str, ...]] = set()
+    for path in (ROOT / "dpdesk").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                with suppress(ValueError):
+                    said.add(_unstopped(trimmed(frame(node.value)[0])))
+                said.add(_unstopped((node.value.strip(),)))
+    entries = [
+        one for path in files_of(language, TEXTS, FORMS) for one in read(language, path.stem)
+    ]
+    forms = [[one.id] if isinstance(one.id, str) else list(one.id) for one in entries if one.id]
+    return [ids[0] for ids in forms if said.isdisjoint(_unstopped(frame_of(each)) for each in ids)]
+
+
+def _unstopped(key: tuple[str, ...]) -> tuple[str, ...]:
+    return (*key[:-1], key[-1].removesuffix("."))
 
 
 def lacking(language: str) -> list[Found]:

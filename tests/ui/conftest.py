@@ -14,10 +14,10 @@ from dpdesk.core.language import ENGLISH, read_catalogue
 from dpdesk.core.language.catalogue import WINDOW
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.language import WindowTranslator
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.words.spoken import set_language
 from dpdesk.ui.workbench import Workbench
+from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.people_plan import close_bench, two_methods
 from tests.helpers.sitting import light_theme
 

@@ -16,7 +16,8 @@ from dpdesk.core.errors import StorageError
 from dpdesk.core.resources import resource, resource_files
 from dpdesk.ui.crash import CrashReporter, Fault
 from dpdesk.ui.jobs import GcKeeper
-from dpdesk.ui.settings import PlainSettings, StoredSettings
+from dpdesk.ui.settings import StoredSettings
+from tests.helpers.memory_settings import PlainSettings
 from tests.helpers.waiting import PATIENCE_SECONDS
 
 

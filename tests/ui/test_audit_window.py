@@ -167,7 +167,7 @@ def test_damaged_newer_and_locked_logs_are_named_in_one_sentence(
     assert "made by a newer version of DPDesk (format 9" in room.window.band.text
     path.write_bytes(b"no log at all" * 100)
     room.click("Read again")
-    assert "it is no audit log of DPDesk. Keep the file as evidence" in room.window.band.text
+    assert "it is not an audit log of DPDesk. Keep the file as evidence" in room.window.band.text
     assert room.page.state.text() == ""
     assert room.window.rows.rowCount() == 0
     assert not room.page.export.isEnabled()

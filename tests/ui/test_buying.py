@@ -226,7 +226,7 @@ def test_nothing_is_sold_by_a_plan_that_somebody_changed_in_the_evidence(
     agency.window.open(made)
     agency.quiet(lambda: agency.window.seen is not None)
     agency.cross()
-    told = "does not verify" if texts is None else "on other people than the plan"
+    told = "fails verification" if texts is None else "on other people than the plan"
     assert told in agency.texts()
     assert not agency.card.next.isEnabled()
 
@@ -262,7 +262,7 @@ def test_nothing_is_sold_beside_exact_tables(agency: Agency) -> None:
     agency.browse(plan=agency.write_plan("exact.toml", exact=[["sex"]]))
     agency.window.ask_offer()
     agency.quiet()
-    assert "noise that was not made beside them protects too little" in agency.texts()
+    assert "noise that was not made alongside them protects too little" in agency.texts()
 
 
 def test_another_ledger_than_that_of_the_release_sells_nothing(agency: Agency) -> None:
@@ -273,7 +273,7 @@ def test_another_ledger_than_that_of_the_release_sells_nothing(agency: Agency) -
     work = agency.at_hand.work.based_on(agency.folder / "elsewhere")
     agency.at_hand = AtHand(work, agency.at_hand.data)
     agency.cross()
-    assert "own.sqlite: this ledger does not hold the debit" in agency.texts()
+    assert "own.sqlite: this ledger does not contain the debit" in agency.texts()
 
 
 def test_a_cube_that_is_only_planned_is_bought_table_by_table(agency: Agency) -> None:

@@ -16,10 +16,10 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.io.formats.databases import passwords
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.windows.database import DatabaseWindow
 from tests.helpers.a11y import findings
+from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.postgres import postgres_server
 
 SECRET = "zq secret & more"

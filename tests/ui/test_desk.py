@@ -13,11 +13,11 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import AppContext, Role, SetParameters, SetRoles
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import StepHeader
 from tests.helpers.a11y import findings
 from tests.helpers.cubes import people, write_plan, write_register
+from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.releases import SOURCE, public_bytes, release, run_code, write_source
 from tests.helpers.sitting import Sitting
 
@@ -287,7 +287,7 @@ def test_what_was_undone_stays_within_reach(office: Office, plan: Path) -> None:
     office.bench.undo()
     office.bench.apply(SetParameters({"k": 9}))
     button = office.window._trail.history
-    assert button.text() == "History (1 aside)"
+    assert button.text() == "History (1 left out)"
     assert [(step.label, step.depth, step.current) for step in button.steps][-2:] == [
         ("k: 7 rows", 1, False),
         ("k: 9 rows", 0, True),

@@ -17,11 +17,11 @@ from dpdesk.ui.desk import Desk
 from dpdesk.ui.forms.form import ParameterForm
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.hierarchies.tree_pane import TreePane
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.shell import Mark, Panel
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Aspect, Changes
 from tests.helpers.asking import ScriptedAsker
+from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.releases import SOURCE, write_source
 
 

@@ -63,7 +63,7 @@ def test_every_state_stands_with_its_time_and_what_became_of_it(office: Office) 
         "k: 20 rows",
     ]
     places = [line[2] for line in lines]
-    assert places == ["before", "↳ left aside, kept", "↳ left aside, kept", "● the work is here"]
+    assert places == ["before", "↳ left out, kept", "↳ left out, kept", "● the work is here"]
     assert all(len(str(line[1])) == len("2026-01-01 12:00:00") for line in lines)
     assert window.answer.text().startswith("4 states, of which 2 were undone")
     assert not window.go.isEnabled()

@@ -293,7 +293,7 @@ def test_exact_tables_that_do_not_go_with_the_settings_are_mended_in_the_lattice
     click(board, SEX, qtbot)
     qtbot.keyClick(board, Qt.Key.Key_E)
     qtbot.waitUntil(lambda: panel.result.band.kind == "fail")
-    assert "is not offered beside exact tables" in panel.result.band.text
+    assert "is not offered alongside exact tables" in panel.result.band.text
     assert settled(panel, qtbot).node(SEX).exact
     assert board.isVisible()
     qtbot.keyClick(board, Qt.Key.Key_E)

@@ -10,7 +10,14 @@ import pytest
 from dpdesk.app.browsing import FORMATS as VIEW_FORMATS
 from dpdesk.app.opening import PLAN_ENDINGS
 from dpdesk.cli.arguments import build_parser
-from dpdesk.core.export_formats import DESCRIPTIONS, DOCUMENTS, FORMATS, SUFFIXES, suffix_of
+from dpdesk.core.export_formats import (
+    DESCRIPTIONS,
+    DOCUMENTS,
+    FORMATS,
+    OF_AGENCIES,
+    SUFFIXES,
+    suffix_of,
+)
 from dpdesk.core.export_holding import HOLDS
 from dpdesk.core.source_options import ENDINGS, FOREIGN_FORMATS, FRAME_ENDING, source_format
 from dpdesk.core.source_options import FORMATS as SOURCES
@@ -86,7 +93,8 @@ def test_every_place_that_writes_knows_the_same_formats(qtbot: PatientBot) -> No
     for name, text in filters.items():
         assert f"(*{suffix_of(name)})" in text
     assert set(HOLDS) == set(FORMATS)
-    assert set(SUFFIXES) | set(DESCRIPTIONS) <= set(DOCUMENTS) <= set(FORMATS)
+    assert set(DESCRIPTIONS) <= set(DOCUMENTS) <= set(FORMATS)
+    assert set(SUFFIXES) <= {*DOCUMENTS, *OF_AGENCIES} <= set(FORMATS)
     assert set(VIEW_FORMATS) <= set(FORMATS)
     said = [method.capabilities.exports or frozenset() for method in default_registry()]
     assert frozenset().union(*said) == frozenset(FORMATS)

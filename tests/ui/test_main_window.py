@@ -22,13 +22,13 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.main_window import MainWindow
-from dpdesk.ui.settings import MemorySettings, PlainSettings
 from dpdesk.ui.shell import ActionSpec, Mark, Panel, PanelEntry, PanelStatus
 from dpdesk.ui.shell.actions import match_score
 from dpdesk.ui.shell.bars import StatusFacts
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import MessageBand, column
 from tests.helpers.a11y import findings
+from tests.helpers.memory_settings import MemorySettings, PlainSettings
 from tests.helpers.sample_charts import size_chart
 from tests.helpers.waiting import PATIENCE_SECONDS
 

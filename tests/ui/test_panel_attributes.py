@@ -177,8 +177,8 @@ def test_the_picture_counts_rows_alike_on_the_tagged_columns(
     qtbot.keyClick(loaded.grid, Qt.Key.Key_Q)
     answer = risk_answer(qtbot, loaded)
     assert answer == (
-        "With these 2 quasi-identifiers, 0.50 % of the rows (1 of 200) are unique; "
-        "1 stand in groups of fewer than 5 rows."
+        "With these 2 quasi-identifiers, 0.50 % of the rows (1 of 200) are unique; 1 are in "
+        "groups of fewer than 5 rows."
     )
     choose(loaded, "age")
     qtbot.keyClick(loaded.grid, Qt.Key.Key_N)
@@ -201,7 +201,7 @@ def test_the_picture_follows_the_k_that_the_work_asks_for(
     qtbot.waitUntil(
         lambda: (chart := loaded.risk.chart.chart) is not None and "than 60" in chart.answer
     )
-    assert "200 stand in groups of fewer than 60 rows" in risk_answer(qtbot, loaded)
+    assert "200 are in groups of fewer than 60 rows" in risk_answer(qtbot, loaded)
 
 
 def test_a_released_identifier_and_a_weight_of_words_are_warned_of(

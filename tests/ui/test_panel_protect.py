@@ -452,7 +452,8 @@ def test_a_second_method_appears_without_touching_the_window(
 ) -> None:
     others = ("common-values", "patient")
     assert ready.settings.goals.ids == (
-        *("k-anonymity", "anatomy", "l-diverted", "dp-cube", "dp-graph", "priview", "itemsets"),
+        *("k-anonymity", "anatomy", "l-diverted", "randomised-response"),
+        *("dp-cube", "dp-graph", "priview", "itemsets", "dp-choice"),
         "table",
         *others,
     )

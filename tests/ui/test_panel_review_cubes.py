@@ -13,7 +13,8 @@ from dpdesk.ui.panels.review import ReviewPanel
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.asking import ScriptedAsker
-from tests.helpers.cubes import people, release, write_plan, write_register
+from tests.helpers.cubes import REGION, SEX, people, release, write_plan, write_register
+from tests.helpers.kinds import KINDS
 from tests.helpers.people_plan import open_plan
 from tests.helpers.sitting import shown
 
@@ -90,6 +91,25 @@ def test_the_cells_of_a_release_stand_as_released_with_the_bias_in_words(
     shown = grid.index(0, 0)
     assert shown.data().replace(",", "") == written
     assert shown.data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignRight
+
+
+def test_what_was_chosen_in_groups_is_shown_with_its_error_in_rows(
+    panel: ReviewPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    out, _ = KINDS["dp-choice"](tmp_path, bench.context)
+    bench.open_path(out)
+    tables = panel.release.tables
+    qtbot.waitUntil(lambda: "worse than the best one of its group" in tables.words)
+    names = [tables.choice.itemText(place) for place in range(tables.choice.count())]
+    assert names == ["median of pay", "most frequent region"]
+    grid = tables.grid.model()
+    heads = [grid.headerData(at, Qt.Orientation.Horizontal) for at in range(grid.columnCount())]
+    assert heads == ["sex", "value"]
+    assert [grid.index(at, 0).data() for at in range(grid.rowCount())] == list(SEX)
+    assert {grid.index(at, 1).data() for at in range(grid.rowCount())} <= set(REGION)
+    page = panel.release.exports
+    offered = {form for form, line in page.buttons.items() if line.isVisibleTo(page)}
+    assert offered == {"parquet", "xlsx"}  # CSV has a button of its own
 
 
 def test_clean_numbers_come_with_what_they_cost(

@@ -87,7 +87,7 @@ def test_a_protocol_is_locked_from_an_approved_release_and_another_release_appli
     out = author.desk / "p.json"
     dialog.paths["other"].line.setText(str(out))
     room.sign(dialog)
-    assert "is locked. Whoever applies it needs" in heard[-1]
+    assert "is locked. Anyone who applies it needs" in heard[-1]
     assert out.is_file()
     author.does("run", "plan.toml", "--out", "next")
     room = at(author, author.desk / "next")
@@ -120,9 +120,9 @@ def test_a_file_that_is_no_protocol_is_told_before_anything_is_signed(
     dialog.sign.click()
     assert "Choose the locked protocol" in dialog.problem.text()
     fields.protocol.file.line.setText(str(author.desk / "plan.toml"))
-    room.quiet(lambda: "no locked protocol" in fields.protocol.about.text())
+    room.quiet(lambda: "not a locked protocol" in fields.protocol.about.text())
     dialog.sign.click()
-    assert "no locked protocol" in dialog.problem.text()
+    assert "not a locked protocol" in dialog.problem.text()
     dialog.reject()
     assert not (author.desk / "next" / "internal" / "review.json").exists()
 
@@ -228,7 +228,7 @@ def test_a_review_that_cannot_be_written_into_its_folder_goes_into_a_file_to_be_
     room.quiet(lambda: "joined copies" in room.page.standing.events.text.splitlines()[-1])
     assert author.review.read_bytes() == before
     room = at(author)  # another program does not know of the file
-    assert "lacks what this computer has seen" in room.page.standing.band.text
+    assert "does not have what this computer has seen" in room.page.standing.band.text
     first = approved[1].copied(tmp_path / "first")
     shutil.rmtree(first.folder)
     shutil.copytree(author.folder, first.folder)

@@ -28,7 +28,7 @@ WORK = WorkState(
 )
 CONFIRMED = ClaimCheck("k = 5 over age", CheckStatus.CONFIRMED, "counted 3", "microdata.csv")
 NEEDS = ClaimCheck("metrics, loss", CheckStatus.NEEDS_SOURCE, "says 0.2", "manifest.json")
-NEVER = ClaimCheck("nobody knows more", CheckStatus.NOT_CHECKABLE, "income", "microdata.csv")
+NEVER = ClaimCheck("no one knows more", CheckStatus.NOT_CHECKABLE, "income", "microdata.csv")
 BROKEN = ClaimCheck("rows_out", CheckStatus.FAILED, "counted 4, said 5", "microdata.csv")
 
 
@@ -193,7 +193,7 @@ def test_what_other_texts_wrote_is_said_to_be_not_checked() -> None:
 def test_a_check_with_the_source_says_so() -> None:
     report = VerifyReport(True, (CONFIRMED,), (), (), True)
     rows = presenter.check_rows(facts(), report, Path("people.csv"))
-    assert rows[-1].word == "re-checked, with the source at hand"
+    assert rows[-1].word == "re-checked, with the source"
     assert not presenter.needs_source(rows)
 
 

@@ -89,7 +89,7 @@ def test_an_opened_release_shows_who_signed_and_that_votes_are_sealed(
         "info",
         "In review. Round 1: 1 of 2 votes are cast, 0 revealed.",
     )
-    assert page.votes.text == "Anna Weber: sealed; nobody can read it yet."
+    assert page.votes.text == "Anna Weber: sealed; no one can read it yet."
     assert "Carla Author submitted the release" in page.events.text
     assert "“Please look at the illnesses.”" in page.events.text
     assert not page.faults.isVisible()

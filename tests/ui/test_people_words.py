@@ -28,8 +28,8 @@ def test_a_whole_fingerprint_is_shown_in_groups_of_four() -> None:
 
 
 def test_a_damaged_key_says_so_with_its_file() -> None:
-    row = key_row(StoredKey(Path("keys/abc.json"), None, "abc.json: is no key file."))
-    assert row == ("✕ damaged", "abc.json", "abc.json: is no key file.")
+    row = key_row(StoredKey(Path("keys/abc.json"), None, "abc.json: is not a key file."))
+    assert row == ("✕ damaged", "abc.json", "abc.json: is not a key file.")
 
 
 @pytest.mark.parametrize(

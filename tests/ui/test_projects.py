@@ -16,10 +16,10 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.types import AppContext, SetTitle
 from dpdesk.core.errors import StorageError
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers import projects, signers
 from tests.helpers.a11y import findings
+from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.releases import SOURCE, write_source
 from tests.helpers.sitting import Sitting
 

@@ -40,7 +40,7 @@ def test_a_sealed_vote_tells_nothing_but_who_cast_it() -> None:
     play = submitted()
     play.cast(BEN, Outcome.REJECT)
     found = standing(play)
-    assert found.votes == ("Ben: sealed; nobody can read it yet.",)
+    assert found.votes == ("Ben: sealed; no one can read it yet.",)
     assert "reject" not in " ".join((*found.votes, *found.events, found.sentence)).lower()
 
 
@@ -74,7 +74,7 @@ def test_a_fault_makes_the_review_unfit_to_be_relied_on_and_every_fault_is_a_sen
         "public/microdata.csv is not the file submitted.",
         "public/more.csv was not submitted.",
     )
-    assert signed_words(picture(released(), faults)).startswith("Nobody has signed off")
+    assert signed_words(picture(released(), faults)).startswith("No one has signed off")
 
 
 def test_a_release_that_does_not_verify_spoils_its_review() -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 import dpdesk.ui
 from dpdesk.core.charts import Axis
+from dpdesk.ui.panels.review.file_view import LonelyBrowser
 from dpdesk.ui.theme import ThemeManager
 
 HOSTILE = "<b>age</b><img src='file:///etc/hostname'><a href='x'>"
@@ -53,6 +55,24 @@ def test_titles_of_axes_show_markup_as_it_is_written(qtbot: QtBot) -> None:
     axis = NumberAxis("bottom")
     axis.describe(Axis(HOSTILE))
     assert axis.label.toPlainText().strip() == HOSTILE
+
+
+@pytest.mark.parametrize("written", ["{0}", "file://{0}", "{1}"])
+def test_a_page_of_a_release_shows_no_picture_of_this_computer(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    picture = QImage(80, 80, QImage.Format.Format_RGB32)
+    picture.fill(Qt.GlobalColor.red)
+    assert picture.save(str(tmp_path / "own.png"))
+    monkeypatch.chdir(tmp_path)
+    page = LonelyBrowser()
+    qtbot.addWidget(page)
+    page.resize(300, 200)
+    page.setHtml(f"<p>before<img src='{written.format(tmp_path / 'own.png', 'own.png')}'>after")
+    page.show()
+    seen = page.grab().toImage()
+    points = (seen.pixelColor(x, y) for x in range(0, 300, 5) for y in range(0, 200, 5))
+    assert not any(point == Qt.GlobalColor.red for point in points)
 
 
 @pytest.mark.parametrize("word", RICH)

@@ -22,12 +22,12 @@ from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review.release_page import PICTURE, ReleasePage
 from dpdesk.ui.panels.review.scrolling import scrolled
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import said
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.fits import misfits
+from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.releases import write_source
 from tests.helpers.sample_charts import size_chart
 from tests.helpers.sitting import rooms_of

@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.types import AppContext
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
+from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.releases import write_source
 from tests.helpers.sitting import rooms_of
 

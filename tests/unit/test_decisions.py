@@ -10,7 +10,9 @@ import json
 import re
 import tomllib
 from contextlib import closing, suppress
+from datetime import datetime
 from fractions import Fraction
+from inspect import signature
 from io import StringIO
 from pathlib import Path
 
@@ -29,6 +31,7 @@ from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 from tests.helpers.sav_bytes import write_sav_bytes
 from tests.helpers.stat_files import head
+from tests.helpers.written import ABOUT, WRITERS, written
 from tests.unit.io.nasty_expectations import READABLE, REFUSED
 
 DECISIONS = sorted((Path(__file__).parents[2] / "resources/docs/decisions").glob("*.md"))
@@ -104,6 +107,35 @@ def test_a_text_of_spss_that_the_library_changes_is_refused(tmp_path: Path) -> N
     assert caught.value.sentence == "towns.sav, row 2, column `TOWN`: found a NUL character, " + (
         "expected text."
     )
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_an_export_bears_the_day_of_its_release_and_not_the_clock(
+    form: str, tmp_path: Path
+) -> None:
+    """So that window and command line write the same bytes, and two exports do not differ."""
+    paths = [tmp_path / name for name in ("first", "again")]
+    for path in paths:
+        path.mkdir()
+    first, again = (written(path, form, ["x"], [["1"], ["2"]]).read_bytes() for path in paths)
+    assert first == again
+    library = tmp_path / f"library.{form}"
+    write, read = {
+        "sav": (pyreadstat.write_sav, pyreadstat.read_sav),
+        "dta": (pyreadstat.write_dta, pyreadstat.read_dta),
+        "xpt": (pyreadstat.write_xport, pyreadstat.read_xport),
+    }[form]
+    assert not {name for name in signature(write).parameters if "time" in name or "date" in name}
+    before = datetime.now().replace(second=0, microsecond=0)
+    write(pd.DataFrame({"x": [1.0, 2.0]}), library)
+    assert read(library)[1].creation_time >= before
+    assert read(paths[0] / f"t.{form}")[1].creation_time.date() == ABOUT.created
+
+
+def test_the_notes_of_a_stata_file_hold_the_guarantee(tmp_path: Path) -> None:
+    path = written(tmp_path, "dta", ["x"], [["1"]])
+    assert [line.encode() in path.read_bytes() for line in ABOUT.lines] == [True, True]
+    assert "note" not in signature(pyreadstat.write_dta).parameters
 
 
 @pytest.mark.parametrize("text", ['{\n  "a": 1,\n  "a": 2\n}\n', '{\n  "a": NaN\n}\n', '{"a": 1}'])

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -54,16 +56,19 @@ ANSWERS = {
 }
 
 
-PRIVATE, DRAWN, VIEWS, CELLS = (
+PRIVATE, DRAWN, VIEWS, CELLS, CHOICES, RESPONSE = (
     "private-tables",
     "drawn-occupations",
     "many-marginals",
     "protected-tables",
+    "median-incomes",
+    "randomised-conditions",
 )
 
 
 def test_every_plan_has_a_known_answer() -> None:
-    assert {path.stem for path in PLANS.glob("*.toml")} == {*ANSWERS, PRIVATE, DRAWN, VIEWS, CELLS}
+    others = {PRIVATE, DRAWN, VIEWS, CELLS, CHOICES, RESPONSE}
+    assert {path.stem for path in PLANS.glob("*.toml")} == {*ANSWERS, *others}
 
 
 def test_the_plan_of_private_tables_leaves_nobody_out(tmp_path: Path) -> None:
@@ -162,6 +167,60 @@ def test_the_plan_of_protected_tables_suppresses_what_its_rules_call_unsafe(tmp_
         assert not unsafe or (row["status"], row["value"]) == ("N", "")
         if row["status"] == "F":
             assert float(row["value"]) == sum(largest)
+
+
+def paid_release(name: str, folder: Path) -> Path:
+    """A release by a plan that spends a budget, from a ledger of its own."""
+    command = [sys.executable, "-m", "dpdesk", "run", PLANS / f"{name}.toml", "--out"]
+    environment = {**os.environ, "DPDESK_HOME": str(folder / "home")}
+    done = subprocess.run(
+        [*command, folder / "out"], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "out"
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_the_plan_of_median_incomes_chooses_values_near_the_medians(tmp_path: Path) -> None:
+    """Ranks are counted here row by row; worse choices have chances below 1e-9."""
+    release = paid_release(CHOICES, tmp_path)
+    result = json.loads((release / "internal/evidence.json").read_text("utf-8"))["result"]
+    chosen = result["choices"][0]
+    most = math.log(chosen["candidates"] / 1e-9) / float(Fraction(chosen["rate"]))
+    incomes = defaultdict(list)
+    for row in rows_of(PLANS.parent / "population.csv"):
+        if row["income"]:
+            incomes[row["district"]].append(int(row["income"]))
+    medians = rows_of(release / "public" / chosen["file"])
+    assert {row["district"] for row in medians} == set(incomes)
+    for row in medians:
+        own, value = incomes[row["district"]], int(row["value"])
+        # Incomes are rounded to hundreds, the nearest candidates.
+        below = sum(income < value - 50 for income in own)
+        above = sum(income > value + 50 for income in own)
+        assert max(below, above) - len(own) / 2 <= most
+
+
+def test_the_plan_of_randomised_conditions_keeps_all_else_and_its_chances(tmp_path: Path) -> None:
+    release = paid_release(RESPONSE, tmp_path)
+    result = json.loads((release / "internal/evidence.json").read_text("utf-8"))["result"]
+    table, source = rows_of(release / "public/microdata.csv"), PLANS.parent / "population.csv"
+    people = rows_of(source)
+    kept = Counter((row["age"], row["sex"]) for row in people)
+    assert Counter((row["age"], row["sex"]) for row in table) == kept
+    chances = next(one for one in result["chances"] if one["column"] == "condition")
+    stay, move = (chances[key] / chances["whole"] for key in ("stay", "move"))
+    true = Counter(row["condition"] for row in people)
+    seen = Counter(row["condition"] for row in table)
+    assert seen.keys() == true.keys()
+    for value, count in true.items():
+        expected = count * stay + (PERSONS - count) * move
+        spread = count * stay * (1 - stay) + (PERSONS - count) * move * (1 - move)
+        assert abs(seen[value] - expected) < 8 * spread**0.5
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))

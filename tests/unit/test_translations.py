@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.core.language import languages
+from dpdesk.core.language import ENGLISH, languages
 from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS, WINDOW, frame_of, placeholders
-from tests.tools.translations import FOLDER, ROOT, faults, files_of, lacking, read
+from tests.tools.translations import FOLDER, ROOT, dead, faults, files_of, lacking, read
 
-LANGUAGES = [code for code in languages() if code != "en"]
+LANGUAGES = [code for code in languages() if code != ENGLISH]
 PARTS = [
-    (code, path.stem) for code in LANGUAGES for path in files_of(code, PAGES, TEXTS, WINDOW, FORMS)
+    (code, path.stem)
+    for code in (*LANGUAGES, ENGLISH)
+    for path in files_of(code, PAGES, TEXTS, WINDOW, FORMS)
 ]
 
 
@@ -41,6 +43,11 @@ def test_pages_and_sentences_do_not_contradict_each_other(code: str) -> None:
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_every_message_of_the_program_has_an_entry_of_its_own(code: str) -> None:
     assert [(one.id, one.file, one.line) for one in lacking(code)] == []
+
+
+@pytest.mark.parametrize("code", [*LANGUAGES, ENGLISH])
+def test_no_entry_is_kept_that_the_program_does_not_say(code: str) -> None:
+    assert dead(code) == []
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,8 @@ class TablePreview:
     ``cells`` is how many there are in all, ``unit`` what values are counted in. Of an average the
     width is that of a cell with one person, and each cell has its own (``per_cell``). ``exact``
     says that ``all`` cells, ``some`` or none (empty) are without noise. ``notes`` say what was done
-    to the values besides, so that the width does not hold (``holds``) for what is shown.
+    to the values besides, so that the width does not hold (``holds``) for what is shown. Of values
+    that were ``chosen`` the width is by how many rows another may be better.
     """
 
     name: TableName
@@ -55,6 +56,7 @@ class TablePreview:
     notes: tuple[str, ...] = ()
     holds: bool = True
     table: ChartTable = field(repr=False, default=ChartTable((), ()))
+    chosen: bool = False
 
 
 def released_tables(facts: ReleaseFacts) -> tuple[TableName, ...]:
@@ -63,14 +65,20 @@ def released_tables(facts: ReleaseFacts) -> tuple[TableName, ...]:
 
 
 def _name(item: Mapping[str, object]) -> TableName:
-    return TableName(str(item["file"]), _words(item), len(_texts(item["dimensions"])))
+    return TableName(str(item["file"]), table_words(item), len(_texts(item["dimensions"])))
 
 
-def _words(item: Mapping[str, object]) -> str:
-    """The dimensions of a table, and its measure where there are several; of a graph's its name."""
+def table_words(item: Mapping[str, object], spelled: Callable[[object], str] = str) -> str:
+    """The dimensions of a table, each ``spelled``, and its measure where there are several; of a
+    graph's its name, of choices what is chosen.
+    """
     if isinstance(item.get("table"), str):
         return str(item["table"])
-    name = " × ".join(map(str, _texts(item["dimensions"]))) or msg("grand total")
+    if "candidates" in item:
+        from dpdesk.engine.methods.dp_choice.settings import Wanted
+
+        return Wanted.stated(item).name
+    name = " × ".join(map(spelled, _texts(item["dimensions"]))) or msg("grand total")
     return f"{name} ({item['measure']})" if "measure" in item else name
 
 
@@ -82,7 +90,7 @@ def _cuboids(facts: ReleaseFacts) -> list[Mapping[str, object]]:
         if isinstance(item, Mapping)
         and isinstance(item.get("dimensions"), list)
         and isinstance(item.get("file"), str)
-        and isinstance(item.get("variance"), int | float)
+        and isinstance(item.get("error" if "candidates" in item else "variance"), int | float)
     ]
 
 
@@ -99,6 +107,8 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
             "release.table", msg("{file}: the release lists no such table.", file=file)
         )
     found = _read(facts, item, token)
+    if "candidates" in item:
+        return _chosen(item, found)
     parameters = facts.manifest.parameters
     width = table_width(item, facts.manifest)
     unit = unit_words(str(item.get("measure", "")), parameters.get("measure"))
@@ -126,14 +136,29 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
     )
 
 
+def _chosen(item: Mapping[str, object], found: CuboidTable) -> TablePreview:
+    """What was chosen in the first groups; the error is one of rows, not of the value."""
+    values = found.values.reshape(-1)
+    rows = [
+        (
+            *_labels(found.domain, place),
+            found.labels[int(values[place])] if found.labels else _exact(values[place]),
+        )
+        for place in range(min(len(values), MOST_CELLS))
+    ]
+    table = ChartTable((*found.domain.dimensions, "value"), tuple(rows))
+    error = float(str(item["error"]))
+    return TablePreview(_name(item), error, len(values), chosen=True, table=table)
+
+
 def _read(facts: ReleaseFacts, item: Mapping[str, object], token: CancelToken) -> CuboidTable:
     from dpdesk.io.csvgrammar import UnreadableTableError
-    from dpdesk.io.cuboid_files import read_cuboid
+    from dpdesk.io.cuboid_files import read_listed
 
     file = str(item["file"])
     try:
         domain = Domain.from_json(facts.manifest.result.get("domains"))
-        return read_cuboid(facts.public / file, file, domain.table(item), token)
+        return read_listed(facts.public / file, domain, item, token)
     except (UnreadableTableError, OSError, TypeError, KeyError, ValueError) as error:
         sentence = msg("{file}: the table cannot be read as the manifest describes it.", file=file)
         raise InputError("release.table", sentence) from error

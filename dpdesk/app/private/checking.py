@@ -221,7 +221,7 @@ def _tables(
             found.fail(
                 found.public / MANIFEST,
                 msg(
-                    "`result` names {file!r}, which is no table that `files` lists",
+                    "`result` names {file!r}, which is not a table that `files` lists",
                     file=str(file)[:200],
                 ),
             )

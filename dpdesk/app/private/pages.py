@@ -26,11 +26,13 @@ def public_page(
 
     They depend on the manifest without ``files``, and on the published labels of the dimensions.
     """
-    from dpdesk.report import cubes, graphs, itemsets
+    from dpdesk.report import choices, cubes, graphs, itemsets
 
     with speaking(language):
         if method.capabilities.content is Content.ITEMSETS:
             return itemsets.render_about(manifest, method)
+        if method.capabilities.content is Content.CHOICES:
+            return choices.render_about(manifest, method)
         if method.capabilities.content is Content.GRAPH:
             return graphs.render_about(manifest, method)
         return cubes.render_about(manifest, method, book)

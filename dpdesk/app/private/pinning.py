@@ -38,9 +38,18 @@ _RARE = ("skip", "escape")
 
 
 def open_pinned(
-    context: AppContext, plan: Plan, base: Path, where: str, token: CancelToken, report: Report
+    context: AppContext,
+    plan: Plan,
+    base: Path,
+    where: str,
+    token: CancelToken,
+    report: Report,
+    drawn: frozenset[str] | None = None,
 ) -> DataStore:
     """The plan's source, read as the plan says and no row can change; the caller closes it.
+
+    ``drawn`` are the columns that rows are released with other values of: then all columns need a
+    type, and no row may be left out by what it holds there (InputError ``plan.drawn-filter``).
 
     Raises InputError ``plan.unpinned`` when the plan leaves something to be detected; its details
     have the ``lines`` to add. StorageError, Cancelled.
@@ -51,14 +60,36 @@ def open_pinned(
     spec = plan.source
     tree = read_filter(spec, msg("{where}, [source]", where=where))
     named = frozenset[str]() if tree is None else tree.named
+    _check_filter(named, drawn or frozenset(), where)
     keys = unnamed(spec, format_of(spec, resolve_source(spec, base)))
     if keys:
         raise _unpinned(context, spec, base, keys, where, token)
     store = read_pinned(plan, spec, base, context.workspace, token, report)
-    if not untyped(spec, used_columns(plan, store.columns, named)):
+    used = used_columns(plan, store.columns, named) if drawn is None else store.columns
+    if not untyped(spec, used):
         return store
     store.close()
     raise _unpinned(context, spec, base, ("types",), where, token)
+
+
+def _check_filter(named: frozenset[str], drawn: frozenset[str], where: str) -> None:
+    """Raise InputError ``plan.drawn-filter`` where a query asks what a drawn column holds."""
+    from dpdesk.io.query_tree import folded
+
+    queried = {form(name) for name in named}
+    for name in sorted(drawn):
+        if form(folded(name)) in queried:
+            raise InputError(
+                "plan.drawn-filter",
+                msg(
+                    "{where}, [source]: the query names `{name}`, whose values are drawn: which "
+                    "rows are left would tell them.",
+                    where=where,
+                    name=name,
+                ),
+                hint="Leave the column out of the query.",
+                details={"key": "query", "attribute": name},
+            )
 
 
 def read_pinned(

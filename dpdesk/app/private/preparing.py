@@ -176,7 +176,7 @@ def budget_notes(cost: Budget) -> tuple[Note, ...]:
     if protects(cost):
         return ()
     sentence = msg(
-        "With {cost} the noise protects nobody: the odds that a person is in the data may "
+        "With {cost} the noise protects no one: the odds that a person is in the data may "
         "change by a factor of more than a hundred million, and the checklist refuses it.",
         cost=cost,
     )

@@ -14,7 +14,7 @@ from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
-from dpdesk.engine.kinds import noise_of
+from dpdesk.engine.kinds import noise_of, priced_of
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ def outlook(context: AppContext, data: DataStore, work: WorkState, token: Cancel
     Raises InputError for settings that are not complete, ``plan.invalid``, ``budget.amount``;
     StorageError ``ledger.*``.
     """
-    method = noise_of(context.registry.ready(work.method, _WHERE))
+    method = priced_of(context.registry.ready(work.method, _WHERE))
     if method is None:
-        raise TypeError("not a private method")
+        raise TypeError("not a method that spends")
     roles = {name: work.released_as(name) for name in data.columns}
     charge = method.price(roles, parse_parameters(method.parameters, work.parameters, _WHERE))
     desk, said = open_ledger(context, work.base, work.budget), set(texts_in(work.parameters))

@@ -143,10 +143,13 @@ def release(
     token: CancelToken,
     out: Path | None = None,
 ) -> Signed:
-    """Release what was approved. Final."""
+    """Release what was approved. Final; tables enter the register of their population."""
+    from dpdesk.app.past_tables import enter_folder
     from dpdesk.project.review.making import release as make
 
-    return _sign(context, folder, token, out, lambda state: make(signer, state, note))
+    signed = _sign(context, folder, token, out, lambda state: make(signer, state, note))
+    enter_folder(context, folder, token)
+    return signed
 
 
 def withdraw(

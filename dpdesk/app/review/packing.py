@@ -229,7 +229,7 @@ def _standing(picture: ReviewPicture) -> str:
     if not state.ok:
         return "The review of this release is not to be relied on."
     if state.current is None:
-        return "Nobody has submitted this release for review."
+        return "No one has submitted this release for review."
     names = ", ".join(sorted(one.person for one in state.current.ballots if not one.late))
     words = {
         Status.RELEASED: msg("It was reviewed by {names} and released.", names=names),
@@ -388,7 +388,7 @@ def _spent(context: AppContext, entry: str) -> str:
         return msg("cannot be read: {sentence}", sentence=error.sentence)
     record = next((one for one in book.debits.values() if one.entry == entry), None)
     if record is None:
-        return "lacks this debit: it was put back from an old copy, or replaced"
+        return "does not have this debit: it was restored from an old copy, or replaced"
     spending, limit = book.spending(record.key), book.limit(record.key)
     owner = (
         "the ledger sets no limit"
@@ -423,7 +423,7 @@ _ATTACKS: Mapping[str, tuple[str, str]] = {
         "the quasi-identifiers and one insensitive, weight or cluster column",
     ),
     "extremes": (
-        "Recognising somebody by an extreme value",
+        "Recognising someone by an extreme value",
         "that the person's value is far above all others",
     ),
     "groups": (
@@ -440,7 +440,7 @@ _ATTACKS: Mapping[str, tuple[str, str]] = {
     ),
     "known-others": (
         "Guessing a drawn value by knowing the others'",
-        "the true values of nearly everybody else",
+        "the true values of nearly everyone else",
     ),
     "linkage": (
         "Finding a person's row among drawn values",
@@ -448,7 +448,7 @@ _ATTACKS: Mapping[str, tuple[str, str]] = {
     ),
     "privacy-loss": (
         "Becoming surer about a person from noisy tables",
-        "whatever there is to know of everybody else",
+        "whatever there is to know about everyone else",
     ),
     "exact-tables": (
         "Averaging the noise away with exact totals",
@@ -488,9 +488,9 @@ def _history_lines(facts: ReleaseFacts, token: CancelToken) -> Iterator[AttackLi
             "Finding a person by all their rows together",
             "the quasi-identifiers of all rows of a person",
             msg(
-                "Of {all:,} pseudonyms of {name}, {alone:,} have rows that nobody else has "
-                "together, and {few:,} have rows that fewer than k have together (counted now "
-                "from the published table).",
+                "Of {all:,} pseudonyms of {name}, {alone:,} have a combination of rows that no "
+                "one else has, and {few:,} have a combination of rows that fewer than k have "
+                "(counted now from the published table).",
                 all=each["pseudonyms"],
                 name=name,
                 alone=each["alone"],

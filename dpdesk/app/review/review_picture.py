@@ -195,7 +195,7 @@ def signature_claim(
         return ClaimCheck(SIGNED, CheckStatus.FAILED, words, REVIEW_FILE), failures, notes
     if state.faults:
         words = (
-            "they are whole, but this computer's list of trusted keys is empty, so nobody knows "
+            "they are whole, but this computer's list of trusted keys is empty, so no one knows "
         )
         words += "whose they are"
         return ClaimCheck(SIGNED, CheckStatus.NOT_CHECKABLE, words, REVIEW_FILE), (), notes

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _CODE = "sheet"
 _DECISIONS, _OUTCOMES = ("accept", "change", "reject"), ("approve", "changes", "reject")
-_HINT = 'Texts stand in quotes, such as decision = "accept".'
+_HINT = 'Texts are written in quotes, such as decision = "accept".'
 _TOP = """\
 Decision sheet. Decide every check and every file: accept, change or reject.
 A comment is needed where a check did not pass and is accepted, where it passed and is not
@@ -222,7 +222,7 @@ class _Reader:
         for key in at:
             table = table.get(key, "") if isinstance(table, Mapping) else ""
         if not isinstance(table, str):
-            raise self.fault(at, "is no text", "expected a text in quotes", "sheet.invalid")
+            raise self.fault(at, "is not text", "expected a text in quotes", "sheet.invalid")
         return table.strip()
 
     def fault(self, at: tuple[str, ...], what: str, then: str, code: str) -> InputError:

@@ -22,7 +22,7 @@ def new(context: AppContext, options: Namespace, token: CancelToken, report: Rep
         f"The key {made.name} was made. Its id: {made.id}\n\n"
         "A plan names it beside an identifier:\n"
         f'  pseudonym = {{ key = "{made.name}" }}\n'
-        "Whoever has the key can tell whose pseudonym is whose. Without it nobody can make the "
+        "Anyone who has the key can tell whose pseudonym is whose. Without it no one can make the "
         "same\npseudonyms again, so keep a backup in a safe place:\n"
         f'  dpdesk pseudonyms export "{made.name}" --out FILE\n'
     )

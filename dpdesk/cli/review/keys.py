@@ -24,7 +24,7 @@ def key_new(context: AppContext, options: Namespace, token: CancelToken, report:
         f"Fingerprint: {_grouped(card.fingerprint)}\n\n"
         "Give others your card, and read them the fingerprint yourself:\n"
         f"  dpdesk review key card {card.fingerprint[:8]} --out card.json\n"
-        "Nobody can recover the passphrase.\n"
+        "No one can recover the passphrase.\n"
     )
     return Outcome(text, _card(card), kept=True)
 
@@ -124,7 +124,7 @@ def _list(trust: TrustList) -> Outcome:
         )
         for entry in trust.entries
     ]
-    text = columns(rows) if trust.entries else "Nobody's signature counts on this computer yet."
+    text = columns(rows) if trust.entries else "No one's signature counts on this computer yet."
     for one, other in trust.spellings():
         text += f"\nWarning: {one} and {other} count as one person, since the names are so alike."
     whole = trust.fingerprint_of_list()

@@ -30,7 +30,7 @@ def _from_file(path: Path) -> str:
         with path.open(encoding="utf-8") as stream:
             text = stream.read(_LONGEST)
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
         raise StorageError(
             "passphrase.unreadable", f"{path}: the passphrase cannot be read: {reason}."
         ) from error

@@ -2,7 +2,8 @@
 
 ``pages.po`` holds the words of pages, ``texts.po`` sentences that the program makes (and so does
 every ``texts-….po``), ``window.po`` the words of the window. ``forms.po`` says some of the
-sentences once more for the window, which has controls in the place of the keys of a plan.
+sentences once more for the window, which has controls in the place of the keys of a plan; English
+has this part alone. There a sentence need not hold all values of the plan's.
 
 An entry of a message says of each placeholder what stands there, as in ``Every group has at least
 {k:int} rows.``: an ``int`` or ``number`` gets the marks of the language, a ``phrase`` is words of
@@ -109,7 +110,7 @@ def languages() -> tuple[str, ...]:
     folder = resource_root().joinpath(_FOLDER)
     found = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
     others = [name for name in sorted(found) if resource_files(f"{_FOLDER}/{name}", ".po")]
-    return (ENGLISH, *others)
+    return (ENGLISH, *(name for name in others if name != ENGLISH))
 
 
 @cache
@@ -175,6 +176,8 @@ def catalogue_from(language: str, files: Sequence[bytes]) -> Catalogue:
                     entries[frame_of(english)] = Entry(fields, other)
                 else:
                     plain[english] = other
-    decimal = Locale.parse(language).number_symbols["latn"]["decimal"]
-    marks = NumberMarks(decimal, _THIN_SPACE)
+    marks = NumberMarks()
+    if language != ENGLISH:
+        decimal = Locale.parse(language).number_symbols["latn"]["decimal"]
+        marks = NumberMarks(decimal, _THIN_SPACE)
     return Catalogue(language, plain, entries, plurals, counted, form, marks)

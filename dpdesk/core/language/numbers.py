@@ -29,7 +29,7 @@ class NumberMarks:
         """
         found = _FIGURE.fullmatch(text)
         if found is None:
-            raise ValueError(f"{text!r} is no number as the program writes it")
+            raise ValueError(f"{text!r} is not a number as the program writes it")
         marks = str.maketrans({",": self.group, ".": self.decimal})
         number = found["number"].translate(marks)
         return f"{found['sign']}{number}{found['unit'] or ''}"

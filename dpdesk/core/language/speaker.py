@@ -9,7 +9,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 
-from dpdesk.core.language.catalogue import ENGLISH, PAGES, TEXTS, Catalogue, read_catalogue
+from dpdesk.core.language.catalogue import (
+    ENGLISH,
+    FORMS,
+    PAGES,
+    TEXTS,
+    Catalogue,
+    read_catalogue,
+)
 from dpdesk.core.language.numbers import NumberMarks, is_figure
 from dpdesk.core.messages import Listed, Message, frame
 
@@ -31,7 +38,10 @@ def message(text: str) -> str:
 
 
 class Voice:
-    """Speaks one language. What it lacks stays English and is noted (see :func:`listening`)."""
+    """Speaks one language. What it lacks stays English and is noted (see :func:`listening`).
+
+    English has a catalogue only of what is said in another way, so that it never lacks anything.
+    """
 
     def __init__(self, catalogue: Catalogue | None = None) -> None:
         self._catalogue = catalogue
@@ -44,7 +54,7 @@ class Voice:
 
     def template(self, english: str) -> str:
         """A message as it stands in the catalogue, with its placeholders."""
-        if self._catalogue is None:
+        if self._catalogue is None or self.language == ENGLISH:
             return english
         found = self._catalogue.plain.get(english)
         return Untranslated(self._lacks(english)) if found is None else found
@@ -56,7 +66,7 @@ class Voice:
     def counted_template(self, count: int, one: str, many: str) -> str:
         """The message for one or for many as it stands in the catalogue."""
         english = one if count == 1 else many
-        if self._catalogue is None:
+        if self._catalogue is None or self.language == ENGLISH:
             return english
         forms = self._catalogue.plurals.get(one)
         if forms is None:
@@ -87,6 +97,8 @@ class Voice:
         """As :meth:`say`, but None for what this language lacks."""
         if self._catalogue is None or not text.strip() or isinstance(text, Untranslated):
             return text
+        if self.language == ENGLISH:
+            return self._english(text)
         if isinstance(text, Listed):
             return self._said_list(text)
         words = text.strip()
@@ -99,6 +111,21 @@ class Voice:
         if said is None or words == text:
             return said
         return f"{text[: len(text) - len(text.lstrip())]}{said}{text[len(text.rstrip()) :]}"
+
+    def _english(self, text: str) -> str:
+        """A text in which what is said in another way here is said so: it, or messages in it."""
+        assert self._catalogue is not None
+        if isinstance(text, Listed):
+            return Listed(map(self._english, text.items), text.more)
+        if not isinstance(text, Message) or not text.values:
+            return self._catalogue.plain.get(text) or self._stopped(text) or text
+        entry, values = self._catalogue.entry(text)
+        if entry is not None:
+            whole = entry.filled([*map(self._english, values)])
+            return whole if text.endswith(".") else whole.removesuffix(".")
+        literals, names = frame(text.template)
+        said = [self._english(text.values[name]) for name in names]
+        return literals[0] + "".join(map("".join, zip(said, literals[1:], strict=True)))
 
     def _stopped(self, words: str) -> str | None:
         """Words whose entry ends with a full stop that is not here."""
@@ -117,7 +144,7 @@ class Voice:
 
     def day(self, date: str) -> str:
         """A day ``YYYY-MM-DD`` as this language writes it; any other text stays."""
-        if self._catalogue is None or not _DAY.fullmatch(date):
+        if self.language == ENGLISH or not _DAY.fullmatch(date):
             return date
         from babel.dates import format_date
 
@@ -172,7 +199,7 @@ _VOICE = ContextVar("voice", default=_ENGLISH_VOICE)
 @cache
 def voice_of(language: str, *parts: str) -> Voice:
     """The voice of a language with these parts of its catalogue; pages and texts when none."""
-    if language == ENGLISH:
+    if language == ENGLISH and FORMS not in parts:
         return _ENGLISH_VOICE
     return Voice(read_catalogue(language, parts or (PAGES, TEXTS)))
 

@@ -37,7 +37,7 @@ def cube_guarantee(
     if change is not None:
         return exact_guarantee(
             settings,
-            msg("{model} beside exact tables", model=model),
+            msg("{model} alongside exact tables", model=model),
             parameters,
             epsilon,
             change,

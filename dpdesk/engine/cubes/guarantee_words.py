@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dpdesk.core.messages import counted, listed, msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.private.guarantee_words import GENERATOR, INDEPENDENT, LINES, OTHERS
-from dpdesk.engine.private.origins import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
+from dpdesk.engine.private.guarantee_words import (
+    FIXED,
+    GENERATOR,
+    INDEPENDENT,
+    LINES,
+    OTHERS,
+    origin_words,
+)
 
 LABELS = (
     "The code lists of the source, whose labels are published, are taken to have been fixed before "
     "the data."
 )
-_ORIGINS = {
-    TYPED: "were written by hand",
-    FROM_FILE: "come from a hierarchy",
-    FROM_CODES: "come from the code list of the source",
-    FROM_DATA: "were suggested from the data, and are taken to have been known beforehand; where "
-    "one was not, its being listed shows that somebody has it, which no ε covers",
-}
 
 
 def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
@@ -41,9 +40,8 @@ def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
     sentences = [
         unit,
         LINES,
-        "The categories, their order and all settings are taken to have been fixed without looking "
-        "at the data.",
-        *origins(settings),
+        FIXED,
+        *origin_words(_named(settings), settings.domains, settings.origins),
         INDEPENDENT,
         OTHERS,
         GENERATOR,
@@ -56,27 +54,6 @@ def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def origins(settings: CubeSettings) -> tuple[str, ...]:
-    """What is known of where the categories come from, and of which of them it is not.
-
-    Categories that the plan does not list are those of a hierarchy that it names.
-    """
-    names = settings.counted_by or settings.dimensions
-    names = (*settings.dimensions, *(name for name in names if name not in settings.dimensions))
-    hierarchies = {name: FROM_FILE for name in names if name not in settings.domains}
-    known = hierarchies | dict(settings.origins)
-    said = [
-        msg(
-            "The categories of {joined} {words}.",
-            joined=listed([one for one in names if known.get(one) == origin]),
-            words=words,
-        )
-        for origin, words in _ORIGINS.items()
-        if origin in known.values()
-    ]
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        said.append(
-            msg("Where the categories of {names} come from is not recorded.", names=listed(unknown))
-        )
-    return tuple(said)
+def _named(settings: CubeSettings) -> tuple[str, ...]:
+    """The columns whose categories are declared."""
+    return (*settings.dimensions, *settings.extra)

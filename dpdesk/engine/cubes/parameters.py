@@ -20,6 +20,7 @@ from dpdesk.core.parameters import (
     Parameter,
 )
 from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.origins import ORIGINS_PARAMETER
 from dpdesk.engine.private.settings import (
     ADD_REMOVE,
     REPLACE,
@@ -31,8 +32,6 @@ from dpdesk.engine.private.settings import (
 
 LAPLACE, GAUSSIAN = Noise.LAPLACE.value, Noise.GAUSSIAN.value
 SOURCE_LABELS = "source"
-PLANNERS = ("bmax", "pmost", "all", "base", "exact", "optimal")
-OBJECTIVES = ("maximum", "average", "total")
 
 PARAMETERS: tuple[Parameter, ...] = (
     TextListParameter(
@@ -51,14 +50,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "the data.",
         example='{ sex = ["female", "male"] }',
     ),
-    NestedParameter(
-        "origins",
-        "Where categories come from",
-        "Who or what declared the categories of a dimension: `typed` (by hand), `file` (a "
-        "hierarchy), `code-list` (of the source) or `data` (suggested from the data); the "
-        "guarantee says it.",
-        example='{ sex = "typed" }',
-    ),
+    ORIGINS_PARAMETER,
     NestedParameter(
         "outside",
         "Everything else",
@@ -82,8 +74,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     ExactParameter(
         "exact",
         "Tables without noise",
-        "Cuboids, or single cells, that are released exactly: nothing protects them, and all other "
-        "tables get more noise, so that they hide as much beside them.",
+        "Cuboids, or single cells, that are released exactly: nothing protects them, and all "
+        "other tables get more noise, so that they hide as much alongside them.",
         example='[["sex", "region"], { cuboid = ["age"], cells = [["20-29"]] }]',
     ),
     ChoiceParameter(
@@ -184,7 +176,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     ChoiceParameter(
         "neighbours",
         "One person",
-        "Between which two tables nobody shall tell the difference.",
+        "The two tables that no one is to be able to tell apart.",
         choices=(
             Choice(ADD_REMOVE, "is added or removed", "Presence itself is protected."),
             Choice(REPLACE, "is replaced by another", "The number of persons is known."),

@@ -21,7 +21,7 @@ from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.measures import Measure
 from dpdesk.engine.private.method import PrivateInput
-from dpdesk.engine.private.origins import ORIGINS
+from dpdesk.engine.private.origins import recorded_origins
 from dpdesk.engine.private.settings import (
     NOT_SPANNING,
     REPLACE,
@@ -135,7 +135,7 @@ class CubeSettings(PrivateSettings):
             exact_cells=exact_cells,
             labels=values["labels"] == SOURCE_LABELS,
             counted_by=texts_of(values["counted_by"]),
-            origins=_origins(values["origins"], declared, where),
+            origins=recorded_origins(values["origins"], declared, where),
         )
 
 
@@ -213,7 +213,7 @@ def check_columns(
         reason = NOT_SPANNING.get(roles[name])
         if reason is not None:
             sentence = msg(
-                "`{name}` {reason} (role {roles}), so it can be no dimension",
+                "`{name}` {reason} (role {roles}), so it cannot be a dimension",
                 name=name,
                 reason=reason,
                 roles=roles[name].value,
@@ -334,7 +334,7 @@ def _counted_by(value: ParameterValue, dimensions: tuple[str, ...], where: str) 
     lacking = next((name for name in dimensions if counted and name not in counted), None)
     if lacking is not None:
         sentence = msg(
-            "`counted_by` lacks {lacking}, which is a dimension", lacking=quoted(lacking)
+            "`counted_by` does not include {lacking}, which is a dimension", lacking=quoted(lacking)
         )
         raise misfit("cube.counted-by", where, sentence, "counted_by")
     return counted or dimensions
@@ -346,7 +346,7 @@ def _known(name: str, dimensions: tuple[str, ...], key: str, where: str) -> None
         raise InputError(
             "cube.unknown-dimension",
             msg(
-                "{where}: `{key}` names {name}, which is no dimension of the cube.",
+                "{where}: `{key}` names {name}, which is not a dimension of the cube.",
                 where=where,
                 key=key,
                 name=quoted(name),
@@ -375,27 +375,16 @@ def _domains(
             raise misfit("cube.domain", where, sentence, "domains")
         declared[name] = texts
     if value is not None and not isinstance(plain, Mapping):
-        raise misfit("cube.domain", where, "`domains` is no table of lists", "domains")
+        raise misfit("cube.domain", where, "`domains` is not a table of lists", "domains")
     return declared
 
 
 def _outside(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> Mapping[str, str]:
     plain = value.plain if isinstance(value, Nested) else {}
     if not isinstance(plain, Mapping) or not all(isinstance(text, str) for text in plain.values()):
-        raise misfit("cube.outside", where, "`outside` is no table of texts", "outside")
+        raise misfit("cube.outside", where, "`outside` is not a table of texts", "outside")
     for name in plain:
         _known(name, dimensions, "outside", where)
-    return {name: str(text) for name, text in plain.items()}
-
-
-def _origins(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> Mapping[str, str]:
-    plain = value.plain if isinstance(value, Nested) else {}
-    if not isinstance(plain, Mapping) or not all(text in ORIGINS for text in plain.values()):
-        known = ", ".join(f"`{one}`" for one in ORIGINS)
-        sentence = msg("`origins` names another origin than {known}", known=known)
-        raise misfit("cube.origins", where, sentence, "origins")
-    for name in plain:
-        _known(name, dimensions, "origins", where)
     return {name: str(text) for name, text in plain.items()}
 
 

@@ -26,7 +26,10 @@ PARAMETERS: tuple[Parameter, ...] = (
     TextListParameter(
         "order",
         "Order of the values",
-        "All values in order; absent: sorted. Values that the data lack may be listed.",
+        (
+            "All values in order; absent: sorted. Values that are not in the data may also be "
+            "listed."
+        ),
     ),
     NumberListParameter(
         "sizes",
@@ -99,7 +102,7 @@ def _levels_of(groups: object, where: str) -> list[Mapping[str, object]]:
         return list(levels)
     raise option_error(
         where,
-        "`groups` is no list of tables, expected one table of groups for each level.",
+        "`groups` is not a list of tables, expected one table of groups for each level.",
         hint='For instance groups = [{ low = ["a", "b"], high = ["c"] }].',
         key="groups",
     )
@@ -112,7 +115,7 @@ def _named(below: list[str], level: Mapping[str, object], where: str) -> list[st
         if not isinstance(members, tuple) or not all(isinstance(item, str) for item in members):
             raise option_error(
                 where,
-                msg("the group {label} is no list of texts, expected one.", label=quoted(label)),
+                msg("the group {label} is not a list of texts, expected one.", label=quoted(label)),
                 key="groups",
             )
         for member in members:
@@ -154,7 +157,7 @@ def _check_member(
         raise option_error(
             where,
             msg(
-                "the group {label} holds {member}, which is no value of the level below.",
+                ("the group {label} contains {member}, which is not a value of the level below."),
                 label=quoted(label),
                 member=quoted(member),
             ),

@@ -60,29 +60,6 @@ def restricted(levels: Levels, categories: Sequence[str], listed: Sequence[str])
     return _joining(listed, found)
 
 
-def nested_fault(stated: object, domains: Mapping[str, tuple[str, ...]]) -> str:
-    """Why what a result lists as levels cannot be levels of these domains; empty when it can."""
-    if not isinstance(stated, Mapping):
-        return "is no table"
-    for name, levels in stated.items():
-        if name not in domains or not isinstance(levels, list) or not levels:
-            return msg("gives no levels of a dimension at `{name}`", name=str(name)[:60])
-        below: Sequence[str] = domains[name]
-        for level in levels:
-            if not isinstance(level, list) or len(level) != len(below):
-                return msg(
-                    "gives `{name}` a level that has not one label for each category", name=name
-                )
-            if not all(isinstance(label, str) for label in level):
-                return msg("gives `{name}` a label that is no text", name=name)
-            if not 1 < len(set(level)) < len(set(below)):
-                return msg("gives `{name}` a level that joins nothing, or everything", name=name)
-            if len(set(zip(below, level, strict=True))) != len(set(below)):
-                return msg("gives `{name}` a level that tears what the one below joins", name=name)
-            below = level
-    return ""
-
-
 def _joining(base: Sequence[str], levels: Sequence[tuple[str, ...]]) -> Levels:
     found: list[tuple[str, ...]] = []
     for level in levels:
@@ -349,8 +326,8 @@ def _with_outside(
         raise InputError(
             "cube.outside",
             msg(
-                "{place}: values outside the domain shall go to {outside}, which is no "
-                "category of it.",
+                "{place}: values outside the domain are to go to {outside}, which is not one "
+                "of its categories.",
                 place=place,
                 outside=quoted(outside),
             ),
@@ -419,7 +396,7 @@ def _level(place: str, level: int, highest: int) -> InputError:
 
 def made_beside_data(name: str, where: str) -> InputError:
     """The error for a hierarchy that was edited beside the data and so declares nothing."""
-    why = "its hierarchy was made beside the data"
+    why = "its hierarchy was made with the data in view"
     return _no_domain(name, msg("{where}, dimension `{name}`", where=where, name=name), why)
 
 

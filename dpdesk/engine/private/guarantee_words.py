@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from math import exp, log, sqrt
 
-from dpdesk.core.messages import joined, msg
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.messages import counted, joined, listed, msg
 from dpdesk.core.plain import number_text
+from dpdesk.engine.private.origins import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
 from dpdesk.engine.private.settings import PrivateSettings
 
 _PRIOR = 0.1
@@ -18,16 +21,28 @@ CHOOSING = (
     "at results: then more was spent than is said here."
 )
 PUBLISHING = (
-    "The decision to publish this release, or not to publish another one, which trial runs and the "
-    "checklist inform: these are internal looks at the data, and the stated loss does not cover "
-    "what the decision itself tells."
+    "The decision to publish this release, or not to publish another one, which trial runs and "
+    "the checklist inform: these are internal looks at the data, and the stated loss does not "
+    "cover what the decision itself reveals."
 )
 LINES = (
     "Each line of a text file counts as a row, inside quotes too: a value that holds a line end "
     "makes two rows."
 )
 OTHERS = "Every other release about the same persons costs as well: losses add up."
-INDEPENDENT = "What somebody knows of different persons is independent."
+_ORIGINS = {
+    TYPED: "were written by hand",
+    FROM_FILE: "come from a hierarchy",
+    FROM_CODES: "come from the code list of the source",
+    FROM_DATA: "were suggested from the data, and are assumed to have been known beforehand; "
+    "where one was not, its being listed shows that someone has it, which no ε "
+    "covers",
+}
+FIXED = (
+    "The categories, their order and all settings are taken to have been fixed without looking at "
+    "the data."
+)
+INDEPENDENT = "What someone knows about different persons is independent."
 GENERATOR = (
     "The random numbers come from a cryptographic generator, and the manifest holds a "
     "commitment to the source: against an adversary who breaks these nothing is promised."
@@ -140,7 +155,7 @@ def others_beside_exact(settings: PrivateSettings, change: int) -> str:
         [
             OTHERS,
             msg(
-                "One whose noise was not made beside the same exact numbers counts up to "
+                "One whose noise was not made alongside the same exact numbers counts up to "
                 "{times:,} times.",
                 times=times,
             ),
@@ -196,3 +211,106 @@ def highest_percent(prior: float, epsilon: float) -> str:
     """What a chance ``prior`` can become, in percent with two digits, rounded up: 100 at most."""
     percent = 100 * posterior(prior, epsilon)
     return rounded_up(percent, 2) if percent < _NEARLY_SURE else "100"
+
+
+def origin_words(
+    names: Sequence[str], listed_ones: Collection[str], recorded: Mapping[str, str]
+) -> tuple[str, ...]:
+    """What is known of where the categories come from, and of which of them it is not.
+
+    ``names`` are the columns, ``listed_ones`` those whose categories the plan lists (others are
+    those of a hierarchy that it names), ``recorded`` the origins that it states.
+    """
+    hierarchies = {name: FROM_FILE for name in names if name not in listed_ones}
+    known = hierarchies | dict(recorded)
+    said = [
+        msg(
+            "The categories of {joined} {words}.",
+            joined=listed([one for one in names if known.get(one) == origin]),
+            words=words,
+        )
+        for origin, words in _ORIGINS.items()
+        if origin in known.values()
+    ]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        said.append(
+            msg("Where the categories of {names} come from is not recorded.", names=listed(unknown))
+        )
+    return tuple(said)
+
+
+def person_guarantee(
+    settings: PrivateSettings,
+    cluster: str | None,
+    parameters: Mapping[str, object],
+    origins: Sequence[str] = (),
+) -> Guarantee:
+    """Claim, assumptions and limits of what hides a person; from the settings alone.
+
+    ``origins`` say where the declared categories come from.
+    """
+    return Guarantee(
+        model=model_of(settings),
+        parameters=parameters,
+        claim=_claim(settings),
+        assumes=(
+            _unit(settings, cluster),
+            LINES,
+            FIXED,
+            *origins,
+            INDEPENDENT,
+            OTHERS,
+            GENERATOR,
+        ),
+        does_not_cover=_not_covered(settings),
+    )
+
+
+def _claim(settings: PrivateSettings) -> str:
+    lead, given, times = lead_words(settings, epsilon_of(settings))
+    if settings.replace:
+        return msg(
+            "{lead}, the odds between any two values of a person in the data change "
+            "by at most ×{times} ({given}).",
+            lead=lead,
+            times=times,
+            given=given,
+        )
+    return msg(
+        "{lead}, the odds that a given person is in the data change by at most "
+        "×{times} ({given}). A suspicion of 10 % {rise_words}",
+        lead=lead,
+        times=times,
+        given=given,
+        rise_words=rise_words(settings),
+    )
+
+
+def _unit(settings: PrivateSettings, cluster: str | None) -> str:
+    rows = settings.rows_per_person
+    held = "one row" if rows == 1 else msg("at most {rows:,} rows", rows=rows)
+    if not cluster:
+        return msg(
+            "Every person has {held} in the data; nothing in the data enforced it.", held=held
+        )
+    return counted(
+        "A person (or household) is all rows with the same `{cluster}`; of each, "
+        "{held} was used, and rows without it were left out.",
+        "A person (or household) is all rows with the same `{cluster}`; of each, "
+        "{held} were used, and rows without it were left out.",
+        n=rows,
+        cluster=cluster,
+        held=held,
+    )
+
+
+def _not_covered(settings: PrivateSettings) -> tuple[str, ...]:
+    whole = (
+        "Facts about a whole group, which hold whether or not one person is in the data: who is "
+        "known to belong to the group may be judged by them."
+    )
+    limits = "The number of persons in the data: it is taken to be known."
+    if not settings.replace:
+        limits = between_words(settings, "values of a person who is known to be in the data")
+    return (whole, limits, CHOOSING, PUBLISHING)

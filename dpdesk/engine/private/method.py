@@ -8,7 +8,7 @@ measuring gave, never the data.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
@@ -20,7 +20,7 @@ from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import Exploration, Method, PlanInput
+from dpdesk.engine.method import Exploration, Method, MethodInput, Outcome, PlanInput, RowsMethod
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dpdesk.core.budget import Budget, Debit, Draws, Neighbours, ProtectedUnit
     from dpdesk.core.cuboid import CuboidTable
     from dpdesk.core.frequency import FrequencySource
+    from dpdesk.core.rows import RewrittenRows, RowSource
     from dpdesk.engine.noise.randomness import RandomSource
     from dpdesk.engine.private.declared import DeclaredDomain
     from dpdesk.verifiers.declared import Declarations
@@ -129,6 +130,10 @@ class Measured:
     internal: Mapping[str, object] = field(default_factory=dict)
 
 
+Drawing = Callable[["RandomSource", Report], Measured]
+"""What draws the noise of data that are counted; it runs once, for a debit that is taken."""
+
+
 class Design(ABC):
     """A release as far as it can be decided without data.
 
@@ -154,7 +159,6 @@ class Design(ABC):
         """The dimensions whose categories decide which rows are counted, and where."""
         return self.declared
 
-    @abstractmethod
     def measure(
         self,
         source: FrequencySource,
@@ -163,11 +167,21 @@ class Design(ABC):
         token: CancelToken,
         report: Report,
     ) -> Measured:
-        """Count and add noise: the only look at the data.
+        """Count and add noise: the only look at the data, and the one order in which it goes.
 
-        Raises RefusedError ``ledger.debit-used`` when the debit paid for noise before, ValueError
-        when it paid for less than this design costs, Cancelled.
+        What was not paid is not looked at, and nothing is drawn before the debit is taken. Raises
+        RefusedError ``ledger.debit-used`` when the debit paid for noise before, ValueError when it
+        paid for another design, Cancelled.
         """
+        self.check_paid(debit)
+        draw = self.count(source, token)
+        token.check()
+        debit.redeem()
+        return draw(randomness, report)
+
+    @abstractmethod
+    def count(self, source: FrequencySource, token: CancelToken) -> Drawing:
+        """Count the data, and give what draws the noise. Nothing is drawn here; Cancelled."""
 
     def facts(self, source: FrequencySource, token: CancelToken) -> Mapping[str, object]:
         """The facts on the data that :meth:`measure` notes and that can be counted again.
@@ -187,8 +201,8 @@ class PrivateMethod(Method):
     """A method whose guarantee comes from noise, with a budget that a ledger keeps."""
 
     pseudonyms: ClassVar[str] = (
-        "it publishes tables with noise and no rows, so there is nothing that a pseudonym could "
-        "stand beside"
+        "it publishes tables with noise and no rows, so there is nothing that a pseudonym "
+        "could be placed next to"
     )
 
     @abstractmethod
@@ -243,4 +257,38 @@ class PrivateMethod(Method):
 
         ``recorded`` is the result in the evidence. Shares no code with the design. Raises what a
         malformed manifest raises, Cancelled.
+        """
+
+
+class PaidRowsMethod(RowsMethod):
+    """A method of rows whose values are drawn from a budget, each row by itself.
+
+    Neighbouring tables differ in the drawn values of one unit alone, so deciding may see all else.
+    """
+
+    draws: ClassVar[bool] = True
+
+    @abstractmethod
+    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
+        """What a release with these settings costs, with all draws. Raises InputError."""
+
+    @abstractmethod
+    def drawn_from(self, parameters: Mapping[str, ParameterValue]) -> frozenset[str]:
+        """The columns whose values are drawn: nothing else may depend on what they hold."""
+
+    @abstractmethod
+    def draw_paid(
+        self,
+        given: MethodInput,
+        outcome: Outcome,
+        rows: RowSource,
+        debit: Debit,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> RewrittenRows:
+        """The rows to release; the code that writes them wipes them.
+
+        Raises RefusedError ``ledger.debit-used`` when the debit paid for draws before, ValueError
+        when it paid for less than this release costs, Cancelled.
         """

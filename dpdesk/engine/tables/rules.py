@@ -90,7 +90,8 @@ def judge(
             down = up = wide
         by_rule.append(found)
         lower, upper = np.maximum(lower, down), np.maximum(upper, up)
-    by_hand = status == "U"
+    # That nobody contributes to a cell is known of each such cell: it cannot be hidden.
+    by_hand = (status == "U") & ~system.known
     if cells.requested is not None:
         by_hand |= free & cells.requested
     wide = _ranged(cells.values, by_hand, range_by_hand, least)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Sequence
 from math import prod, sqrt
 
 import numpy as np
@@ -19,17 +17,12 @@ from dpdesk.core.charts import (
     format_figure,
     table_from,
 )
-from dpdesk.core.errors import Cancelled, DpdeskError, InputError
-from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.messages import counted, msg
-from dpdesk.core.parameters import ParameterValue
-from dpdesk.engine.method import ExplorationView
 from dpdesk.engine.private.charts import loss_figure, odds_bars
-from dpdesk.engine.private.guarantee_words import NO_BUDGET, epsilon_of, except_words
-from dpdesk.engine.private.method import PrivateInput
+from dpdesk.engine.private.guarantee_words import epsilon_of, except_words
 from dpdesk.engine.private.widths import half_width
 from dpdesk.engine.views.choosing import Candidate, Chosen, PlannedNoise
-from dpdesk.engine.views.design import ViewDesign, design_views
+from dpdesk.engine.views.design import ViewDesign
 from dpdesk.engine.views.settings import Places, ViewSettings
 
 _PEOPLE = "people"
@@ -185,54 +178,8 @@ def _number(value: float) -> str:
     return format_figure(float(value), "number" if value < 1000 else "count")
 
 
-class ViewExploration:
-    """An :class:`~dpdesk.engine.method.Exploration` of views: nothing is counted or spent."""
-
-    def __init__(self, given: PrivateInput, token: CancelToken) -> None:
-        self._given, self._token = given, token
-
-    def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
-        """Errors, costs and guarantee of these settings; an unusable one says what is wrong."""
-        return self.view_until(parameters, self._token, silent)
-
-    def view_until(
-        self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
-    ) -> ExplorationView:
-        """See :meth:`view`. Raises Cancelled."""
-        budget = parameters["epsilon"] is not None or parameters["rho"] is not None
-        tried = parameters if budget else {**parameters, "epsilon": Fraction(1)}
-        try:
-            design = design_views(replace(self._given, parameters=tried), token, report)
-        except Cancelled:
-            raise
-        except DpdeskError as error:
-            sentence = error.full if isinstance(error, InputError) else error.line
-            key = error.details.get("key")
-            return ExplorationView(False, sentence, (), (), at=key if isinstance(key, str) else "")
-        if not budget:
-            return ExplorationView(False, NO_BUDGET, design.charts[:-1], (), supposed=True)
-        return ExplorationView(
-            True,
-            _sentence(design),
-            design.charts,
-            design.figures,
-            design.guarantee,
-            notes=(
-                *design.notes,
-                Note(
-                    "views.planned",
-                    "All errors are planned ones: they follow from the settings, and nothing was "
-                    "counted.",
-                ),
-            ),
-        )
-
-    def pick(self, point: int) -> Mapping[str, object]:
-        """Nothing is chosen by a point of a chart."""
-        return {}
-
-
-def _sentence(design: ViewDesign) -> str:
+def planned_sentence(design: ViewDesign) -> str:
+    """What a design comes to, in one sentence."""
     figures = {figure.key: figure for figure in design.figures}
     return msg(
         "{views} of up to {size} dimensions; the noise in a cell of a view is ± {width:,.4g} in "

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod, sqrt
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.budget import Debit, Draws
+from dpdesk.core.budget import Draws
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import CuboidTable
@@ -29,7 +29,14 @@ from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import counted_rows
 from dpdesk.engine.private.declared import DeclaredDomain
 from dpdesk.engine.private.measures import Measure
-from dpdesk.engine.private.method import Charge, Design, Measured, NoisyTables, PrivateInput
+from dpdesk.engine.private.method import (
+    Charge,
+    Design,
+    Drawing,
+    Measured,
+    NoisyTables,
+    PrivateInput,
+)
 from dpdesk.engine.private.settings import cluster_of
 from dpdesk.engine.views.choosing import Chosen, PlannedNoise, chosen_views
 from dpdesk.engine.views.consistency import shared_sets
@@ -61,26 +68,20 @@ class ViewDesign(Design):
     figures: tuple[Figure, ...] = ()
     notes: tuple[Note, ...] = ()
 
-    def measure(
-        self,
-        source: FrequencySource,
-        debit: Debit,
-        randomness: RandomSource,
-        token: CancelToken,
-        report: Report,
-    ) -> Measured:
-        """See :meth:`Design.measure`."""
-        self.check_paid(debit)
+    def count(self, source: FrequencySource, token: CancelToken) -> Drawing:
+        """See :meth:`Design.count`."""
         kept, facts = self._kept(source, token)
         counted = view_counts(kept, self.declared, self.chosen.views, token)
-        token.check()
-        debit.redeem()
-        values = []
-        for number, table in enumerate(counted):
-            noise = self.channel.noise(number, table.shape, randomness, token)
-            values.append(table + noise)
-            report(StepProgress(_DRAW, number + 1, len(counted), "tables"))
-        return Measured(NoisyTables(tuple(values)), facts)
+
+        def draw(randomness: RandomSource, report: Report) -> Measured:
+            values = []
+            for number, table in enumerate(counted):
+                noise = self.channel.noise(number, table.shape, randomness, token)
+                values.append(table + noise)
+                report(StepProgress(_DRAW, number + 1, len(counted), "tables"))
+            return Measured(NoisyTables(tuple(values)), facts)
+
+        return draw
 
     def facts(self, source: FrequencySource, token: CancelToken) -> Mapping[str, object]:
         """See :meth:`Design.facts`."""
@@ -283,15 +284,10 @@ def _notes(settings: ViewSettings, chosen: Chosen, cluster: str | None) -> tuple
             Note(
                 "cube.rows-per-person",
                 msg(
-                    "The guarantee takes for granted that every person has {told}: no column "
-                    "with the role cluster says whose rows belong together.",
+                    "The guarantee assumes that every person has {told}: no column with the "
+                    "role cluster says which rows belong together.",
                     told=told,
                 ),
             )
         )
     return tuple(notes)
-
-
-def largest_width(settings: ViewSettings, planned: PlannedNoise, tables: Sequence[Places]) -> float:
-    """The standard deviation of noise in a cell of the least exact of these tables."""
-    return max(sqrt(planned.variance(places)) for places in tables)

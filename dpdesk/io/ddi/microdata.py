@@ -47,6 +47,11 @@ def _treatment(name: str, manifest: Manifest) -> str:
             "Values were drawn at random. For someone who knows only how often each occurs, each "
             f"is true with a chance of 1 in {stated['l']}; other columns may tell more."
         )
+    if name in as_list(stated.get("drawn", [])):
+        return (
+            "Each value was kept or replaced at random, with known chances; counts are estimated "
+            "from them, see the manifest."
+        )
     if name == "group" and "separated" in stated:
         return "Number of a group, drawn at random; the values of each group stand apart."
     if name not in as_list(stated.get("quasi_identifiers", [])):

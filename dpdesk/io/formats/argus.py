@@ -1,15 +1,24 @@
-"""Metadata of µ-ARGUS and τ-ARGUS: columns of a text (.rda) and their code lists (.cdl)."""
+"""Files of µ-ARGUS and τ-ARGUS.
+
+Read are the columns of a text (.rda) and their code lists (.cdl). Written are tables with their
+metadata, hierarchies (.hrc) and statuses (.hst), and cells with equations (JJ).
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.core.messages import msg
+from dpdesk.core.plain import quoted
+from dpdesk.core.tabulation import PRIMARY, CellAxis, CellTable, Crosstab
 from dpdesk.io.textfile import decode, read_bytes
 
 _FALLBACK = "cp1252"
@@ -20,9 +29,15 @@ _ROLES = {
     "WEIGHT": "is the sampling weight: give it the role `weight`",
     "HOUSE_ID": "names the household: rows of one household share the role `cluster`",
     "HOLDING": "names the holding: rows of one holding share the role `cluster`",
-    "REQUEST": "tells who asked for protection; rules of tables by request are not read",
+    "REQUEST": "says who asked for protection; rules for tables on request are not read",
+    "FREQUENCY": "has the number of contributors: name it as `frequency` of `cells`",
+    "MAXSCORE": "has a largest contribution: list it in `top` of `cells`",
+    "STATUS": "has statuses set by hand: name it as `status` of `cells`",
+    "COST": "has costs of suppression: name it as `cost` of `cells`",
 }
 """What is said of columns of which the metadata state a use."""
+_LETTERS = ("SAFE", "UNSAFE", "PROTECT")
+"""Options of the whole text: the letters of its statuses."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +56,8 @@ class ArgusMeta:
     columns: list[ArgusColumn] = field(default_factory=list)
     separator: str = ""
     notes: list[str] = field(default_factory=list)
+    letters: dict[str, str] = field(default_factory=dict)
+    """How the statuses S, U and P are written, where it is said."""
 
 
 def find_beside(path: Path, name: str) -> Path | None:
@@ -109,6 +126,9 @@ def _option(meta: ArgusMeta, path: Path, number: int, text: str) -> None:
     if word == "SEPARATOR":
         meta.separator = value.strip('"') or ","
         return
+    if word in _LETTERS:
+        meta.letters[word[0]] = value.strip().strip('"')
+        return
     if not meta.columns:
         raise _fault(path, number, msg("found <{word}>", word=word), "a column first")
     last = meta.columns[-1]
@@ -148,7 +168,7 @@ def _labels(path: Path, name: str, column: str, meta: ArgusMeta) -> dict[str, st
     if found is None:
         meta.notes.append(
             msg(
-                "Column `{column}`: the code list {list} is not beside {file}.",
+                "Column `{column}`: the code list {list} is not next to {file}.",
                 column=column,
                 list=name,
                 file=path.name,
@@ -213,3 +233,125 @@ def _fault(path: Path, number: int, found: str, expected: str) -> InputError:
 def metadata_beside(path: Path) -> Path | None:
     """The .rda file of the same name beside a text, in whatever case."""
     return find_beside(path, f"{path.stem}.rda")
+
+
+# ---- tables written for τ-ARGUS
+
+
+def argus_files(tables: Sequence[CellTable], stem: str) -> dict[str, bytes]:
+    """Tables of the agency as τ-ARGUS reads ready tables, by names of files that begin with
+    ``stem``: values (.tab), metadata (.rda), hierarchies (.hrc) and statuses (.hst).
+
+    Unsafe cells have the status ``U`` and their required protection; what else was suppressed is
+    not in them, since τ-ARGUS looks for it again.
+
+    Raises InputError ``export.argus`` for labels or names that its files cannot hold.
+    """
+    found: dict[str, bytes] = {}
+    for number, table in enumerate(tables):
+        own = f"{stem}-{table.name}" if number else stem
+        found |= {name: text.encode("utf-8") for name, text in _argus_table(table, own).items()}
+    return found
+
+
+def _argus_table(table: CellTable, stem: str) -> dict[str, str]:
+    texts = [label for axis in table.axes for label in axis.labels]
+    separator = next((one for one in ";,|\t" if not any(one in text for text in texts)), "")
+    for text in texts:
+        if not separator or text != text.strip() or not text.isprintable() or '"' in text:
+            raise _unfit(table, text)
+    names = [re.sub(r"\W", "_", axis.name) for axis in table.axes]
+    if len(set(names)) < len(names):
+        raise _unfit(table, table.axes[0].name)
+    files = {f"{stem}.tab": "", f"{stem}.rda": ""}
+    described = [f"<SEPARATOR> {separator}", '<SAFE> "S"', '<UNSAFE> "U"', '<PROTECT> "P"']
+    for axis, name in zip(table.axes, names, strict=True):
+        width = max(map(len, axis.labels))
+        described += [f"{name} {width}", "  <RECODABLE>", f'  <TOTCODE> "{axis.labels[-1]}"']
+        if any(above < len(axis.labels) - 1 for above in axis.parents[:-1]):
+            tree = f"{stem}-{name}.hrc"
+            files[tree] = _tree_text(table, axis)
+            described += ["  <HIERARCHICAL>", f'  <HIERCODELIST> "{Path(tree).name}"']
+            described += ['  <HIERLEADSTRING> "@"']
+    inside = table.internal
+    decimals = max(len(text.partition(".")[2]) for text in inside["value"])
+    described += ["value 20", "  <NUMERIC>", f"  <DECIMALS> {decimals}"]
+    described += ["frequency 12", "  <FREQUENCY>"] if all(inside["frequency"]) else []
+    described += ["status 1", "  <STATUS>"]
+    described += ["lower 20", "  <LOWERPL>", "upper 20", "  <UPPERPL>"]
+    places = list(product(*(axis.labels for axis in table.axes)))
+    unsafe = ["U" if code == PRIMARY else "S" for code in inside["status"]]
+    columns = [inside["value"], *([inside["frequency"]] if all(inside["frequency"]) else [])]
+    columns += [tuple(unsafe), inside["lower_required"], inside["upper_required"]]
+    lines = [[*place, *texts] for place, *texts in zip(places, *columns, strict=True)]
+    files[f"{stem}.tab"] = "".join(separator.join(line) + "\n" for line in lines)
+    files[f"{stem}.rda"] = "".join(f"{line}\n" for line in described)
+    marks = zip(places, unsafe, inside["lower_required"], inside["upper_required"], strict=True)
+    files[f"{stem}.hst"] = "".join(
+        separator.join([*place, "U"]) + "\n" + separator.join([*place, "PL", low, high]) + "\n"
+        for place, code, low, high in marks
+        if code == "U"
+    )
+    return files
+
+
+def _tree_text(table: CellTable, axis: CellAxis) -> str:
+    """The codes below the total, each deeper by one sign; none may begin with that sign."""
+    shown, lines = Crosstab((axis,), (0,), ()), []
+    for (node,) in shown.lines[1:].tolist():
+        if axis.labels[node].startswith("@"):
+            raise _unfit(table, axis.labels[node])
+        lines.append("@" * (shown.depths[0][node] - 1) + axis.labels[node] + "\n")
+    return "".join(lines)
+
+
+def _unfit(table: CellTable, text: str) -> InputError:
+    return InputError(
+        "export.argus",
+        msg(
+            "Table `{table}`: files for τ-ARGUS cannot hold {text}, expected codes without quotes, "
+            "separators, control characters and blanks at their ends.",
+            table=table.name,
+            text=quoted(text),
+        ),
+        hint="Rename it in the source or the hierarchy.",
+    )
+
+
+@dataclass(frozen=True)
+class JjCell:
+    """A cell of a JJ file: its value, what suppressing it costs, its status (``u`` unsafe, ``s``
+    safe, ``z`` must be published), between what everyone knows it to lie, required protection.
+    """
+
+    value: Fraction
+    cost: Fraction
+    status: str
+    lower: Fraction
+    upper: Fraction
+    lower_required: Fraction
+    upper_required: Fraction
+
+
+def jj_text(cells: Sequence[JjCell], sums: Sequence[Sequence[tuple[int, int]]]) -> str:
+    """A JJ file: cells, then sums that are 0, each as cells with their signs.
+
+    Source: G. Sande's format as the CSP solvers of τ-ARGUS read it.
+    """
+    return "".join(f"{line}\n" for line in _jj_lines(cells, sums))
+
+
+def _jj_lines(cells: Sequence[JjCell], sums: Sequence[Sequence[tuple[int, int]]]) -> Iterator[str]:
+    yield "0"
+    yield str(len(cells))
+    for number, c in enumerate(cells):
+        ends = (c.lower, c.upper, c.lower_required, c.upper_required)
+        amounts = " ".join(map(_amount, ends))
+        yield f"{number} {_amount(c.value)} {_amount(c.cost)} {c.status} {amounts} 0"
+    yield str(len(sums))
+    for parts in sums:
+        yield f"0 {len(parts)} : " + " ".join(f"{cell} ({sign})" for cell, sign in parts)
+
+
+def _amount(number: Fraction) -> str:
+    return str(number.numerator) if number.denominator == 1 else repr(float(number))

@@ -132,7 +132,7 @@ def check_log(path: Path, ending: str) -> None:
         raise InputError(
             "source.unfinished",
             msg(
-                "{name}: changes to the database stand in the file {log} beside it, which the "
+                "{name}: changes to the database are in the file {log} next to it, which the "
                 "hash of the database does not cover, expected them in the database.",
                 name=path.name,
                 log=log.name,
@@ -146,6 +146,10 @@ def no_database(path: Path, kind: str) -> InputError:
     """The error for a file that is none."""
     return InputError(
         "read.damaged",
-        msg("{name}: the file is no {kind} database, or it is damaged.", name=path.name, kind=kind),
+        msg(
+            "{name}: the file is not a {kind} database, or it is damaged.",
+            name=path.name,
+            kind=kind,
+        ),
         hint="Check the path, or get the file again from where it comes from.",
     )

@@ -88,7 +88,7 @@ class FixedWidthReader:
                     f"overlap {name}",
                     msg(
                         "The columns `{one}` and `{other}` overlap from position {place:,} on; "
-                        "what stands there is read into both.",
+                        "what is there is read into both.",
                         one=before,
                         other=name,
                         place=first + 1,
@@ -127,7 +127,7 @@ class FixedWidthReader:
                     yield number, text
         except UnicodeDecodeError:
             what = msg(
-                "found bytes that are no text in the encoding {encoding}", encoding=self.encoding
+                "found bytes that are not text in the encoding {encoding}", encoding=self.encoding
             )
             raise self._fault(number + 1, what, "encoding.undecodable") from None
 
@@ -137,8 +137,8 @@ class FixedWidthReader:
             self.notes.add(
                 "beyond",
                 msg(
-                    "Line {line:,} goes on behind the last described column, which ends at "
-                    "position {last:,}; what stands there is not read.",
+                    "Line {line:,} continues after the last described column, which ends at "
+                    "position {last:,}; what follows is not read.",
                     line=number,
                     last=self._last,
                 ),
@@ -150,7 +150,7 @@ class FixedWidthReader:
                     "between",
                     msg(
                         "Line {line:,} has a character at position {place:,}, where no column "
-                        "is described; what stands there is not read.",
+                        "is described; what is there is not read.",
                         line=number,
                         place=place,
                     ),
@@ -180,7 +180,7 @@ class FixedWidthReader:
             "cut",
             msg(
                 "Line {line:,} ends inside column `{name}`, after {length} characters; its "
-                "value is what stands there.",
+                "value is what is there.",
                 line=number,
                 name=column.variable.name,
                 length=length,
@@ -257,9 +257,9 @@ def described_columns(request: ReadRequest, notes: Notes) -> tuple[list[ArgusCol
     if path is None:
         raise InputError(
             "source.columns",
-            msg("{name}: nothing tells where its columns stand.", name=file.name),
+            msg("{name}: nothing says where its columns are.", name=file.name),
             hint=msg(
-                "Put {file}.rda beside it, name it as `metadata`, or give `columns` or "
+                "Put {file}.rda next to it, name it as `metadata`, or give `columns` or "
                 "`widths` under [source].",
                 file=file.stem,
             ),

@@ -56,8 +56,8 @@ def note_absent_labels(named: Mapping[str, str], sets: Mapping[str, object], not
         notes.add(
             "labels",
             msg(
-                "The file lacks the value labels of {listed}, although it names them; the "
-                "values are read without.",
+                "The file does not contain the value labels of {listed}, although it names "
+                "them; the values are read without them.",
                 listed=listed(lacking),
             ),
         )
@@ -104,7 +104,7 @@ def note_strange(notes: Notes, variable: Variable, numbers: Any, strange: Any, s
     notes.add(
         f"strange {variable.name}",
         msg(
-            "Row {start:,}, column `{name}`: the number {numbers} is no {what}; it "
+            "Row {start:,}, column `{name}`: the number {numbers} is not a {what}; it "
             "is kept as a number.",
             start=start + first + 1,
             name=variable.name,
@@ -118,7 +118,7 @@ def note_strange(notes: Notes, variable: Variable, numbers: Any, strange: Any, s
 def outside_sentence(row: int, name: str, text: str) -> str:
     """The note on the first date of a column that is told with other years than 1 to 9999."""
     return msg(
-        "Row {row:,}, column `{name}`: the value {text} is no date of the years 1 to 9999; "
+        "Row {row:,}, column `{name}`: the value {text} is not a date of the years 1 to 9999; "
         "it is kept as this text.",
         row=row,
         name=name,
@@ -129,7 +129,7 @@ def outside_sentence(row: int, name: str, text: str) -> str:
 def finer_sentence(row: int, name: str) -> str:
     """The note on the first moment of a column of moments that has nanoseconds."""
     return msg(
-        "Row {row:,}, column `{name}`: the moment is finer than a microsecond; it is read "
+        "Row {row:,}, column `{name}`: the timestamp is finer than a microsecond; it is read "
         "to the microsecond.",
         row=row,
         name=name,
@@ -157,7 +157,7 @@ def note_rounded(notes: Notes, variable: Variable, numbers: Any, finer: Any, sta
         notes.add(
             f"finer {variable.name}",
             msg(
-                "Row {row:,}, column `{name}`: the number {value} is a moment finer than a "
+                "Row {row:,}, column `{name}`: the number {value} is a timestamp finer than a "
                 "microsecond; it is read to the microsecond.",
                 row=start + first + 1,
                 name=variable.name,

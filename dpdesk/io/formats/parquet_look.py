@@ -73,7 +73,7 @@ def _shape(path: Path) -> tuple[tuple[str, ...], int]:
     except pyarrow.ArrowException:
         raise InputError(
             "parquet.damaged",
-            msg("{name}: the file is no Parquet file, or it is damaged.", name=path.name),
+            msg("{name}: the file is not a Parquet file, or it is damaged.", name=path.name),
             hint="Write it again with the program it comes from.",
         ) from None
     except OSError as problem:
@@ -434,7 +434,7 @@ def _no_utf8(path: Path, column: str, row: int) -> InputError:
     return InputError(
         "encoding.undecodable",
         msg(
-            "{name}, row {row:,}, column `{column}`: found bytes that are no text in the "
+            "{name}, row {row:,}, column `{column}`: found bytes that are not text in the "
             "encoding UTF-8.",
             name=path.name,
             row=row,

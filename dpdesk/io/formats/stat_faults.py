@@ -103,7 +103,7 @@ def unreadable(
         return damaged(path.name, what, row)
     reason = text[:1].lower() + text[1:200].rstrip(".")
     what = msg(
-        "the file is no {kind_name} file, or it is damaged ({reason})",
+        "the file is not a valid {kind_name} file, or it is damaged ({reason})",
         kind_name=kind_name(path),
         reason=reason,
     )
@@ -146,7 +146,7 @@ def _encoding(
     )
     return InputError(
         "encoding.undecodable",
-        msg("{place}: found bytes that are no text in {read_as}.", place=place, read_as=read_as),
+        msg("{place}: found bytes that are not text in {read_as}.", place=place, read_as=read_as),
         hint="Name the right `encoding` under [source], for instance cp1252 or utf-8.",
         details=details,
     )
@@ -157,7 +157,7 @@ def breaks_off(name: str, row: int, column: str, encoding: str) -> InputError:
     return InputError(
         "encoding.undecodable",
         msg(
-            "{name}, row {row:,}, column `{column}`: the text ends with bytes that are no whole "
+            "{name}, row {row:,}, column `{column}`: the text ends with bytes that are not a whole "
             "character in the encoding {encoding}.",
             name=name,
             row=row,
@@ -174,7 +174,7 @@ def label_breaks_off(name: str, column: str, what: str, encoding: str) -> InputE
     return InputError(
         "encoding.undecodable",
         msg(
-            "{name}, column `{column}`: {what} ends with bytes that are no whole character in "
+            "{name}, column `{column}`: {what} ends with bytes that are not a whole character in "
             "the encoding {encoding}.",
             name=name,
             column=column,
@@ -191,8 +191,8 @@ def no_text(name: str, column: str, what: str, encoding: str) -> InputError:
     return InputError(
         "encoding.undecodable",
         msg(
-            "{name}, column `{column}`: {what} holds bytes that are no text in the encoding "
-            "{encoding}.",
+            "{name}, column `{column}`: {what} contains bytes that are not text in the "
+            "encoding {encoding}.",
             name=name,
             column=column,
             what=what,
@@ -224,7 +224,10 @@ def note_nul(notes: Notes, column: str, what: str) -> None:
     notes.add(
         f"nul label {column}",
         msg(
-            "Column `{column}`: {what} holds a NUL character; what stands behind it is left out.",
+            (
+                "Column `{column}`: {what} contains a NUL character; what comes after it is "
+                "left out."
+            ),
             column=column,
             what=what,
         ),

@@ -334,8 +334,8 @@ class StatisticalReader:
         self.notes.add(
             f"moments {variable.name}",
             msg(
-                "Column `{column}` shows times of day alone ({format}) but holds moments of "
-                "other days; these are read with their day.",
+                "Column `{column}` shows only times of day ({format}) but contains timestamps "
+                "of other days; these are read with their day.",
                 column=variable.name,
                 format=variable.format,
             ),

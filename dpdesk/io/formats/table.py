@@ -13,7 +13,6 @@ from dpdesk.core.messages import msg
 if TYPE_CHECKING:
     import pyarrow
 
-MOST_NOTES = 3
 _LISTED = 5
 
 

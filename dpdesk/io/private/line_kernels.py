@@ -31,9 +31,9 @@ def blanks_end(data: Array, start: int, stop: int) -> int:
 def find_lines(data: Array, size: int, starts: Array, stops: Array, blanks: bool) -> int:
     """Where the lines of ``data[:size]`` begin and end; how many there are.
 
-    LF, CR and CR LF end a line. A line of nothing (or of a byte order mark, or the end-of-file byte
-    0x1A alone) is none, and with ``blanks`` one of blanks alone; a mark at the beginning of a line
-    is no part of it.
+    LF, CR and CR LF end a line. A byte order mark at its beginning and end-of-file bytes (0x1A) at
+    its end, with which old programs fill a block, are no part of it. A line of nothing is none, and
+    with ``blanks`` one of blanks alone.
     """
     found = begin = 0
     for at in range(size + 1):
@@ -47,12 +47,15 @@ def find_lines(data: Array, size: int, starts: Array, stops: Array, blanks: bool
             and data[first + 2] == 0xBF
         ):
             first += 3
-        empty = at == first or (at == first + 1 and data[first] == _END)
-        if not empty and blanks and blanks_end(data, first, at) == at:
-            empty = is_text(data, first, at)
+        last = at
+        while last > first and data[last - 1] == _END:
+            last -= 1
+        empty = last == first
+        if not empty and blanks and blanks_end(data, first, last) == last:
+            empty = is_text(data, first, last)
         if not empty:
             starts[found] = first
-            stops[found] = at
+            stops[found] = last
             found += 1
         begin = at + 1
     return found

@@ -92,7 +92,7 @@ def _refuse_leave(spec: SourceSpec, source: str, file_format: str) -> None:
                 '{path}: `empty_rows = "keep"` does not apply to a sheet and a private method.',
                 path=source,
             ),
-            hint="Remove it; a row without any value is no row of a sheet there.",
+            hint="Remove it; a row without any value is not a row of a sheet there.",
             details={"key": "empty_rows"},
         )
     for kind in spec.allow:
@@ -216,7 +216,7 @@ def _head(
                 "source.types",
                 msg(
                     "{name}: without a header, `types` declares every column (`column_1`, "
-                    "`column_2` and so on), which tells how many fields a line has.",
+                    "`column_2` and so on), which says how many fields a line has.",
                     name=name,
                 ),
                 details={"key": "types"},
@@ -254,7 +254,7 @@ def _decoded(head: bytes, spec: SourceSpec, line: int, name: str) -> str:
         raise InputError(
             "encoding.undecodable",
             msg(
-                "{name}, line {line}: found bytes that are no text in the encoding {encoding}.",
+                "{name}, line {line}: found bytes that are not text in the encoding {encoding}.",
                 name=name,
                 line=line,
                 encoding=spec.encoding,

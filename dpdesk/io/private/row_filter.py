@@ -6,7 +6,8 @@ are counted. A condition that cannot be computed for a row leaves that row out, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 _KEPT = "kept_rows"
 _GROWING = frozenset(("repeat", "lpad", "rpad"))
 """Functions with which one value could fill the memory."""
-_REPLACING = frozenset(("replace", "regexp_replace"))
-"""Functions that do so when what they put in is itself made from a value."""
+_JOINING = frozenset(("||", "concat", "concat_ws", "row"))
+_MOST_TIMES = 1000
+"""So many times its own size a value may have in the course of a condition."""
 _ESCAPING = frozenset(f"{no}{like}_escape" for no in ("", "not_") for like in ("like", "ilike"))
 """LIKE and its kin with ESCAPE; for some of their mistakes a row cannot be left out by TRY."""
 _HINT = "Write a condition on the row's own columns, such as SELECT * FROM data WHERE sex = 'm'."
@@ -53,20 +55,47 @@ def read_filter(spec: SourceSpec, where: str) -> QueryTree | None:
             "ORDER BY, DISTINCT, windows, subqueries, aggregates or a choice of columns",
             _HINT,
         )
-    for node in walk(tree.statement["node"]):
-        if node.get("class") == "FUNCTION" and _grows(node):
-            raise refused(where, "with this function one value could fill the memory", _HINT)
+    where_clause = tree.statement["node"]["where_clause"]
+    if where_clause and _times(where_clause) > _MOST_TIMES:
+        raise refused(where, "with its functions one value could fill the memory", _HINT)
+    for node in walk(where_clause):
         if node.get("class") == "FUNCTION" and _stops(node):
             raise refused(where, "its ESCAPE could stop at the value of one row", _ESCAPE)
     return tree
 
 
-def _grows(call: Mapping[str, Any]) -> bool:
-    """Whether a function makes a text whose size is more than a multiple of a value's own."""
-    name, given = str(call["function_name"]).lower(), call["arguments"]
-    if name in _REPLACING:
-        return any(part["expression"]["class"] != "CONSTANT" for part in given[2:3])
-    return name in _GROWING
+def _times(node: Mapping[str, Any]) -> float:
+    """How many times as long as the values that go into it the text may be that a part makes."""
+    name = str(node.get("function_name", "")).lower()
+    inner = [_times(part) for part in _parts(node)] or [1.0]
+    if name in _GROWING:
+        return math.inf
+    if name == "replace":
+        put, out = (_size(node, place) for place in (2, 1))
+        return max(inner) * max(1.0, put / max(out, 1) if out < math.inf else put)
+    if name == "regexp_replace":
+        return max(inner) * (1 + _size(node, 2))
+    if name in _JOINING:  # the signs of a row that is told as a text are protected by others
+        return sum(inner) * (2 if name == "row" else 1)
+    types = (str(part.get("type_name", "")).upper() for part in walk(node.get("type_expr")))
+    return max(inner) * (8 if any(name.startswith("BIT") for name in types) else 1)
+
+
+def _parts(node: object) -> Iterator[Mapping[str, Any]]:
+    """The expressions right below a part."""
+    below = node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
+    for item in below:
+        if isinstance(item, Mapping) and "class" in item:
+            yield item
+        else:
+            yield from _parts(item)
+
+
+def _size(call: Mapping[str, Any], place: int) -> float:
+    """The bytes of a text that is given to a function; unbounded where a value makes it."""
+    given = call["arguments"][place : place + 1]
+    literal = given[0]["expression"].get("literal") if given else None
+    return math.inf if literal is None else len(str(literal.get("text", "")).encode())
 
 
 def _stops(call: Mapping[str, Any]) -> bool:

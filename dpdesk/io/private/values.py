@@ -8,15 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dpdesk.core.frequency import UNREADABLE as UNREADABLE
 from dpdesk.core.source_spec import DATE, NUMBER, SourceSpec
 from dpdesk.io.column_types import DATE_FORMS, DATE_ORDERS, ISO_DATE, number_pattern
 from dpdesk.io.database import literal
-
-UNREADABLE = "\U0010ffff"
-"""What stands for a value that cannot be read: a code point that no text may use.
-
-It belongs to no category, is no number and names no person, so a domain's `outside` decides.
-"""
 
 
 def value_sql(v: str, kind: str, missing: Sequence[str], decimal: str, date_order: str) -> str:

@@ -1,23 +1,41 @@
-"""What SDMX is told of a released cube: its dimensions, tables and errors, from the manifest."""
+"""What SDMX is told of released tables: their dimensions, errors and marks, from the manifest."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.shapes import as_list, as_table
+from dpdesk.core.tabulation import CellAxis
 from dpdesk.io.sdmx.identifiers import code_id, dimension_id
 
 AGENCY = "DPDESK"
 """Who maintains the structure where nobody says; an agency writes its own identifier there."""
 
 VERSION = "1.0.0"
-MEASURE = "MEASURE"
-"""The dimension that tells several measures of one release apart."""
+MEASURE, TABLE = "MEASURE", "TABLE"
+"""The dimension that tells several measures of one release apart; several protected tables."""
+
+Codes = Sequence[tuple[str, str]]
+"""Codes of a list with their names."""
+NORMAL, ESTIMATED, WITHHELD = "A", "E", "Q"
+_NOISE: Codes = ((NORMAL, "Normal value: no noise was added"), (ESTIMATED, "Noise was added"))
+_OF_CELLS: Codes = (
+    (NORMAL, "Normal value"),
+    (ESTIMATED, "The value is rounded"),
+    (WITHHELD, "Missing value: suppressed"),
+)
+_FREE: Codes = (("F", "Free (free for publication)"),)
+_CONFIDENTIAL: Codes = (
+    *_FREE,
+    ("N", "Not for publication"),
+    ("C", "Confidential: unsafe by the rules of the agency"),
+    ("D", "Secondary confidentiality: not for publication, to protect other cells"),
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +71,18 @@ class SdmxCube:
     tables: tuple[CubeTable, ...]
     before: str
     book: Codebook
+    apart: str = MEASURE
+    """The dimension that tells ``measures`` apart: of protected tables, these are their names."""
+    noisy: bool = True
+    statuses: Codes = _NOISE
+    confidentiality: Codes = _FREE
+    parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The group above each category, by dimension, where there is one."""
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """What stands next to each value."""
+        return ("OBS_STATUS", "CONF_STATUS", *(("STD_ERROR",) if self.noisy else ()))
 
     @property
     def several(self) -> bool:
@@ -82,6 +112,46 @@ def sdmx_cube(manifest: Manifest, book: Codebook = NO_BOOK, agency: str = AGENCY
         tables=tables,
         before=_before(parameters),
         book=book,
+    )
+
+
+def sdmx_tables(manifest: Manifest, agency: str = AGENCY) -> SdmxCube:
+    """Protected tables for SDMX; their totals have the code ``_T``.
+
+    TypeError, KeyError or ValueError for a manifest that holds none.
+    """
+    entries = [as_table(each) for each in as_list(manifest.result["tables"])]
+    axes = [CellAxis.from_json(as_table(d)) for e in entries for d in as_list(e["dimensions"])]
+    labels: dict[str, dict[str, None]] = {}
+    above: dict[str, dict[str, set[str]]] = {}
+    for axis in axes:
+        for node, label in enumerate(axis.labels[:-1]):
+            labels.setdefault(axis.name, {})[label] = None
+            group = axis.parents[node]
+            name = "" if group == len(axis.labels) - 1 else axis.labels[group]
+            above.setdefault(axis.name, {}).setdefault(label, set()).add(name)
+    for axis in axes:
+        labels.setdefault(axis.name, {})
+    names = tuple(str(entry["name"]) for entry in entries)
+    return SdmxCube(
+        id="TABLE_" + manifest.commitment[:12].upper(),
+        agency=agency,
+        title=manifest.title or "Tables",
+        created=manifest.created,
+        claim=manifest.guarantee.claim,
+        domain=Domain(tuple(labels), tuple(map(tuple, labels.values()))),
+        measures=names if len(names) > 1 else (str(entries[0]["measure"]),),
+        tables=(),
+        before="",
+        book=NO_BOOK,
+        apart=TABLE,
+        noisy=False,
+        statuses=_OF_CELLS,
+        confidentiality=_CONFIDENTIAL,
+        parents={
+            name: {label: next(iter(one)) for label, one in groups.items() if len(one) == 1}
+            for name, groups in above.items()
+        },
     )
 
 

@@ -1,15 +1,17 @@
-"""SDMX-CSV 2.0 (SDMX 3.0): all tables of a cube as observations of one data flow.
+"""SDMX-CSV 2.0 (SDMX 3.0): all tables of a release as observations of one data flow.
 
 A table lacks dimensions that others have; there it holds the total, code ``_T``. Each row has the
 standard error of its noise in ``STD_ERROR``, and ``OBS_STATUS`` ``E`` (estimated) where there is
-noise or ``A`` (normal) where there is none.
+noise or ``A`` (normal) where there is none. A suppressed cell of a protected table has no value and
+``Q``, a rounded one ``E``; ``CONF_STATUS`` is its status as it was published.
 
 Source: SDMX Technical Working Group, SDMX-CSV Data Message, version 2.0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +20,28 @@ from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.tabulation import CellTable
 from dpdesk.io.cuboid_files import number_texts, text_bytes
 from dpdesk.io.recode import csv_field
-from dpdesk.io.sdmx.cubes import MEASURE, CubeTable, SdmxCube, codes, identifiers
+from dpdesk.io.sdmx.cubes import (
+    ESTIMATED,
+    NORMAL,
+    WITHHELD,
+    CubeTable,
+    SdmxCube,
+    codes,
+    identifiers,
+)
 from dpdesk.io.sdmx.identifiers import TOTAL, code_id
 
 _PIECE = 1 << 17
 _INFORMATION, _FREE = "I", "F"
-NORMAL, ESTIMATED = "A", "E"
 
 
 def header_of(cube: SdmxCube) -> list[str]:
     """Names of the columns."""
-    dimensions = [*identifiers(cube).values(), *([MEASURE] if cube.several else [])]
-    values = ["OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "STD_ERROR"]
+    dimensions = [*identifiers(cube).values(), *([cube.apart] if cube.several else [])]
+    values = ["OBS_VALUE", *cube.attributes]
     return ["STRUCTURE", "STRUCTURE_ID", "ACTION", *dimensions, *values]
 
 
@@ -54,6 +64,28 @@ def write_sdmx_csv(
                 file.write(lines)
                 rows += count
                 done(rows)
+
+
+def write_sdmx_cells(
+    cube: SdmxCube, tables: Sequence[CellTable], path: Path, *, rounded: bool, token: CancelToken
+) -> None:
+    """Write one new file with all protected ``tables``. Raises OSError, Cancelled."""
+    head = f"dataflow,{csv_field(cube.reference)},{_INFORMATION}"
+    shown = ESTIMATED if rounded else NORMAL
+    with path.open("xb") as file:
+        file.write((",".join(header_of(cube)) + "\n").encode("ascii"))
+        for table in tables:
+            token.check()
+            own = {axis.name: place for place, axis in enumerate(table.axes)}
+            coded = [[*map(code_id, axis.labels[:-1]), TOTAL] for axis in table.axes]
+            tail = [code_id(table.name)] if cube.several else []
+            places = product(*coded)
+            lines = []
+            for place, value, status in zip(places, table.values, table.status, strict=True):
+                at = [place[own[n]] if n in own else TOTAL for n in cube.domain.dimensions]
+                said = [value, shown if value else WITHHELD, status]
+                lines.append(",".join([head, *at, *tail, *said]))
+            file.write("".join(f"{line}\n" for line in lines).encode("ascii"))
 
 
 def _lines(

@@ -22,6 +22,7 @@ RESERVED = frozenset(
         "SERIES_KEY",
         "OBS_KEY",
         "MEASURE",
+        "TABLE",
         "OBS_VALUE",
         "OBS_STATUS",
         "CONF_STATUS",

@@ -8,12 +8,11 @@ Source: SDMX-ML 3.0 schemas (``SDMXMessage.xsd``, ``SDMXStructure*.xsd``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from xml.etree import ElementTree as Xml
 
 from dpdesk.core.labels import Kind, Variable
-from dpdesk.io.sdmx.cubes import MEASURE, VERSION, SdmxCube, identifiers
-from dpdesk.io.sdmx.data import ESTIMATED, NORMAL
+from dpdesk.io.sdmx.cubes import VERSION, Codes, SdmxCube, identifiers
 from dpdesk.io.sdmx.identifiers import TOTAL, code_id
 from dpdesk.io.xmltext import document_bytes, visible
 
@@ -21,11 +20,6 @@ _BASE = "http://www.sdmx.org/resources/sdmxml/schemas/v3_0/"
 _MES, _STR, _COM = (f"{{{_BASE}{part}}}" for part in ("message", "structure", "common"))
 _PREFIXES = {"mes": f"{_BASE}message", "str": f"{_BASE}structure", "com": f"{_BASE}common"}
 _CONCEPTS = "CONCEPTS"
-
-Codes = Sequence[tuple[str, str]]
-
-_STATUS: Codes = ((NORMAL, "Normal value: no noise was added"), (ESTIMATED, "Noise was added"))
-_CONFIDENTIALITY: Codes = (("F", "Free (free for publication)"),)
 
 
 def structure_message(cube: SdmxCube) -> bytes:
@@ -40,6 +34,7 @@ def structure_message(cube: SdmxCube) -> bytes:
     lists = _put(structures, f"{_STR}Codelists")
     for name, title, codes in _code_lists(cube):
         _code_list(lists, cube, name, title, codes)
+    _nest(lists, cube)
     _annotate_missing(lists, cube)
     _concepts(_put(structures, f"{_STR}ConceptSchemes"), cube)
     _flow(_put(structures, f"{_STR}Dataflows"), cube)
@@ -71,6 +66,16 @@ def _annotate(parent: Xml.Element, kind: str, text: str) -> None:
     _put(one, f"{_COM}AnnotationText", text)
 
 
+def _nest(lists: Xml.Element, cube: SdmxCube) -> None:
+    """Name the group above each code of a hierarchy."""
+    for listed, (name, _) in zip(lists, _domain(cube), strict=False):
+        above: Mapping[str, str] = cube.parents.get(name, {})
+        groups = {code_id(c): code_id(group) for c, group in above.items() if group}
+        for code in listed.iter(f"{_STR}Code"):
+            if code.get("id") in groups:
+                _put(code, f"{_STR}Parent", groups[str(code.get("id"))])
+
+
 def _annotate_missing(lists: Xml.Element, cube: SdmxCube) -> None:
     """Mark the codes of categories that are declared missing."""
     for listed, (name, categories) in zip(lists, _domain(cube), strict=False):
@@ -93,9 +98,17 @@ def _code_lists(cube: SdmxCube) -> Iterator[tuple[str, str, Codes]]:
         yield f"CL_{identifier}", f"Categories of {name}", [(TOTAL, "Total"), *codes]
     if cube.several:
         measures = [(code_id(measure), measure) for measure in cube.measures]
-        yield f"CL_{MEASURE}", "What was measured", measures
-    yield "CL_OBS_STATUS", "Whether noise was added", _STATUS
-    yield "CL_CONF_STATUS", "Confidentiality status", _CONFIDENTIALITY
+        yield f"CL_{cube.apart}", _apart_name(cube), measures
+    yield "CL_OBS_STATUS", _status_name(cube), cube.statuses
+    yield "CL_CONF_STATUS", "Confidentiality status", cube.confidentiality
+
+
+def _apart_name(cube: SdmxCube) -> str:
+    return "What was measured" if cube.noisy else "Table"
+
+
+def _status_name(cube: SdmxCube) -> str:
+    return "Whether noise was added" if cube.noisy else "What was done to the value"
 
 
 def _code_list(
@@ -113,11 +126,12 @@ def _component_names(cube: SdmxCube) -> Iterator[tuple[str, str]]:
         variable = cube.book.get(name)
         yield identifier, (variable.label if variable is not None else "") or name
     if cube.several:
-        yield MEASURE, "What was measured"
+        yield cube.apart, _apart_name(cube)
     yield "OBS_VALUE", "Value" if cube.several else cube.measures[0]
-    yield "OBS_STATUS", "Whether noise was added"
+    yield "OBS_STATUS", _status_name(cube)
     yield "CONF_STATUS", "Confidentiality status"
-    yield "STD_ERROR", f"Standard error of the noise in the value{cube.before}"
+    if cube.noisy:
+        yield "STD_ERROR", f"Standard error of the noise in the value{cube.before}"
 
 
 def _concepts(parent: Xml.Element, cube: SdmxCube) -> None:
@@ -138,12 +152,12 @@ def _definition(parent: Xml.Element, cube: SdmxCube) -> None:
     found = _named(parent, f"{_STR}DataStructure", cube, cube.id, cube.title)
     components = _put(found, f"{_STR}DataStructureComponents")
     dimensions = _put(components, f"{_STR}DimensionList", id="DimensionDescriptor")
-    names = [*identifiers(cube).values(), *([MEASURE] if cube.several else [])]
+    names = [*identifiers(cube).values(), *([cube.apart] if cube.several else [])]
     for position, identifier in enumerate(names, 1):
         one = _put(dimensions, f"{_STR}Dimension", id=identifier, position=str(position))
         _represented(one, cube, identifier, coded=True)
     attributes = _put(components, f"{_STR}AttributeList", id="AttributeDescriptor")
-    for identifier in ("OBS_STATUS", "CONF_STATUS", "STD_ERROR"):
+    for identifier in cube.attributes:
         one = _put(attributes, f"{_STR}Attribute", id=identifier, usage="optional")
         _represented(one, cube, identifier, coded=identifier != "STD_ERROR")
         _put(_put(one, f"{_STR}AttributeRelationship"), f"{_STR}Observation")

@@ -85,7 +85,7 @@ def _encode_single(value: Any, kind: Any, parts: PartWriter) -> object:
         return value.value
     if _is_stored_class(kind):
         return _encode_dataclass(value, kind, parts)
-    raise TypeError(f"{kind} is no type that a project keeps")
+    raise TypeError(f"{kind} is not a type that a project keeps")
 
 
 def _encode_dataclass(value: Any, kind: Any, parts: PartWriter) -> dict[str, object]:
@@ -166,10 +166,12 @@ def _decode_single(raw: object, kind: Any, parts: PartReader) -> Any:
         if _is_enum(kind):
             return kind(raw)
     except ValueError as error:
-        raise CodecError(msg("found a text that is no {name}", name=kind.__name__)) from error
+        raise CodecError(
+            msg("found a text that is not of type {name}", name=kind.__name__)
+        ) from error
     if _is_stored_class(kind):
         return _decode_dataclass(_table(raw), kind, parts)
-    raise CodecError(msg("{kind} is no type that a project keeps", kind=kind))
+    raise CodecError(msg("{kind} is not a type that a project stores", kind=kind))
 
 
 def _decode_plain(raw: object, kinds: tuple[Any, ...], parts: PartReader) -> object:
@@ -217,7 +219,9 @@ def _decode_dataclass(table: dict[str, object], kind: Any, parts: PartReader) ->
         if name in table:
             values[name] = decode(table[name], hints[name], parts)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            raise CodecError(msg("{name} lacks the field {name2}", name=kind.__name__, name2=name))
+            raise CodecError(
+                msg("{name} does not have the field {name2}", name=kind.__name__, name2=name)
+            )
     return kind(**values)
 
 

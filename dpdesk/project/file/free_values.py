@@ -48,7 +48,7 @@ def encode_free(value: object, parts: PartWriter) -> object:
         return {"$list": [encode_free(item, parts) for item in value]}
     if isinstance(value, np.ndarray):
         return {"$array": parts.add_array(value)}
-    raise TypeError(f"{type(value).__name__} is no value that a project keeps")
+    raise TypeError(f"{type(value).__name__} is not a value that a project keeps")
 
 
 def _encode_table(value: Mapping[object, object], parts: PartWriter) -> object:

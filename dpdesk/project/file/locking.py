@@ -42,7 +42,7 @@ class LockHolder:
     @property
     def sentence(self) -> str:
         """The holder in words: who, where, and since when."""
-        who = self.who or "somebody"
+        who = self.who or "someone"
         where = f" on {self.host}" if self.host else ""
         try:
             moment = datetime.fromisoformat(self.since).astimezone()

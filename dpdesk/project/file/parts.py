@@ -94,7 +94,7 @@ class PartSink:
         """See :class:`PartWriter`."""
         kind = next((t for t in _TYPES if np.dtype(t) == array.dtype), None)
         if kind is None:
-            raise TypeError(f"an array of {array.dtype} is no value that a project keeps")
+            raise TypeError(f"an array of {array.dtype} is not a value that a project keeps")
         head = json.dumps({"array": kind, "shape": list(array.shape)})
         body = np.ascontiguousarray(array).astype(kind, copy=False)
         return self._add(iter((head.encode("ascii"), b"\n", body.tobytes())))
@@ -153,7 +153,7 @@ class PartSource:
             head, body = self._parts(name)
             kind, shape = head.get("array"), head.get("shape")
             if kind not in _TYPES or not isinstance(shape, list):
-                raise PartError(msg("the part {name} is no array", name=name[:8]))
+                raise PartError(msg("the part {name} is not an array", name=name[:8]))
             try:
                 # A copy, since kernels are compiled for arrays that may be written.
                 array = np.frombuffer(body, dtype=np.dtype(str(kind))).reshape(shape).copy()
@@ -175,7 +175,7 @@ class PartSource:
                 or not isinstance(levels, list)
                 or not isinstance(codes, list)
             ):
-                raise PartError(msg("the part {name} is no hierarchy", name=name[:8]))
+                raise PartError(msg("the part {name} is not a hierarchy", name=name[:8]))
             labels = tuple(self._labels(str(level)) for level in levels)
             parents = tuple(self.array(str(code)) for code in codes)
             self.hierarchies[name] = _checked(Hierarchy(attribute, labels, parents), name)
@@ -241,7 +241,7 @@ def _json(line: bytes, name: str) -> object:
     try:
         return read_json(line)
     except ValueError as error:
-        raise PartError(msg("the part {name} is no text", name=name[:8])) from error
+        raise PartError(msg("the part {name} is not text", name=name[:8])) from error
 
 
 def _checked(found: Hierarchy, name: str) -> Hierarchy:

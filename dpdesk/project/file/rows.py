@@ -69,13 +69,13 @@ def from_text(
 ) -> dict[str, object]:
     """The document in a text: exactly these keys, and perhaps others. Raises CodecError."""
     if not isinstance(text, str):
-        raise CodecError("a document is no text")
+        raise CodecError("a document is not text")
     try:
         found = read_json(text, parse_constant=_no_constant)
     except ValueError as error:
-        raise CodecError("a document is no JSON text") from error
+        raise CodecError("a document is not JSON text") from error
     if not isinstance(found, dict):
-        raise CodecError("a document is no table")
+        raise CodecError("a document is not a table")
     version = found.pop("format", None)
     if version != DOCUMENT_FORMAT:
         raise CodecError(
@@ -98,7 +98,7 @@ def from_text(
 
 
 def _no_constant(text: str) -> object:
-    raise ValueError(msg("{text} is no number", text=text))
+    raise ValueError(msg("{text} is not a number", text=text))
 
 
 def state_document(state: WorkState, folder: Path, parts: PartWriter) -> dict[str, object]:
@@ -377,7 +377,7 @@ def _path_in(value: object) -> Path:
     if isinstance(value, bytes):
         return Path(os.fsdecode(value))
     if not isinstance(value, str):
-        raise CodecError("a path is no text")
+        raise CodecError("a path is not text")
     return Path(value)
 
 
@@ -392,7 +392,7 @@ def _text_out(text: str) -> str:
 
 def _text_in(value: object) -> str:
     if not isinstance(value, str):
-        raise CodecError("a label is no text")
+        raise CodecError("a label is not text")
     if not value.startswith("\x00"):
         return value
     try:
@@ -400,5 +400,5 @@ def _text_in(value: object) -> str:
     except ValueError as error:
         raise CodecError("a label is damaged") from error
     if not isinstance(found, str):
-        raise CodecError("a label is no text")
+        raise CodecError("a label is not text")
     return found

@@ -9,7 +9,8 @@ Debits of one account may protect different units (one row, a person with up to 
 different neighbours. They are summed for the widest unit among them, by group privacy (a unit of m
 rows costs ⌈m/r⌉ times the ε of a debit for r rows, the square of that times its ρ), and where any
 debit protects the replacement of a unit, for replacement (one removal and one addition: a group of
-2). The sums hold for everybody then; they are exact.
+2). The sums hold for everybody then; they are exact. Where a debit protects no more than the drawn
+values of a unit, so does the sum: one value for another is a replacement to all other debits.
 """
 
 from __future__ import annotations
@@ -148,7 +149,8 @@ class Spending:
 def group_size(request: DebitRequest, rows: int, neighbours: Neighbours) -> int:
     """How many of a debit's own neighbouring steps lie between neighbours of the common unit."""
     size = -(-rows // request.unit.rows)
-    if neighbours is Neighbours.REPLACE and request.neighbours is Neighbours.ADD_REMOVE:
+    steps = request.neighbours is Neighbours.ADD_REMOVE
+    if steps and neighbours is not Neighbours.ADD_REMOVE:
         size *= 2
     return size
 
@@ -161,8 +163,9 @@ def add_up(requests: Iterable[DebitRequest], beside: Iterable[DebitRequest] = ()
     found = list(requests)
     every = [*found, *beside]
     rows = max((one.unit.rows for one in every), default=1)
-    replaced = any(one.neighbours is Neighbours.REPLACE for one in every)
-    neighbours = Neighbours.REPLACE if replaced else Neighbours.ADD_REMOVE
+    met = {one.neighbours for one in every}
+    ranked = (Neighbours.VALUE, Neighbours.REPLACE, Neighbours.ADD_REMOVE)
+    neighbours = next((one for one in ranked if one in met), Neighbours.ADD_REMOVE)
     pure, pure_rho, rho, epsilon, delta = _Sum(), _Sum(), _Sum(), _Sum(), _Sum()
     for one in found:
         size, cost = group_size(one, rows, neighbours), one.cost

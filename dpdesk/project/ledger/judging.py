@@ -293,8 +293,14 @@ def unit_words(spending: Spending) -> str:
     """Whom a sum holds for, in words."""
     several = msg("a person with up to {rows:,} rows or edges", rows=spending.rows)
     rows = "one row or edge" if spending.rows == 1 else several
-    how = "replaced" if spending.neighbours is Neighbours.REPLACE else "added or removed"
-    return f"{rows}, {how}"
+    return f"{rows}, {_CHANGED[spending.neighbours]}"
+
+
+_CHANGED = {
+    Neighbours.ADD_REMOVE: "added or removed",
+    Neighbours.REPLACE: "replaced",
+    Neighbours.VALUE: "with other values in drawn columns, not hidden in its presence",
+}
 
 
 def _incomparable(

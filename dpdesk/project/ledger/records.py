@@ -27,6 +27,7 @@ from dpdesk.core.budget import (
 )
 from dpdesk.core.jsontext import read_json
 from dpdesk.core.messages import msg
+from dpdesk.core.plain import is_blank
 
 FIRST = ""
 _DOMAIN = b"dpdesk-ledger-v1\n"
@@ -84,13 +85,17 @@ class AccountKey:
 
 def fold(name: str) -> str:
     """A name of a population as it is compared; signs that nobody sees do not count."""
-    seen = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
+    seen = "".join(sign for sign in name if sign.isspace() or not _is_unseen(sign))
     return " ".join(unicodedata.normalize("NFKC", seen).casefold().split())
 
 
 def is_said(reason: str) -> bool:
     """Whether a reason says anything: blanks, invisible signs and marks alone do not."""
-    return any(sign.isalnum() for sign in reason)
+    return any(sign.isalnum() and not _is_unseen(sign) for sign in reason)
+
+
+def _is_unseen(sign: str) -> bool:
+    return unicodedata.category(sign) == "Cf" or is_blank(sign)
 
 
 def one_line(text: str) -> str:

@@ -109,7 +109,7 @@ def fingerprint_of(key: str) -> str:
 def key_fault(key: object) -> str:
     """Why this is no public key that may be trusted; empty when it is one."""
     if not isinstance(key, str) or not is_hex(key, 32):
-        return "is no public key of 32 bytes"
+        return "is not a public key of 32 bytes"
     if not is_honest_key(bytes.fromhex(key)):
         return "is a weak public key, for which anybody could sign"
     return ""
@@ -235,6 +235,6 @@ def read_card(path: Path) -> Card:
 def _unreadable(reason: str) -> InputError:
     return InputError(
         "card.unreadable",
-        msg("This is no card of a public key: {reason}.", reason=reason),
+        msg("This is not a card of a public key: {reason}.", reason=reason),
         hint="Give the file that `dpdesk review key export` wrote.",
     )

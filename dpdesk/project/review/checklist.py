@@ -13,16 +13,17 @@ from fractions import Fraction
 from dpdesk.core.capabilities import ESTIMATED, Content, Protection
 from dpdesk.core.charts import format_figure
 from dpdesk.core.disclosure import TableFacts
+from dpdesk.core.guarantee import hidden_columns
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.public_fields import LISTED
 from dpdesk.core.published import CELLS_COUNTED, MADE_AGAIN, ROWS_COMPARED, CheckStatus
 from dpdesk.core.schema import Role
-from dpdesk.project.review.item_words import named, number_of, part, share_of
+from dpdesk.project.review.item_words import named, part, share_of
 from dpdesk.project.review.items_cells import CELL_ITEMS
 from dpdesk.project.review.items_columns import COLUMN_ITEMS
-from dpdesk.project.review.items_private import PRIVATE_ITEMS, spent_epsilon
+from dpdesk.project.review.items_private import DRAWN_ITEMS, PRIVATE_ITEMS, spent_epsilon
 from dpdesk.project.review.items_table import TABLE_ITEMS
 from dpdesk.project.review.items_telling import ALONE_ITEM, TELLING_ITEM
 from dpdesk.project.review.payloads import ChecklistItem, Mode
@@ -67,7 +68,7 @@ def questions_of(case: Case) -> tuple[Question | TableQuestion, ...]:
 
 def _without_drawn(question: TableQuestion) -> TableQuestion:
     def ask(case: Case, table: TableFacts) -> Answer | None:
-        drawn = _names(case, "diverted")
+        drawn = hidden_columns(_parameters(case))
         columns = tuple(each for each in table.columns if each.name not in drawn)
         return question.ask(case, replace(table, columns=columns))
 
@@ -80,9 +81,8 @@ def _drawn(case: Case) -> Answer:
         text = "The guarantee names no ℓ′ or no column."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
     text = msg(
-        "For someone who knows only how often each value occurs, and to whom the other "
-        "columns tell nothing, a published value of {columns} is the true one with a chance "
-        "of {p}.",
+        "For someone who knows only how often each value occurs, and to whom the other columns "
+        "reveal nothing, a published value of {columns} is the true one with a chance of {p}.",
         columns=named(names),
         p=share_of(1, size),
     )
@@ -114,9 +114,9 @@ def _apart(case: Case) -> Answer:
         text = "The guarantee names no l or no column."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
     text = msg(
-        "For someone to whom the other columns tell nothing of it, each value of {columns} in a "
-        "person's group is the true one with a chance of at most {p}; all values that are not in "
-        "the group are ruled out.",
+        "For someone to whom the other columns reveal nothing about it, each value of "
+        "{columns} in a person's group is the true one with a chance of at most {p}; all "
+        "values that are not in the group are ruled out.",
         columns=named(names),
         p=share_of(1, size),
     )
@@ -130,8 +130,8 @@ def _apart(case: Case) -> Answer:
 
 def _known_others(case: Case) -> Answer:
     text = (
-        "Whoever knows most of the other people's values may learn a person's with certainty; the "
-        "guarantee does not cover it."
+        "Anyone who knows most of the other people's values may learn a person's with certainty; "
+        "the guarantee does not cover it."
     )
     advice = "Ask who could know them: an employer, a clinic, a village."
     return Answer(Status.REVIEW, text, Basis.PERSON, advice)
@@ -150,10 +150,10 @@ def _found_rows(case: Case, table: TableFacts) -> Answer:
     """All rows are released, and everything but the values that stand apart."""
     quasi = [each.name for each in table.with_role(Role.QUASI_IDENTIFIER)]
     text = "All rows of the source are released, and all columns but the one that stands apart "
-    text += "unchanged: whoever knows them of a person sees that the person is in the data."
+    text += "unchanged: anyone who knows them of a person sees that the person is in the data."
     if quasi:
         text += msg(
-            " By {quasi}, {uniques} can be told from all others.",
+            " By {quasi}, {uniques} can be told apart from all others.",
             quasi=named(quasi),
             uniques=part(table.uniques, table.rows),
         )
@@ -163,8 +163,8 @@ def _found_rows(case: Case, table: TableFacts) -> Answer:
 
 def _only_release(case: Case) -> Answer:
     text = (
-        "Values drawn twice for the same people can be combined, and together tell the true ones; "
-        "no file shows what else was released."
+        "Values drawn twice for the same people can be combined, and together reveal the true "
+        "ones; no file shows what else was released."
     )
     advice = "Ask whether these people's values have been released before, in any form."
     return Answer(Status.REVIEW, text, Basis.PERSON, advice)
@@ -180,12 +180,12 @@ def _linkage(case: Case, table: TableFacts) -> Answer:
         others = len(table.columns) - len(_names(case, "diverted"))
         text = msg(
             "{others} are released unchanged; none is named as known to others.",
-            others=number_of(others, "column"),
+            others=counted("{n:,} column", "{n:,} columns", n=others),
         )
         return Answer(Status.REVIEW, text, Basis.TABLE, advice, _alone(case))
     text = counted(
-        "{quasi} is released unchanged; by them {uniques} can be told from all others.",
-        "{quasi} are released unchanged; by them {uniques} can be told from all others.",
+        ("{quasi} is released unchanged; by them {uniques} can be told apart from all others."),
+        ("{quasi} are released unchanged; by them {uniques} can be told apart from all others."),
         n=len(quasi),
         quasi=named(quasi),
         uniques=part(table.uniques, table.rows),
@@ -233,7 +233,7 @@ def _alone(case: Case) -> str:
     if not isinstance(alone, int) or isinstance(alone, bool) or not rows or rows < 1:
         return ""
     return msg(
-        "By all columns that are not drawn together, {alone} can be told from "
+        "By all columns that are not drawn, taken together, {alone} can be distinguished from "
         "all others ({evidence}).",
         alone=part(alone, rows),
         evidence=Basis.EVIDENCE.value,
@@ -270,29 +270,61 @@ def _parameters(case: Case) -> Mapping[str, object]:
 
 
 DIVERTED_ITEMS: tuple[Question | TableQuestion, ...] = (
-    Question("drawn-values", "How sure can somebody be of a published value?", _drawn),
+    Question("drawn-values", "How sure can someone be of a published value?", _drawn),
     TELLING_ITEM,
-    Question("known-others", "Could somebody know most of the others' values?", _known_others),
+    Question("known-others", "Could someone know most of the others' values?", _known_others),
     Question("only-release", "Is it the only release of these people's values?", _only_release),
-    TableQuestion("linkage", "Can somebody find a person's row?", _linkage),
+    TableQuestion("linkage", "Can someone find a person's row?", _linkage),
     Question("removed", "How many rows were removed at random?", _removed),
 )
 """Questions that only drawn values raise, in reading order."""
 
 
 GROUPED_ITEMS: tuple[Question | TableQuestion, ...] = (
-    Question("group-values", "How sure can somebody be of a value in a group?", _apart),
+    Question("group-values", "How sure can someone be of a value in a group?", _apart),
     TELLING_ITEM,
-    Question("known-others", "Could somebody know most of the others' values?", _known_others),
+    Question("known-others", "Could someone know most of the others' values?", _known_others),
     Question("only-release", "Is it the only release of these people's values?", _only_groups),
-    TableQuestion("linkage", "Can somebody find a person's row?", _found_rows),
+    TableQuestion("linkage", "Can someone find a person's row?", _found_rows),
     *(each for each in TABLE_ITEMS if each.id in _ABOUT_TABLES),
     *(each for each in COLUMN_ITEMS if each.id != "one-column-more"),
 )
 """Questions about rows whose sensitive values stand apart by groups, in reading order."""
 
+
+def _unchanged_rows(case: Case, table: TableFacts) -> Answer:
+    """All rows are released, and what was not drawn as it is."""
+    quasi = [each.name for each in table.with_role(Role.QUASI_IDENTIFIER)]
+    text = (
+        "All rows of the source are released, and the columns that were not drawn unchanged: "
+        "anyone who knows them of a person sees that the person is in the data."
+    )
+    if quasi:
+        text += msg(
+            " By {quasi}, {uniques} can be told apart from all others.",
+            quasi=named(quasi),
+            uniques=part(table.uniques, table.rows),
+        )
+    advice = "Where that is a threat, leave columns out, or use a method that hides who is there."
+    return Answer(Status.REVIEW, text, Basis.TABLE, advice)
+
+
+RESPONSE_ITEMS: tuple[Question | TableQuestion, ...] = (
+    *DRAWN_ITEMS,
+    TableQuestion("linkage", "Can someone find a person's row?", _unchanged_rows),
+    *(each for each in TABLE_ITEMS if each.id in _ABOUT_TABLES),
+    *(
+        _without_drawn(each) if each.id in _ABOUT_UNCHANGED else each
+        for each in COLUMN_ITEMS
+        if each.id != "one-column-more"
+    ),
+)
+"""Questions about rows whose values are drawn from a budget, in reading order."""
+
 _TABLE = "table"
-ASK_ABOUT = "Ask who made the method what a release tells of people, and say why it may pass."
+ASK_ABOUT = (
+    "Ask the authors of the method what a release reveals about people, and say why it may pass."
+)
 
 
 def _known(case: Case) -> Answer | None:
@@ -335,7 +367,7 @@ def _verified(case: Case) -> Answer:
     confirmed = msg(
         "{confirmed:,} of {claims}",
         confirmed=len(report.confirmed()),
-        claims=number_of(len(report.claims), "claim"),
+        claims=counted("{n:,} claim", "{n:,} claims", n=len(report.claims)),
     )
     unlike = report.not_checked()
     if unlike:
@@ -345,12 +377,12 @@ def _verified(case: Case) -> Answer:
             claim=named([check.claim for check in unlike]),
         )
         accepted = case.policy.accept_not_compared
-        advice = "Make the release again with this version, or say why it may stand as it is."
+        advice = "Make the release again with this version, or say why it may stay as it is."
         return Answer(Status.REVIEW if accepted else Status.FAIL, text, Basis.FILES, advice)
     if not report.sealed:
         text = msg(
-            "{confirmed} are confirmed, but the manifest is not sealed: the internal "
-            "part is not at hand.",
+            "{confirmed} are confirmed, but the manifest is not sealed: the internal part is "
+            "not here.",
             confirmed=confirmed,
         )
         advice = "Check the whole release folder, with its internal part."
@@ -371,8 +403,10 @@ def _source(case: Case) -> Answer:
         text = "Made again from the source, the table is another."
         return Answer(Status.FAIL, text, Basis.SOURCE, "Make the release again from the source.")
     if case.facts.confirmed(ROWS_COMPARED):
-        text = "The columns that were not drawn were compared with the source, row by row; values "
-        text += "are drawn once, so no table can be made again."
+        text = (
+            "The columns that were not drawn were compared with the source, row by row; values "
+            "are drawn once, so no table can be made again."
+        )
         return Answer(Status.PASS, text, Basis.SOURCE)
     if case.facts.confirmed(CELLS_COUNTED):
         text = "The true values of all cells were counted again from the source."
@@ -381,7 +415,7 @@ def _source(case: Case) -> Answer:
         text = "Noise is drawn once and forgotten, so no table can be made again from the source."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     advice = "Verify the release with its source file."
-    text = "The source was not at hand here; figures that need it are only what was written down"
+    text = "The source was not available here; figures that need it are only as recorded"
     if case.policy.require_source_verification:
         text += ", and the policy asks for a check with the source."
         return Answer(Status.FAIL, text, Basis.FILES, advice)
@@ -391,8 +425,10 @@ def _source(case: Case) -> Answer:
 def _public_fields(case: Case) -> Answer:
     check = case.facts.claim(LISTED)
     if check is not None and check.status is CheckStatus.CONFIRMED:
-        text = "Every field of the public part is one that the program lists with what it can tell "
-        text += "about people who are not in the release."
+        text = (
+            "Every field of the public part is one that the program lists with what it can tell "
+            "about people who are not in the release."
+        )
         names = _levels_tell(case)
         if not names:
             return Answer(Status.PASS, text, Basis.FILES)
@@ -407,7 +443,7 @@ def _public_fields(case: Case) -> Answer:
         return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
     text = "A public number is computed from the original values of all rows, as earlier versions "
     text += "did it"
-    advice = "Make the release again with this version; tell those who have the old one."
+    advice = "Make the release again with this version; inform those who have the old one."
     if case.facts.release.manifest.result.get("rows_suppressed") == 0:
         return Answer(
             Status.REVIEW, msg("{text}; no row was suppressed.", text=text), Basis.FILES, advice
@@ -435,7 +471,7 @@ def _policy(case: Case) -> Answer:
         "{named}hash {short}…, {reviewers}: {value}.",
         named=named,
         short=short,
-        reviewers=number_of(case.policy.reviewers, "reviewer"),
+        reviewers=counted("{n:,} reviewer", "{n:,} reviewers", n=case.policy.reviewers),
         value=case.standing.value,
     )
     if case.standing is PolicyRelation.OWN:
@@ -473,7 +509,7 @@ def _mode(case: Case) -> Answer:
         text = "A protocol is being developed: every setting is open to review."
         return Answer(Status.PASS, text, Basis.POLICY)
     if protocol is None:
-        text = "A locked protocol was to be applied, but it is not at hand."
+        text = "A locked protocol was to be applied, but it is not available."
         return Answer(Status.FAIL, text, Basis.FILES, "Give the file of the protocol.")
     name = msg("the locked protocol {id}…", id=protocol.id[:16])
     if protocol.signature in (Signature.BAD, Signature.REVOKED):
@@ -741,6 +777,8 @@ def _content(case: Case) -> Sequence[Question | TableQuestion]:
     about = case.facts.about
     if about.protection is Protection.DRAWN:
         return questions_of(case)
+    if about.protection is Protection.RANDOMISED:
+        return RESPONSE_ITEMS
     if about.protection is Protection.GROUPS:
         return GROUPED_ITEMS
     if about.protection is Protection.NOISE:
@@ -755,6 +793,6 @@ def _content(case: Case) -> Sequence[Question | TableQuestion]:
 
 
 def _sign_offs(policy: Policy) -> Sequence[Item]:
-    text = "The policy asks this of every release; whoever accepts it answers for it."
+    text = "The policy asks this of every release; the person who accepts it answers for it."
     answer = Answer(Status.REVIEW, text, Basis.PERSON)
     return [answered(f"sign-off-{key}", text, answer) for key, text in policy.sign_offs.items()]

@@ -144,10 +144,10 @@ def _read(data: bytes) -> KeptDraft:
     """Raises UnreadableJsonError."""
     raw = parse_canonical(data)
     if set(raw) != _KEYS or raw["format"] != 1:
-        raise UnreadableJsonError("it is no draft of this version")
+        raise UnreadableJsonError("it is not a draft of this version")
     choices, void = raw["choices"], raw["void"]
     if not isinstance(choices, dict) or not isinstance(void, list):
-        raise UnreadableJsonError("it is no draft")
+        raise UnreadableJsonError("it is not a draft")
     kept = {key: _choice(one) for key, one in choices.items()}
     names = tuple(one for one in void if isinstance(one, str))
     return KeptDraft(str(raw["submission"]), str(raw["reviewer"]), kept, names)

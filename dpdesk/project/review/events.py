@@ -90,7 +90,7 @@ class Event:
         """The event in a few words: "ballot by Anna Weber of 2026-11-20 09:30:00 UTC"."""
         moment = time_text(self.time).replace("T", " ").removesuffix("Z")
         return msg(
-            "{kind} by {person} of {moment} UTC",
+            "{kind} by {person} at {moment} UTC",
             kind=self.kind,
             person=self.signer.person,
             moment=moment,
@@ -219,7 +219,7 @@ def _signer(fields: Fields) -> SignedBy:
     fields.only("person", "key", "fingerprint")
     person, key = fields.raw["person"], fields.raw["key"]
     if not isinstance(person, str) or not is_person(person):
-        raise fields.bad("person", "is no name of a person")
+        raise fields.bad("person", "is not the name of a person")
     if fault := key_fault(key):
         raise fields.bad("key", fault)
     signer = SignedBy(person, str(key))

@@ -50,7 +50,7 @@ class Fields:
         unknown, lacking = sorted(self.raw.keys() - set(keys)), sorted(set(keys) - self.raw.keys())
         if unknown:
             raise BadFieldError(
-                msg("{name} is no known key", name=_quoted(self.name(shown(unknown[0], 60))))
+                msg("{name} is not a known key", name=_quoted(self.name(shown(unknown[0], 60))))
             )
         if lacking:
             raise BadFieldError(msg("{name} is missing", name=_quoted(self.name(lacking[0]))))
@@ -79,7 +79,7 @@ class Fields:
         """32 bytes in hex."""
         value = self.raw.get(key)
         if not isinstance(value, str) or not is_hash(value):
-            raise self.bad(key, "is no SHA-256 code of 64 small hexadecimal digits")
+            raise self.bad(key, "is not a SHA-256 code of 64 small hexadecimal digits")
         return value
 
     def code_or_none(self, key: str) -> str | None:
@@ -90,23 +90,23 @@ class Fields:
         """Bytes in hex: ``exactly`` so many, or at most ``most``."""
         value = self.raw.get(key)
         if not isinstance(value, str) or len(value) > 2 * most or not is_hex(value, exactly):
-            raise self.bad(key, "is no text of small hexadecimal digits of the right length")
+            raise self.bad(key, "is not text of small hexadecimal digits of the right length")
         return value
 
     def codes(self, key: str, most: int) -> tuple[str, ...]:
         """A list of different codes in ascending order."""
         value = self.raw.get(key)
         if not isinstance(value, list) or len(value) > most:
-            raise self.bad(key, msg("is no list of at most {most} codes", most=most))
+            raise self.bad(key, msg("is not a list of at most {most} codes", most=most))
         if not all(is_hash(item) for item in value) or sorted(set(value)) != value:
-            raise self.bad(key, "is no list of different SHA-256 codes in ascending order")
+            raise self.bad(key, "is not a list of different SHA-256 codes in ascending order")
         return tuple(value)
 
     def time(self, key: str) -> datetime:
         """A moment in UTC."""
         moment = parse_time(self.raw.get(key))
         if moment is None:
-            raise self.bad(key, "is no time such as 2026-11-20T09:30:00Z")
+            raise self.bad(key, "is not a time such as 2026-11-20T09:30:00Z")
         return moment
 
     def number(self, key: str, least: int, most: int) -> int:
@@ -114,7 +114,7 @@ class Fields:
         value = self.raw.get(key)
         if type(value) is not int or not least <= value <= most:
             raise self.bad(
-                key, msg("is no whole number from {least} to {most}", least=least, most=most)
+                key, msg("is not a whole number from {least} to {most}", least=least, most=most)
             )
         return value
 

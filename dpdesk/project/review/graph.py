@@ -89,7 +89,7 @@ def parse_review(data: bytes, roots: Collection[str] = ()) -> ReviewGraph:
     if too_deep(raw):
         return _broken("is nested too deeply")
     if set(raw) != {"format", "events"}:
-        return _broken("is no review: expected the keys `format` and `events` alone")
+        return _broken("is not a review: expected only the keys `format` and `events`")
     if type(raw["format"]) is not int or raw["format"] != FORMAT:
         found = kind_of(raw["format"])
         return _broken(
@@ -101,7 +101,7 @@ def parse_review(data: bytes, roots: Collection[str] = ()) -> ReviewGraph:
         )
     items = raw["events"]
     if not isinstance(items, list) or len(items) > MOST_EVENTS:
-        return _broken(msg("`events` is no list of at most {most:,} events", most=MOST_EVENTS))
+        return _broken(msg("`events` is not a list of at most {most:,} events", most=MOST_EVENTS))
     return _from_items(items, roots)
 
 
@@ -281,8 +281,8 @@ def _second_root(first: Event, second: Event) -> Fault:
 
 
 def _other_review(root: Event) -> Fault:
-    reason = "a copy belongs to another review, which began with the"
-    return Fault("review.other", f"{reason} {root.words}", root.id)
+    reason = msg("a copy belongs to another review, which began with the {words}", words=root.words)
+    return Fault("review.other", reason, root.id)
 
 
 def _broken(reason: str) -> ReviewGraph:

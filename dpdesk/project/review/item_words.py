@@ -12,22 +12,17 @@ from dpdesk.core.plain import number_text, quoted
 _MOST_NAMED = 5
 
 
-def number_of(number: int, noun: str, plural: str = "") -> str:
-    """``1 row``, ``2,000 rows``."""
-    return counted(f"{{n:,}} {noun}", f"{{n:,}} {plural or f'{noun}s'}", n=number)
-
-
 def share_of(some: int, whole: int) -> str:
     """``3.19 %``, to two digits."""
     return format_figure(some / whole if whole else 0.0, "share")
 
 
-def part(some: int, whole: int, noun: str = "row", plural: str = "") -> str:
-    """``655 of 20,502 rows (3.19 %)``."""
+def part(some: int, whole: int, of: str = "") -> str:
+    """``655 of 20,502 rows (3.19 %)``; ``of`` are the words for the whole, if not rows."""
     return msg(
         "{some:,} of {whole} ({share})",
         some=some,
-        whole=number_of(whole, noun, plural),
+        whole=of or counted("{n:,} row", "{n:,} rows", n=whole),
         share=share_of(some, whole),
     )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpdesk.core.messages import counted, msg
+from dpdesk.core.messages import counted, joined, msg
 from dpdesk.project.review.questions import Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
-PROTECTED = "protection of unsafe cells"
+PROTECTED, NARROWED = "protection of unsafe cells", "how closely rounded cells can be told"
 _AGAIN = "Do not publish it; make the release again."
 _UNPROTECTED, _SUPPRESSION = "unprotected-tables", "cell-suppression"
 
@@ -18,7 +18,7 @@ def _rules(case: Case) -> Answer:
     evidence = case.facts.release.evidence
     unsafe = evidence.result.get("primary")
     if not isinstance(unsafe, int) or isinstance(unsafe, bool):
-        text = "The internal part, which says what the rules found, is not at hand."
+        text = "The internal part, which says what the rules found, is not available."
         return Answer(Status.REVIEW, text, Basis.EVIDENCE, "Check the whole release folder.")
     if not evidence.parameters.get("rule") and not evidence.parameters.get("cells"):
         text = "The plan has no rule, so no cell counts as unsafe, however small it is."
@@ -43,6 +43,9 @@ def _protection(case: Case) -> Answer:
             "Every value is rounded to a multiple of {base}.",
             base=str(stated.parameters.get("base")),
         )
+        told = case.facts.claim(NARROWED)
+        if told is not None:
+            text = joined([text, msg("As attacked again: {found}.", found=told.found)])
         advice = "Judge whether rounding alone is enough for the smallest cells."
         return Answer(Status.REVIEW, text, Basis.FILES, advice)
     if stated.parameters.get("audited") is not True:
@@ -62,8 +65,8 @@ def _known(case: Case) -> Answer | None:
     if stated.model != _SUPPRESSION:
         return None
     text = msg(
-        "What others know of cells beforehand, and that contributors do not tell each other what "
-        "they gave, is taken for granted."
+        "Assumed: what others know about cells beforehand, and that contributors do not tell "
+        "each other what they gave."
     )
     if stated.parameters.get("singletons") is not True:
         text += " Contributors who are alone in a cell are not counted among the attackers."
@@ -75,8 +78,10 @@ def _known(case: Case) -> Answer | None:
 
 def _other_tables(case: Case) -> Answer:
     """Whether other tables of the same people were published."""
-    text = "Other tables about the same people or companies can be combined with these; no file "
-    text += "shows what else was released."
+    text = (
+        "Other tables about the same people or companies can be combined with these; no file "
+        "shows what else was released."
+    )
     advice = (
         "Ask which tables share cells, totals or regions with these, and protect them together."
     )
@@ -103,7 +108,7 @@ def _sizes(case: Case) -> Answer:
 CELL_ITEMS: tuple[Question, ...] = (
     Question("unsafe-cells", "Which cells are unsafe?", _rules),
     Question("protected-cells", "Are unsafe cells protected?", _protection),
-    Question("known-cells", "Could somebody know more than is taken for granted?", _known),
+    Question("known-cells", "Could someone know more than is assumed?", _known),
     Question("other-tables", "Which other tables were published?", _other_tables),
     Question("cells-left", "How much of the tables is left?", _sizes),
 )

@@ -9,14 +9,14 @@ from dpdesk.core.disclosure import ColumnFacts, Content, TableFacts
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import ColumnType, Role
-from dpdesk.project.review.item_words import named, number_of, part, percent, value
+from dpdesk.project.review.item_words import named, part, percent, value
 from dpdesk.project.review.policy import column_pattern, folded
 from dpdesk.project.review.questions import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _ADVICE = (
     "Ask who needs the link, who has the key and its backups, and who gets other releases with "
-    "the same pseudonyms; leave the identifier out where nobody needs it."
+    "the same pseudonyms; leave the identifier out where no one needs it."
 )
 
 
@@ -37,12 +37,14 @@ def _words(column: ColumnFacts, stated: Mapping[str, object], table: TableFacts)
     text = msg(
         "{name} holds {distinct} of {of}; ",
         name=quoted(column.name),
-        distinct=number_of(column.distinct, "different pseudonym"),
+        distinct=counted(
+            "{n:,} different pseudonym", "{n:,} different pseudonyms", n=column.distinct
+        ),
         of=of,
     )
     if several > 0:
         text += msg(
-            "{several:,} of {rows:,} rows share theirs with another row, so whoever knows what "
+            "{several:,} of {rows:,} rows share theirs with another row, so anyone who knows what "
             "such rows have in common may find them. ",
             several=several,
             rows=table.rows,
@@ -133,7 +135,7 @@ def _forbidden(case: Case, table: TableFacts) -> Answer:
             rule=hits[0][1],
         )
         return Answer(Status.FAIL, text, _TABLE, "Leave the column out.")
-    columns = number_of(len(table.columns), "published column")
+    columns = counted("{n:,} published column", "{n:,} published columns", n=len(table.columns))
     return Answer(
         Status.PASS,
         msg("None of the {columns} is one that the policy forbids.", columns=columns),
@@ -162,7 +164,7 @@ def _number_of_columns(case: Case, table: TableFacts) -> Answer:
     limit = case.policy.whole("maximum_columns") or 0
     text = msg(
         "The table has {columns}; the policy allows {limit:,}.",
-        columns=number_of(len(table.columns), "column"),
+        columns=counted("{n:,} column", "{n:,} columns", n=len(table.columns)),
         limit=limit,
     )
     status = Status.PASS if len(table.columns) <= limit else Status.FAIL
@@ -177,10 +179,10 @@ def _own_values(case: Case, table: TableFacts) -> Answer:
     limit = case.policy.share("maximum_unique_rows")
     worst = columns[0]
     text = msg(
-        "In {name} {unique} have a value that nobody else has, among {distinct}",
+        "In {name} {unique} have a value that no one else has, among {distinct}",
         name=quoted(worst.name),
         unique=part(worst.unique, table.rows),
-        distinct=number_of(worst.distinct, "different value"),
+        distinct=counted("{n:,} different value", "{n:,} different values", n=worst.distinct),
     )
     advice = "Leave the column out, round or band it, or make it a quasi-identifier."
     if limit is not None:
@@ -191,10 +193,12 @@ def _own_values(case: Case, table: TableFacts) -> Answer:
     if status is Status.FAIL:
         named = [each for each in columns if _uniqueness(each, table.rows) is Status.FAIL]
         text = msg(
-            "{name} is released unchanged and has {distinct} in {rows:,} rows: whoever "
+            "{name} is released unchanged and has {distinct} in {rows:,} rows: anyone who "
             "knows such a value of a person finds the row.",
             name=quoted(named[0].name),
-            distinct=number_of(named[0].distinct, "different value"),
+            distinct=counted(
+                "{n:,} different value", "{n:,} different values", n=named[0].distinct
+            ),
             rows=table.rows,
         )
     return Answer(status, text, _TABLE, advice)
@@ -221,7 +225,7 @@ def _exposed(case: Case, table: TableFacts) -> Answer:
     (worst, spread), limit = found[0], case.policy.share("maximum_exposed")
     if spread.exposed:
         text = msg(
-            "Whoever also knows {name} faces groups below {k:,}: that is so for "
+            "Anyone who also knows {name} faces groups below {k:,}: that is so for "
             "{exposed}, of whom {alone:,} would be alone",
             name=quoted(worst.name),
             k=table.k,
@@ -308,7 +312,7 @@ def _extremes(case: Case, table: TableFacts) -> Answer | None:
         "and held by {rows}",
         name=quoted(name),
         most=value(most.value),
-        rows=number_of(most.rows, "row"),
+        rows=counted("{n:,} row", "{n:,} rows", n=most.rows),
     )
     others = [other for other, _ in far[1:]]
     text += msg("; likewise in {others}.", others=named(others)) if others else "."
@@ -321,16 +325,18 @@ def _weights(case: Case, table: TableFacts) -> Answer | None:
     if not columns:
         return None
     text = joined(_weight_words(each, table) for each in columns[:3])
-    advice = "Ask whether a weight tells the stratum, region or non-response of a person; if so, "
-    advice += "calibrate or coarsen it."
+    advice = (
+        "Ask whether a weight tells the stratum, region or non-response of a person; if so, "
+        "calibrate or coarsen it."
+    )
     return Answer(Status.REVIEW, text, _TABLE, advice)
 
 
 def _weight_words(column: ColumnFacts, table: TableFacts) -> str:
     text = msg(
-        "{name} is released unchanged, with {number_of}; {unique} have a weight of their own",
+        "{name} is released unchanged, with {distinct}; {unique} have a weight of their own",
         name=quoted(column.name),
-        number_of=number_of(column.distinct, "different value"),
+        distinct=counted("{n:,} different value", "{n:,} different values", n=column.distinct),
         unique=part(column.unique, table.rows),
     )
     if column.spread is not None:
@@ -356,9 +362,9 @@ def _groups(case: Case, table: TableFacts) -> Answer | None:
             "{unique} are alone in theirs.",
             name=quoted(each.name),
             rows=table.rows,
-            distinct=number_of(each.distinct, "group"),
-            rows2=number_of(each.top.rows, "row"),
-            unique=number_of(each.unique, "row"),
+            distinct=counted("{n:,} group", "{n:,} groups", n=each.distinct),
+            rows2=counted("{n:,} row", "{n:,} rows", n=each.top.rows),
+            unique=counted("{n:,} row", "{n:,} rows", n=each.unique),
         )
         for each in columns[:3]
     )
@@ -417,7 +423,7 @@ COLUMN_ITEMS = (
     TableQuestion("one-column-more", "What if others know one more column?", _exposed),
     TableQuestion("raw-contents", "Are dates, free text or addresses released?", _raw_contents),
     TableQuestion(
-        "extremes", "Is somebody recognisable by an extreme value?", _extremes, always=False
+        "extremes", "Is anyone recognisable by an extreme value?", _extremes, always=False
     ),
     TableQuestion("weights", "May the weights be published?", _weights, always=False),
     TableQuestion("groups", "May rows be tied together?", _groups, always=False),

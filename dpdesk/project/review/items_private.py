@@ -7,9 +7,10 @@ from fractions import Fraction
 from math import exp, sqrt
 from typing import Any, TypeGuard
 
-from dpdesk.core.budget import NO_PROTECTION
+from dpdesk.core.budget import NO_PROTECTION, Neighbours
 from dpdesk.core.capabilities import Content
 from dpdesk.core.charts import format_figure
+from dpdesk.core.column_names import columns_of
 from dpdesk.core.cuboid import listed_tables
 from dpdesk.core.messages import counted, joined, listed, msg
 from dpdesk.core.parameters import exact_number
@@ -17,20 +18,20 @@ from dpdesk.core.plain import number_text
 from dpdesk.core.published import CheckStatus
 from dpdesk.engine.private.guarantee_words import converted, rounded_up, suspicion_after
 from dpdesk.engine.private.trial import too_many
-from dpdesk.project.review.item_words import named, number_of, percent, share_of
+from dpdesk.project.review.item_words import named, percent, share_of
 from dpdesk.project.review.policy import column_pattern, folded
 from dpdesk.project.review.questions import Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _LARGEST_LOSS = 700.0
 _JUDGE_ROWS = (
-    "Judge whether these numbers may be public as they stand: whoever is alone in a cell is "
+    "Judge whether these numbers may be public as they are: anyone who is alone in a cell is "
     "known to be there. No other exact numbers about these rows may be public."
 )
 _JUDGE_EDGES = (
-    "Judge whether these numbers may be public as they stand: a node with the degree 0, or with "
-    "one edge to every other node, shows all its edges. No other exact numbers about these edges "
-    "may be public."
+    "Judge whether these numbers may be public as they are: a node with the degree 0, or with "
+    "one edge to every other node, shows all its edges. No other exact numbers about these "
+    "edges may be public."
 )
 
 
@@ -70,6 +71,8 @@ def _loss(case: Case) -> Answer:
         if size is None
         else msg("of a minimal change of up to {size} {rows}", size=size, rows=rows)
     )
+    if _parameters(case).get("neighbours") == Neighbours.VALUE:
+        what = "between two values of a person in the drawn columns"
     text = msg(
         "{given}ε = {epsilon}: odds {what} change by at most {times}, and a "
         "suspicion of 10 % can rise to at most {after} %.",
@@ -79,11 +82,12 @@ def _loss(case: Case) -> Answer:
         times=times,
         after=after,
     )
-    names = ("scales within epsilon", "scales within rho")
+    kinds = ("scales within epsilon", "scales within rho", "chances within epsilon")
+    names = (*kinds, "rates within epsilon")
     if any(case.facts.confirmed(name) for name in names):
         text += " The stated noise costs no more than that."
         if epsilon > NO_PROTECTION:
-            advice = "So large an ε protects nobody. Choose a smaller one and release again."
+            advice = "So large an ε protects no one. Choose a smaller one and release again."
             return Answer(Status.FAIL, text, Basis.FILES, advice)
         advice = "Judge whether that is little enough for these people."
         return Answer(Status.REVIEW, text, Basis.FILES, advice)
@@ -107,10 +111,10 @@ def _unit(case: Case) -> Answer:
         "It is taken for granted that every person has {held}; nothing enforced it.", held=held
     )
     if rows == 1 and _is_graph(case):
-        text = "One edge is hidden at a time, not all edges that one person told of or is part of."
+        text = "One edge is hidden at a time, not all edges that one person reported or is part of."
         advice = "Judge whether that is enough here; else give `rows_per_person` and a cluster."
         return Answer(Status.REVIEW, text, Basis.PERSON, advice)
-    advice = "Check it, or give the column that tells persons apart the role cluster."
+    advice = "Check it, or give the column that identifies persons the role cluster."
     return Answer(Status.REVIEW, text, Basis.PERSON, advice)
 
 
@@ -124,7 +128,7 @@ def _domain(case: Case) -> Answer:
     }
     text = msg(
         "The categories of {columns} must have been fixed without looking at the data; "
-        "otherwise rare ones show that somebody has them.",
+        "otherwise rare ones show that someone has them.",
         columns=named(list(sizes), lambda name: f" ({sizes[name]:,})"),
     )
     if _is_graph(case):
@@ -150,7 +154,7 @@ def _left_out(case: Case) -> Answer:
     text = msg(
         "Of {rows}, {lost:,} lie outside the declared categories and {cut:,} "
         "beyond the rows per person; none of these was counted.",
-        rows=number_of(rows, "row"),
+        rows=counted("{n:,} row", "{n:,} rows", n=rows),
         lost=lost,
         cut=cut,
     )
@@ -176,7 +180,7 @@ def _left_out(case: Case) -> Answer:
         return Answer(Status.FAIL, text, Basis.EVIDENCE, advice)
     if not lost and not cut and not whose:
         return Answer(Status.PASS, text, Basis.EVIDENCE)
-    advice = "Judge whether the tables still stand for all; the figures must stay inside."
+    advice = "Judge whether the tables still represent everyone; the figures must stay inside."
     return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)
 
 
@@ -184,10 +188,10 @@ def _edges_left_out(rows: int, lost: int, cut: int, facts: Iterable[Mapping[str,
     loops = max((_count(each, "rows_from_a_node_to_itself") for each in facts), default=0)
     again = max((_count(each, "rows_that_repeat_an_edge") for each in facts), default=0)
     return msg(
-        "Of {rows}, {lost:,} name an end that is no declared node, {loops:,} go "
-        "from a node to itself, {again:,} repeat an edge and {cut:,} lie beyond "
-        "the edges per person; none of these was counted.",
-        rows=number_of(rows, "row"),
+        "Of {rows}, {lost:,} name an end that is not a declared node, {loops:,} go from a node "
+        "to itself, {again:,} repeat an edge and {cut:,} are beyond the edges per person; none "
+        "of these was counted.",
+        rows=counted("{n:,} row", "{n:,} rows", n=rows),
         lost=lost,
         loops=loops,
         again=again,
@@ -257,6 +261,8 @@ def _error(case: Case) -> Answer:
             "The error of a count depends on the bases that were chosen; `dpdesk query` states it."
         )
         return Answer(Status.REVIEW, text, Basis.MANIFEST, "Judge whether the counts are of use.")
+    if case.facts.about.content is Content.CHOICES:
+        return _error_of_choices(case)
     if not variances:
         text = "The release states no errors."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
@@ -271,6 +277,24 @@ def _error(case: Case) -> Answer:
     basis = Basis.FILES if again else Basis.MANIFEST
     advice = "Judge whether the tables are of use with such errors."
     return Answer(Status.REVIEW, text, basis, advice)
+
+
+def _error_of_choices(case: Case) -> Answer:
+    """The largest error of a choice, as its rate gives it."""
+    lines = listed_tables(case.facts.release.manifest.result)
+    errors = [error for each in lines if isinstance(error := each.get("error"), int | float)]
+    if not errors:
+        text = "The release states no errors."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
+    check = case.facts.claim("rates within epsilon")
+    again = check is not None and check.status is CheckStatus.CONFIRMED
+    text = msg(
+        "In 95 % of releases, a choice is at most {n} rows worse than the best candidate of its "
+        "group.",
+        n=format_figure(max(errors), "number"),
+    )
+    advice = "Judge whether the groups are large enough for such errors."
+    return Answer(Status.REVIEW, text, Basis.FILES if again else Basis.MANIFEST, advice)
 
 
 def _error_words(measure: str, variance: float, item: Mapping[str, Any]) -> str:
@@ -317,13 +341,23 @@ def _exact(case: Case) -> Answer:
         text = "Every table has noise."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     parts = [listed(names) if graph else named(names)] if names else []
-    parts += [number_of(cells, "single degree" if graph else "single cell")] if cells else []
+    parts += (
+        [
+            (
+                counted("{n:,} single degree", "{n:,} single degrees", n=cells)
+                if graph
+                else counted("{n:,} single cell", "{n:,} single cells", n=cells)
+            )
+        ]
+        if cells
+        else []
+    )
     check = case.facts.claim("minimal change")
     stated = result.get("exact")
     size = stated.get("minimal_change") if isinstance(stated, Mapping) else None
     text = msg(
-        "Published exactly, with no protection at all: {join}. All other noise "
-        "is made to hide a minimal change of {size} {graph} beside them",
+        "Published exactly, with no protection at all: {join}. All other noise is made to hide "
+        "a minimal change of {size} {graph} alongside them",
         join=joined(parts, " and "),
         size=size,
         graph="edges" if graph else "rows",
@@ -376,7 +410,7 @@ def _forbidden(case: Case) -> Answer:
         text = "The policy forbids no column."
         return Answer(Status.NOT_APPLICABLE, text, Basis.POLICY)
     patterns = [(pattern, column_pattern(pattern)) for pattern in case.policy.forbidden]
-    used = list(_columns(case))
+    used = columns_of(case.facts.release.manifest.parameters)
     hits = [
         (name, pattern)
         for name in used
@@ -391,20 +425,10 @@ def _forbidden(case: Case) -> Answer:
         )
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Leave the column out.")
     text = msg(
-        "None of {used} in use is one that the policy forbids.", used=number_of(len(used), "column")
+        "None of {used} in use is one that the policy forbids.",
+        used=counted("{n:,} column", "{n:,} columns", n=len(used)),
     )
     return Answer(Status.PASS, text, Basis.MANIFEST)
-
-
-def _columns(case: Case) -> Iterable[str]:
-    """Columns that the tables are made of: dimensions and what is summed."""
-    given = case.facts.release.manifest.parameters
-    names = given.get("dimensions")
-    yield from (str(name) for name in (names if isinstance(names, list) else []))
-    measure = given.get("measure")
-    for item in measure if isinstance(measure, list) else [measure]:
-        if isinstance(item, Mapping):
-            yield from (str(item[key]) for key in ("sum", "average") if key in item)
 
 
 def _parameters(case: Case) -> Mapping[str, object]:
@@ -417,12 +441,30 @@ def _count(facts: Mapping[str, object], key: str) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
+def _rows_of_person(case: Case) -> Answer:
+    rows = _parameters(case).get("rows_per_person")
+    held = "one row" if rows == 1 else msg("at most {rows} rows", rows=rows)
+    text = msg(
+        "It is taken for granted that every person has {held}; nothing enforced it.", held=held
+    )
+    advice = "Check it, or give `rows_per_person` the most rows that a person has."
+    return Answer(Status.REVIEW, text, Basis.PERSON, advice)
+
+
+LOSS = Question("privacy-loss", "How much surer can someone become about a person?", _loss)
+BUDGET = Question("budget", "What was spent on these people?", _budget)
+DRAWN_ITEMS = (
+    LOSS,
+    Question("unit", "Does no one have more rows than the draws cover?", _rows_of_person),
+    BUDGET,
+)
+"""Questions about values that rows draw by themselves from a budget, in reading order."""
 PRIVATE_ITEMS = (
-    Question("privacy-loss", "How much surer can somebody become about a person?", _loss),
-    Question("unit", "Does nobody have more rows than the noise covers?", _unit),
+    LOSS,
+    Question("unit", "Does no one have more rows than the noise covers?", _unit),
     Question("domain", "Were the categories fixed without the data?", _domain),
     Question("exact-tables", "May what is published without noise be public?", _exact),
-    Question("budget", "What was spent on these people?", _budget),
+    BUDGET,
     Question("left-out", "Are few enough rows left out?", _left_out),
     Question("error", "Are the tables exact enough to be of use?", _error),
     Question("forbidden-columns", "Is every forbidden column left out?", _forbidden),

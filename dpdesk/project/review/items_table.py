@@ -10,7 +10,7 @@ from dpdesk.core.disclosure import ColumnFacts, SpreadFacts, TableFacts
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.plain import number_text, quoted
 from dpdesk.core.schema import Role
-from dpdesk.project.review.item_words import named, number_of, part, percent, share_of, value
+from dpdesk.project.review.item_words import named, part, percent, share_of, value
 from dpdesk.project.review.questions import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.votes import ItemStatus as Status
 
@@ -26,7 +26,10 @@ def _smallest_class(case: Case, table: TableFacts) -> Answer:
     if not table.rows:
         advice = "Make a release that keeps some rows."
         return Answer(Status.FAIL, "The table has no rows.", _TABLE, advice)
-    text = msg("The smallest class has {smallest}", smallest=number_of(table.smallest, "row"))
+    text = msg(
+        "The smallest class has {smallest}",
+        smallest=counted("{n:,} row", "{n:,} rows", n=table.smallest),
+    )
     if table.smallest < table.k:
         text += msg(", but the release claims k = {k:,}.", k=table.k)
         return Answer(Status.FAIL, text, _TABLE, "Do not publish it; make the release again.")
@@ -54,9 +57,12 @@ def _uniques(case: Case, table: TableFacts) -> Answer:
         text = msg("{uniques} are alone in their class.", uniques=part(table.uniques, table.rows))
         return Answer(Status.FAIL, text, _TABLE, "Do not publish it; make the release again.")
     if not table.with_role(Role.QUASI_IDENTIFIER):
-        text = "No quasi-identifiers are named, so nobody can tell who is alone in a class."
-        return Answer(Status.FAIL, text, _TABLE, "Say what somebody could know of a person.")
-    text = msg("None of the {rows} is alone in its class.", rows=number_of(table.rows, "row"))
+        text = "No quasi-identifiers are named, so no one can say who is alone in a class."
+        return Answer(Status.FAIL, text, _TABLE, ("Say what someone could know about a person."))
+    text = msg(
+        "None of the {rows} is alone in its class.",
+        rows=counted("{n:,} row", "{n:,} rows", n=table.rows),
+    )
     before = _section(case.facts.release.evidence.risk, "before")
     alone, rows = _whole(before.get("sample_uniques")), _whole(before.get("rows"))
     more = ""
@@ -79,7 +85,7 @@ def _average_risk(case: Case, table: TableFacts) -> Answer:
         "allows {percent}.",
         share_of=share_of(table.classes, table.rows),
         classes=table.classes,
-        rows=number_of(table.rows, "row"),
+        rows=counted("{n:,} row", "{n:,} rows", n=table.rows),
         percent=percent(limit),
     )
     status = Status.PASS if risk <= limit else Status.FAIL
@@ -88,9 +94,11 @@ def _average_risk(case: Case, table: TableFacts) -> Answer:
 
 def _rows(case: Case, table: TableFacts) -> Answer:
     minimum = case.policy.whole("minimum_rows")
-    classes = number_of(table.classes, "class", "classes")
+    classes = counted("{n:,} class", "{n:,} classes", n=table.classes)
     text = msg(
-        "The table has {rows} in {classes}", rows=number_of(table.rows, "row"), classes=classes
+        "The table has {rows} in {classes}",
+        rows=counted("{n:,} row", "{n:,} rows", n=table.rows),
+        classes=classes,
     )
     if minimum is not None:
         status = Status.PASS if table.rows >= minimum else Status.FAIL
@@ -130,7 +138,7 @@ def _suppression(case: Case, table: TableFacts) -> Answer:
     limit = case.policy.share("maximum_suppression")
     text = msg(
         "Of the {whole} of the source, {rows:,} are suppressed ({share_of})",
-        whole=number_of(found.whole, "row"),
+        whole=counted("{n:,} row", "{n:,} rows", n=found.whole),
         rows=found.rows,
         share_of=share_of(found.rows, found.whole),
     )
@@ -141,7 +149,7 @@ def _suppression(case: Case, table: TableFacts) -> Answer:
         text += msg(
             "; the policy allows {percent}, that is {allowed}.",
             percent=percent(limit),
-            allowed=number_of(allowed, "row"),
+            allowed=counted("{n:,} row", "{n:,} rows", n=allowed),
         )
         status = Status.PASS if share <= limit else Status.FAIL
         return Answer(status, text, found.basis, advice)
@@ -232,8 +240,10 @@ def _homogeneous(case: Case, table: TableFacts) -> Answer:
         )
         return Answer(Status.PASS, text + _dominated(spreads, table), _TABLE)
     text = joined(_homogeneous_words(each, table) for each in hit[:3]) + _dominated(hit, table)
-    advice = "Ask for ℓ-diversity or larger classes, or coarsen the column; where the shared "
-    advice += "value is harmless, say so."
+    advice = (
+        "Ask for ℓ-diversity or larger classes, or coarsen the column; where the shared "
+        "value is harmless, say so."
+    )
     if limit is None:
         return Answer(Status.REVIEW, text, _TABLE, advice)
     over = Fraction(hit[0].facts.homogeneous_rows, table.rows) > limit
@@ -244,9 +254,13 @@ def _homogeneous(case: Case, table: TableFacts) -> Answer:
 def _homogeneous_words(each: _Spread, table: TableFacts) -> str:
     facts, name = each.facts, each.column.name
     text = msg(
-        "In {part}, {homogeneous_rows}, everybody has one value of {name}, most often {common}",
-        part=part(facts.homogeneous_classes, table.classes, "class", "classes"),
-        homogeneous_rows=number_of(facts.homogeneous_rows, "row"),
+        "In {part}, {homogeneous_rows}, everyone has one value of {name}, most often {common}",
+        part=part(
+            facts.homogeneous_classes,
+            table.classes,
+            counted("{n:,} class", "{n:,} classes", n=table.classes),
+        ),
+        homogeneous_rows=counted("{n:,} row", "{n:,} rows", n=facts.homogeneous_rows),
         name=quoted(name),
         common=value(facts.common),
     )
@@ -259,7 +273,7 @@ def _dominated(spreads: Sequence[_Spread], table: TableFacts) -> str:
     worst = max(spreads, key=lambda each: each.facts.dominated_rows)
     if not worst.facts.dominated_rows:
         return ""
-    classes = number_of(worst.facts.dominated_classes, "class", "classes")
+    classes = counted("{n:,} class", "{n:,} classes", n=worst.facts.dominated_classes)
     return msg(
         " In {classes} more, {part}, one value of {name} has nine tenths or more.",
         classes=classes,
@@ -276,7 +290,7 @@ def _diversity(case: Case, table: TableFacts) -> Answer:
     worst = min(spreads, key=lambda each: each.facts.fewest)
     text = msg(
         "A class holds as few as {fewest} of {name}; the policy asks for {minimum:,} or more.",
-        fewest=number_of(worst.facts.fewest, "value"),
+        fewest=counted("{n:,} value", "{n:,} values", n=worst.facts.fewest),
         name=quoted(worst.column.name),
         minimum=minimum,
     )
@@ -316,7 +330,7 @@ def _missing(case: Case, table: TableFacts) -> Answer:
     columns.sort(key=lambda each: -each.missing)
     which = joined((_lacking(each) for each in columns[:5]), ", ")
     text = msg(
-        "In {missing} a quasi-identifier is missing and stands as a value of its own ({which}).",
+        ("In {missing} a quasi-identifier is missing and counts as a value of its own ({which})."),
         missing=part(table.missing, table.rows),
         which=which,
     )

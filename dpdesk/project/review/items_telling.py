@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import comb
 from typing import NamedTuple
 
+from dpdesk.core.guarantee import hidden_columns
 from dpdesk.core.messages import joined, msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
@@ -27,7 +28,7 @@ _ADVICE = (
 )
 _NOT_MEASURED = Answer(
     Status.REVIEW,
-    "What columns tell of each other was not measured, or lies in the internal part.",
+    "What columns reveal about each other was not measured, or is in the internal part.",
     _EVIDENCE,
     "Look at the whole release folder, or make the release again.",
 )
@@ -57,7 +58,7 @@ def _telling(case: Case) -> Answer:
         return _NOT_MEASURED
     found = _read(raw)
     if found is None:
-        text = "What the evidence says of columns that tell of others cannot be read."
+        text = "What the evidence says of columns that reveal others cannot be read."
         return Answer(Status.FAIL, text, _EVIDENCE, "Make the release again.")
     size = _size(case)
     sure = max((each for each in found if each.certain), key=_certain_share, default=None)
@@ -91,7 +92,7 @@ def _telling(case: Case) -> Answer:
     if near is not None:
         parts.append(
             msg(
-                "For {rows}, {by} alone tells {column} with a chance of 90 % or more.",
+                "For {rows}, {by} alone reveals {column} with a chance of 90 % or more.",
                 rows=part(near.nearly or 0, near.rows),
                 by=named(near.by),
                 column=quoted(near.column),
@@ -116,8 +117,7 @@ def _hidden(case: Case) -> set[str]:
     """
     release = case.facts.release
     given = release.manifest.guarantee.parameters
-    drawn = given.get("diverted", given.get("separated"))
-    changed = {str(name) for name in drawn} if isinstance(drawn, list) else set()
+    changed = set(hidden_columns(given))
     roles = release.evidence.roles
     unchanged = {name for name, role in roles.items() if role in _UNCHANGED} - changed
     targets = changed or {name for name, role in roles.items() if role == Role.SENSITIVE.value}
@@ -234,7 +234,7 @@ def _alone(case: Case) -> Answer:
         text = "What the evidence says of rows that are alone cannot be."
         return Answer(Status.FAIL, text, _EVIDENCE, "Make the release again.")
     text = msg(
-        "By all released columns together, {alone} can be told from all others.",
+        "By all released columns together, {alone} can be distinguished from all others.",
         alone=part(alone, rows),
     )
     if not alone:

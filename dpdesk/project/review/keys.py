@@ -360,7 +360,7 @@ class KeyStore:
             raise InputError(
                 "key.passphrase",
                 msg("The passphrase does not open the key of {person}.", person=card.person),
-                hint="Check capitals and the keyboard layout; nobody can recover a passphrase.",
+                hint="Check capitals and the keyboard layout; no one can recover a passphrase.",
             )
         if _public(seed) != card.key:
             raise _damaged(path, "its private part belongs to another key")
@@ -481,7 +481,7 @@ def derived_key(secret: bytes, salt: bytes, cost: Argon2Cost) -> bytes:
         raise StorageError(
             "key.memory",
             msg(
-                "Opening a key takes {kib:,} MiB of memory, which this computer lacks.",
+                ("Opening a key takes {kib:,} MiB of memory, which this computer does not have."),
                 kib=cost.kib // 1024,
             ),
             hint="Close other programs and try again.",

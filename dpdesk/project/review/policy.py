@@ -148,7 +148,7 @@ LIMITS: tuple[Parameter, ...] = (
     ShareParameter(
         "maximum_unique_rows",
         "Rows with a value of their own at most",
-        "Share of the released rows whose value, in one unchanged column, nobody else has.",
+        "Share of the released rows whose value, in one unchanged column, no one else has.",
     ),
     ShareParameter(
         "maximum_outside",
@@ -159,7 +159,7 @@ LIMITS: tuple[Parameter, ...] = (
     ShareParameter(
         "maximum_exposed",
         "Rows that one more column exposes at most",
-        "Share of the released rows in groups below k for somebody who also knows one unchanged "
+        "Share of the released rows in groups below k for someone who also knows one unchanged "
         "column that is not sensitive.",
     ),
     IntegerParameter(
@@ -385,7 +385,11 @@ def _check_shape(raw: Mapping[str, object], where: str) -> None:
         )
         raise _at(error, "version")
     for key, number in odd_numbers(raw):
-        expected = msg("a finite number of at most {most:,} digits", most=MAX_DIGITS)
+        expected = msg(
+            "a finite number of at most {most:,} digits, the first 15 of which tell it from "
+            "a whole one",
+            most=MAX_DIGITS,
+        )
         raise _invalid(key, number, expected, where)
 
 

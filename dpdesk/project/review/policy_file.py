@@ -11,7 +11,7 @@ from dpdesk.io.tomlfile import is_json, line_of, parse_settings, read_settings_t
 from dpdesk.project.review.policy import BUILT_IN, Policy
 
 AGENCY_POLICY = "policy.toml"
-_HINT = 'Texts stand in quotes, such as title = "Public use files".'
+_HINT = 'Texts are written in quotes, such as title = "Public use files".'
 
 
 @dataclass(frozen=True)

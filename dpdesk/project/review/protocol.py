@@ -203,7 +203,7 @@ def differences(
 ) -> Iterator[str]:
     """How the plan in a release's evidence departs from a protocol, but for source and title."""
     if not release.evidence.plain:
-        yield "the internal part, which holds the plan, is not at hand"
+        yield "the internal part, which holds the plan, is not available"
         return
     if policy_sha256 != protocol.policy_sha256:
         yield "the policy is not the one under which the protocol was made"

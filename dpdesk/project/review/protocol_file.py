@@ -93,7 +93,7 @@ def protocol_of(
         raise InputError(
             "protocol.no-evidence",
             msg(
-                "{parent}: the evidence does not tell the plan of the release.",
+                "{parent}: the evidence does not state the plan of the release.",
                 parent=release.public.parent,
             ),
             hint="Verify the release first.",
@@ -198,7 +198,7 @@ def read_protocol(path: Path) -> SignedProtocol:
     raise InputError(
         "protocol.unreadable",
         msg(
-            "{path}: this is no locked protocol that can be used: {reason}.",
+            "{path}: this is not a locked protocol that can be used: {reason}.",
             path=path,
             reason=reason,
         ),
@@ -219,7 +219,7 @@ def _parsed(raw: dict[str, object]) -> SignedProtocol:
     person, key = signer.text("person", LONGEST_PERSON, lines=False), signer.raw["key"]
     fault = key_fault(key)
     if fault or not isinstance(key, str) or not is_person(person):
-        raise signer.bad("key" if fault else "person", fault or "is no name of a person")
+        raise signer.bad("key" if fault else "person", fault or "is not the name of a person")
     if signer.code("fingerprint") != fingerprint_of(key):
         raise signer.bad("fingerprint", "is not that of the key")
     signed = SignedProtocol(
@@ -242,7 +242,7 @@ def _protocol(body: Fields) -> Protocol:
     budget = None if body.raw["budget"] is None else body.table("budget").raw
     decimal = body.text("decimal", 1, lines=False)
     if decimal not in (".", ","):
-        raise body.bad("decimal", "is no decimal mark")
+        raise body.bad("decimal", "is not a decimal mark")
     return Protocol(
         title=body.text("title", _LONGEST_TITLE),
         release=body.code("release"),
@@ -259,7 +259,7 @@ def _protocol(body: Fields) -> Protocol:
 def _columns(body: Fields) -> tuple[ProtocolColumn, ...]:
     raw = body.raw["columns"]
     if not isinstance(raw, list) or not 0 < len(raw) <= _MOST_COLUMNS:
-        raise body.bad("columns", "is no list of columns")
+        raise body.bad("columns", "is not a list of columns")
     found = []
     for item in raw:
         fields = Fields(item, "columns")
@@ -267,7 +267,7 @@ def _columns(body: Fields) -> tuple[ProtocolColumn, ...]:
         kind = None if fields.raw["type"] is None else _one_of(fields, "type", ColumnType)
         name = fields.raw["name"]
         if not isinstance(name, str) or len(name) > _LONGEST_NAME:
-            raise fields.bad("name", "is no name of a column")
+            raise fields.bad("name", "is not the name of a column")
         found.append(ProtocolColumn(name, _one_of(fields, "role", Role), kind))
     if len({column.name for column in found}) != len(found):
         raise body.bad("columns", "names a column twice")
@@ -286,7 +286,7 @@ def _one_of(fields: Fields, key: str, choices: type[T]) -> T:
 def _rows(hierarchies: Fields, name: str) -> Rows:
     rows = as_rows(hierarchies.raw[name])
     if rows is None:
-        raise hierarchies.bad(name, "is no list of rows of texts")
+        raise hierarchies.bad(name, "is not a list of rows of texts")
     Hierarchy.from_rows(name, rows, msg("the hierarchy of `{name}`", name=shown(name, 60)))
     return rows
 
@@ -294,5 +294,5 @@ def _rows(hierarchies: Fields, name: str) -> Rows:
 def _texts(body: Fields, key: str) -> tuple[str, ...]:
     raw = body.raw[key]
     if not isinstance(raw, list) or not all(isinstance(item, str) for item in raw):
-        raise body.bad(key, "is no list of texts")
+        raise body.bad(key, "is not a list of texts")
     return tuple(raw)

@@ -149,7 +149,7 @@ class Receipts:
         try:
             path.replace(aside)
         except OSError as error:
-            raise storage_error(error, path, "set aside") from error
+            raise storage_error(error, path, "rename") from error
 
     def _mark(self, book: ReceiptBook) -> None:
         for event in book.graph.events:
@@ -197,7 +197,7 @@ def _read(root: str, data: bytes) -> ReceiptBook:
     raw = parse_canonical(data)
     items, seen = raw.get("events"), raw.get("seen")
     if set(raw) != {"format", "root", "events", "seen"} or raw["format"] != 1:
-        raise UnreadableJsonError("they are no receipts of this version")
+        raise UnreadableJsonError("they are not receipts of this version")
     if raw["root"] != root or not isinstance(items, list) or not isinstance(seen, dict):
         raise UnreadableJsonError("they belong to another review")
     events = [read_event(item, place) for place, item in enumerate(items, start=1)]

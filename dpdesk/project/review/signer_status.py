@@ -66,7 +66,7 @@ def _standing(
     if _vouched(event, person, revoked, graph, trust, seen):
         return SignerStatus(person)
     words = msg(
-        "the key was revoked on {time} ({reason}) and nobody else vouches that the event is "
+        "the key was revoked on {time} ({reason}) and no one else vouches that the event is "
         "older: its time is the signer's own",
         time=time_text(revoked.time),
         reason=revoked.reason,

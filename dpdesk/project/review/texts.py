@@ -162,7 +162,7 @@ def text_fault(value: object, longest: int = LONGEST_COMMENT, *, lines: bool = T
     Allowed are printable characters and, with ``lines``, line feeds and tabs.
     """
     if not isinstance(value, str):
-        return "is no text"
+        return "is not text"
     if len(value) > longest:
         return msg("is longer than {most:,} characters", most=longest)
     for char in value:

@@ -198,7 +198,7 @@ def parse_trust(data: bytes, name: str, *, weigh_keys: bool = True) -> TrustList
     except UnreadableJsonError as error:
         raise _damaged(name, error.reason) from None
     if set(raw) != {"format", "kind", "entries"} or raw["kind"] != TRUST_KIND:
-        raise _damaged(name, "it is no list of trusted keys")
+        raise _damaged(name, "it is not a list of trusted keys")
     if type(raw["format"]) is not int or raw["format"] != 1:
         raise _damaged(name, "its format is not 1; a newer DPDesk made it")
     items = raw["entries"]
@@ -337,7 +337,7 @@ def _entry(raw: object, name: str, number: int) -> TrustEntry:
         "added",
         "revoked",
     }:
-        raise _damaged(name, msg("{where} is no entry of a person and a key", where=where))
+        raise _damaged(name, msg("{where} is not an entry of a person and a key", where=where))
     person, key, added = raw["person"], raw["key"], parse_time(raw["added"])
     if not isinstance(person, str) or not is_person(person) or added is None:
         raise _damaged(name, msg("{where} has a person or a date that cannot be used", where=where))

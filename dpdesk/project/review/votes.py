@@ -123,7 +123,8 @@ def read_vote(fields: Fields) -> Vote:
 def item_id(fields: Fields, key: str) -> str:
     """A key that is the id of a checklist item. Raises BadFieldError."""
     if not key or text_fault(key, LONGEST_ITEM, lines=False):
-        raise BadFieldError(msg("`{name}` is no name of an item", name=fields.name(shown(key, 60))))
+        name = fields.name(shown(key, 60))
+        raise BadFieldError(msg("`{name}` is not the name of an item", name=name))
     return key
 
 
@@ -133,11 +134,11 @@ def file_path(fields: Fields, key: str) -> str:
     plain = not text_fault(key, LONGEST_PATH, lines=False) and "\\" not in key
     if not plain or len(parts) < 2 or parts[0] not in ("public", "internal"):
         raise BadFieldError(
-            msg("`{name}` is no path in a release folder", name=fields.name(shown(key, 60)))
+            msg("`{name}` is not a path in a release folder", name=fields.name(shown(key, 60)))
         )
     if any(part in ("", ".", "..") for part in parts) or key == "internal/review.json":
         raise BadFieldError(
-            msg("`{name}` is no path of a file to be signed", name=fields.name(shown(key, 60)))
+            msg("`{name}` is not the path of a file to be signed", name=fields.name(shown(key, 60)))
         )
     return key
 
@@ -156,7 +157,8 @@ def vote_problems(
 
 def _check_problems(vote: Vote, statuses: Mapping[str, ItemStatus]) -> list[VoteProblem]:
     found = [VoteProblem("is not decided", item) for item in statuses.keys() - vote.checks.keys()]
-    found += [VoteProblem("is no item of the checklist", i) for i in vote.checks.keys() - statuses]
+    unknown = vote.checks.keys() - statuses
+    found += [VoteProblem("is not an item of the checklist", item) for item in unknown]
     for item in sorted(vote.checks.keys() & statuses.keys()):
         check, accepted = vote.checks[item], vote.checks[item].decision is Decision.ACCEPT
         if says_something(check.comment):

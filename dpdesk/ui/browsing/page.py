@@ -328,7 +328,8 @@ class RampLegend(QWidget):
         self.setAccessibleName(self.tr("Colours: ± as a share of the value"))
         self.setToolTip(
             self.tr(
-                "The darker the ground, the larger the ± is beside the value (in dark: lighter)"
+                "The darker the background, the larger the ± is compared with the value "
+                "(in dark: lighter)"
             )
         )
         theme.changed.connect(self._on_theme)
@@ -341,7 +342,7 @@ class RampLegend(QWidget):
         self.update()
 
     def _label(self) -> str:
-        return self.tr("± beside the value:")
+        return self.tr("± compared with the value:")
 
     def _box(self) -> int:
         return max(self.fontMetrics().horizontalAdvance(text) for text in self._texts) + SPACE.m

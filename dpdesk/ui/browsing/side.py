@@ -212,8 +212,8 @@ class Shelf(QFrame):
 
     dropped = Signal(str, str, int)
 
-    def __init__(self, key: str, title: str, hint: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, key: str, title: str, hint: str) -> None:
+        super().__init__()
         self.key, self._hint = key, hint
         self.chips: list[Chip] = []
         set_look(self, "card")

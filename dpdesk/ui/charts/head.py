@@ -29,8 +29,8 @@ class _Entry:
 class Legend(QWidget):
     """One row of entries, as many rows as the width needs."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._entries: tuple[_Entry, ...] = ()
         self._known: dict[int, list[QRectF]] = {}
@@ -186,10 +186,8 @@ class ChartHead(QWidget):
     word. Where it is too low for everything, the answer is left to the tooltip of the question.
     """
 
-    def __init__(
-        self, theme: Theme, tools: QWidget, save: QToolButton, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, tools: QWidget, save: QToolButton) -> None:
+        super().__init__()
         self._tools, self._save = tools, save
         self._low = self._titled = False
         self._heading = ""

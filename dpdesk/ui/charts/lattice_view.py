@@ -48,8 +48,8 @@ class LatticeFinder(QFrame):
 
     chosen = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._chart: LatticeChart | None = None
         layout = column(self, gap=SPACE.xs)
         self.words = QLineEdit()
@@ -144,8 +144,8 @@ class LatticeInspector(QFrame):
     acted = Signal(str)
     weighed = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "sunken")
         self._node: CuboidNode | None = None
         self._weighted = True

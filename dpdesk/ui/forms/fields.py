@@ -50,7 +50,6 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.focusing import leave_wheel
 from dpdesk.ui.words.numbers import typed_number
-from dpdesk.ui.words.plan_speech import in_form
 from dpdesk.ui.words.spoken import inside, said
 
 
@@ -138,7 +137,7 @@ def range_words(parameter: Parameter) -> str:
     """What a parameter accepts, as it is typed into a field; empty where an editor shows it."""
     if isinstance(parameter, NestedParameter):
         return ""
-    return in_form(said(parameter.range_text()))
+    return said(parameter.range_text())
 
 
 def start_of(parameter: Parameter) -> object:
@@ -275,8 +274,8 @@ class TextArea(QPlainTextEdit):
 
     left = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setTabChangesFocus(True)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.textChanged.connect(self._fit)

@@ -143,7 +143,7 @@ def failure(job: int, title: str, error: BaseException) -> JobFailed:
         "internal",
         f"internal.{type(error).__name__}",
         translate(
-            "Jobs", "A step stopped because of a fault in DPDesk; the last result still stands."
+            "Jobs", ("A step stopped because of a fault in DPDesk; the last result is still shown.")
         ),
         translate(
             "Jobs", "The details name only places in the program, no data. Please report them."

@@ -102,8 +102,8 @@ class StatusStrip(QStatusBar):
 
     jobsAsked = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setSizeGripEnabled(False)
         self._labels = {name: QLabel() for name in ("rows", "k", "budget", "saving")}
         for label in self._labels.values():
@@ -280,8 +280,8 @@ class PanelArea(QScrollArea):
     window pushed off the screen by large text, nor is a panel cut.
     """
 
-    def __init__(self, panel: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, panel: QWidget) -> None:
+        super().__init__()
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidget(panel)

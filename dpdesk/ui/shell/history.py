@@ -8,7 +8,7 @@ from datetime import datetime
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from dpdesk.ui.theme import set_look
 from dpdesk.ui.words.numbers import grouped
@@ -38,8 +38,8 @@ class HistoryButton(QToolButton):
     chosen = Signal(int)
     allAsked = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._steps: tuple[HistoryStep, ...] = ()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         set_look(self, "quiet")
@@ -61,7 +61,7 @@ class HistoryButton(QToolButton):
         text = self.tr("History")
         tip = self.tr("Go to any state that the work has had (Ctrl+H)")
         if aside:
-            text = self.tr("History ({n} aside)").format(n=aside)
+            text = self.tr("History ({n} left out)").format(n=aside)
             tip = self.tr("Go to any state, also to the {n} that were undone (Ctrl+H)")
         self.setText(text)
         self.setToolTip(tip.format(n=aside))

@@ -38,10 +38,8 @@ class Navigation(QListWidget):
 
     chosen = Signal(str)
 
-    def __init__(
-        self, theme: ThemeManager, entries: Sequence[PanelEntry], parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager, entries: Sequence[PanelEntry]) -> None:
+        super().__init__()
         set_look(self, "navigation")
         self.setAccessibleName(self.tr("Steps of the work"))
         self.setToolTip(self.tr("Steps of the work (Ctrl+1 to Ctrl+6)"))

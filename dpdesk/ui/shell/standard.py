@@ -133,8 +133,8 @@ def keys_text(actions: ActionSet) -> str:
     ]
     more = translate(
         "Actions",
-        "Alt with an underlined letter presses that button. In charts, arrow keys go from point to "
-        "point and Enter chooses. F1 tells the keys of a step.",
+        "Alt with an underlined letter presses that button. In charts, arrow keys go from "
+        "point to point and Enter chooses. F1 shows the keys of a step.",
     )
     return "\n".join([*lines, "", more])
 

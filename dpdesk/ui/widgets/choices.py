@@ -228,8 +228,8 @@ MANY_LINES = 12
 class ListFinder(QLineEdit):
     """Above a long list: only lines that hold what is typed are in sight. Short lists have none."""
 
-    def __init__(self, lines: QListWidget, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, lines: QListWidget, name: str) -> None:
+        super().__init__()
         self._lines, self._searched = lines, False
         self.setAccessibleName(name)
         self.setToolTip(self.tr("Only lines that hold this text stay in sight"))

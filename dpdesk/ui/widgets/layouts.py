@@ -67,8 +67,8 @@ def splitter(
 class FrontStack(QStackedWidget):
     """The usual stack asks for the room of its largest page, whichever is in front."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.currentChanged.connect(self._on_turned)
 
     def minimumSizeHint(self) -> QSize:
@@ -289,8 +289,8 @@ class FlowBox(QWidget):
 class PageStack(QWidget):
     """Like QStackedWidget, which keeps room for the largest of all its pages, seen or not."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._pages: list[QWidget] = []
         self._current: QWidget | None = None
         self._column = QVBoxLayout(self)

@@ -24,7 +24,6 @@ from dpdesk.ui.widgets.focusing import ASIDE
 from dpdesk.ui.widgets.layouts import column, row
 from dpdesk.ui.widgets.turning import BesideLayout
 from dpdesk.ui.words.numbers import figure_words, quoted, shortened
-from dpdesk.ui.words.plan_speech import in_form
 from dpdesk.ui.words.spoken import said, spoken_guarantee
 
 
@@ -93,8 +92,8 @@ class StepHeader(QWidget):
 class Badge(QLabel):
     """A word in a frame."""
 
-    def __init__(self, text: str, explanation: str, parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
+    def __init__(self, text: str, explanation: str) -> None:
+        super().__init__(text)
         set_look(self, "badge")
         self.setToolTip(explanation)
         self.setAccessibleName(text)
@@ -213,8 +212,8 @@ class FigureTile(QFrame):
 class GuaranteeCard(QFrame):
     """Claim, assumptions, limits, in that order and always all three."""
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         set_look(self, "card")
         layout = column(self, margin=SPACE.l, gap=SPACE.s)
         self._parts: dict[str, QLabel] = {}
@@ -326,4 +325,4 @@ def in_window(sentence: str) -> str:
 
     Names and values stand in quotation marks.
     """
-    return _MARKED.sub(lambda found: quoted(found[1]), in_form(said(sentence)))
+    return _MARKED.sub(lambda found: quoted(found[1]), said(sentence))

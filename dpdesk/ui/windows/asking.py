@@ -457,7 +457,7 @@ class AskWindow(ReadingWindow):
         page = QWidget()
         layout = column(page, gap=SPACE.s)
         self.chart = ChartView(theme)
-        self.chart.set_placeholder(self.tr("The answer will stand here."))
+        self.chart.set_placeholder(self.tr("The answer will appear here."))
         self.truth, self.assumption = note("", "caution"), note()
         layout.addWidget(self.chart, 1)
         layout.addWidget(self.truth)
@@ -578,11 +578,11 @@ class AskWindow(ReadingWindow):
     def _offer_truth(self, *, evidence: bool) -> None:
         possible = evidence and self._source() is not None
         if possible:
-            reason = self.tr("Count in the source that is open in the window; nobody else sees it")
+            reason = self.tr("Count in the source that is open in the window; no one else sees it")
         else:
             reason = self.tr(
-                "For whoever holds the data: open the source in the window and the whole release "
-                "folder here"
+                "For those who hold the data: open the source in the window and the whole "
+                "release folder here"
             )
         self.side.offer_truth(possible=possible, reason=reason)
 

@@ -253,14 +253,8 @@ class AuditPage(QWidget):
     exportAsked = Signal()
     brokenAsked = Signal()
 
-    def __init__(
-        self,
-        theme: ThemeManager,
-        progress: JobLine,
-        rows: TableModel,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager, progress: JobLine, rows: TableModel) -> None:
+        super().__init__()
         self._rows = rows
         self._actions: tuple[str, ...] = ()
         self.looks_for_fault = False
@@ -280,7 +274,7 @@ class AuditPage(QWidget):
         layout.addWidget(self._build_bar())
         layout.addWidget(self.found)
         self.grid = EntryGrid(theme, self.tr("Entries of the audit log, the newest first"), rows)
-        self.grid.setToolTip(self.tr("Arrow keys choose an entry; all of it stands below"))
+        self.grid.setToolTip(self.tr("Arrow keys choose an entry; all of it is shown below"))
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
         rows.dataChanged.connect(self._on_rows)
         rows.modelReset.connect(self._on_chosen)

@@ -61,8 +61,8 @@ class TableChoice(QFrame):
     changed = Signal()
     openAsked = Signal()
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         set_look(self, "card")
         self._tables: tuple[OfferedTable, ...] = ()
         self._shown: list[OfferedTable] = []
@@ -92,7 +92,7 @@ class TableChoice(QFrame):
         )
         self.lines.activated.connect(self.openAsked)
         self.lines.selectionModel().selectionChanged.connect(self._on_selected)
-        self.state = note(self.tr("Connect, and the tables that you may read stand here."))
+        self.state = note(self.tr("Connect, and the tables that you may read appear here."))
         layout.addWidget(self.lines, 1)
         layout.addWidget(self.state)
 
@@ -127,7 +127,7 @@ class TableChoice(QFrame):
     def set_tables(self, tables: Sequence[OfferedTable], known: bool) -> None:
         """Offer these tables; ``known`` is False while no server was asked."""
         self._tables = tuple(tables)
-        words = self.tr("Connect, and the tables that you may read stand here.")
+        words = self.tr("Connect, and the tables that you may read appear here.")
         if known:
             words = self.tr("{count} tables and views; rows as the server estimates them.")
             words = words.format(count=grouped(len(tables)))
@@ -176,8 +176,8 @@ class ConnectionForm(QFrame):
     connectAsked = Signal()
     edited = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         outer = column(self, margin=SPACE.l, gap=SPACE.s)
         self._layout = QFormLayout()
@@ -222,7 +222,7 @@ class ConnectionForm(QFrame):
         )
         self.service = self._field(
             self.tr("&Service"),
-            self.tr("An entry of pg_service.conf, which can stand for all the others"),
+            self.tr("An entry of pg_service.conf, which can replace all the others"),
             self.tr("none, or PGSERVICE"),
         )
         self.password = secret_field()

@@ -169,13 +169,14 @@ def advice_words(item: FitItem) -> str:
             "Fitting", "Say below what has become of it; the plan itself stays as it is."
         ),
         "column.new": translate(
-            "Fitting", "Say below what it tells about a person; an identifier is left out."
+            "Fitting", ("Say below what it reveals about a person; an identifier is left out.")
         ),
         "missing.candidate": translate(
             "Fitting", "If it stands for a missing value, say so below."
         ),
         "reading.other": translate(
-            "Fitting", "Go on with the file as it was detected, or mend the reading in Data."
+            "Fitting",
+            ("Continue with the file as it was detected, or correct the reading in Data."),
         ),
     }
     return special.get(item.code) or in_window(item.advice)
@@ -234,8 +235,8 @@ class ItemCard(QFrame):
     mendAsked = Signal(object)
     jumpAsked = Signal(str, str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         self._mends: tuple[Fix, ...] = ()
         self._place = ("", "")
@@ -306,10 +307,8 @@ class FitPage(QWidget):
     backAsked = Signal()
     adoptAsked = Signal()
 
-    def __init__(
-        self, theme: ThemeManager, progress: JobLine, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager, progress: JobLine) -> None:
+        super().__init__()
         self._items: tuple[FitItem, ...] = ()
         layout = column(self, gap=SPACE.m)
         self.title, self.answer = note("", "headline"), note()
@@ -321,7 +320,7 @@ class FitPage(QWidget):
         self.grid = Lines(
             theme,
             self.tr("What is not as it was, the worst first"),
-            self.tr("Arrow keys choose a line; all of it, and what to do, stands below"),
+            self.tr("Arrow keys choose a line; all of it, and what to do, is shown below"),
         )
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
         layout.addWidget(self.grid, 1)
@@ -521,11 +520,11 @@ class FitWindow(SideWindow):
         self._bench.apply(recipes.adopt(recipe, report.source, report.base, columns))
         self._adopting = False
         text = self.tr(
-            "✓ The work goes on with {name}; Undo goes back to the file before. What does not fit "
-            "yet is listed below and leads to the step that mends it."
+            "✓ The work continues with {name}; Undo goes back to the file before. What does "
+            "not fit yet is listed below and leads to the step that fixes it."
         )
         if report.fits:
-            text = self.tr("✓ The work goes on with {name}; Undo goes back to the file before.")
+            text = self.tr("✓ The work continues with {name}; Undo goes back to the file before.")
         self.page.say_adopted(text.format(name=held.path.name))
 
     @Slot(object)

@@ -120,7 +120,7 @@ def headings() -> Row:
     return (
         translate("History", "Change that led to it"),
         translate("History", "When"),
-        translate("History", "Where it stands"),
+        translate("History", "Where it is"),
     )
 
 
@@ -140,10 +140,10 @@ def answer_words(every: int, shown: int, steps: Sequence[HistoryStep]) -> str:
         return text.format(shown=grouped(shown), every=grouped(every))
     aside = sum(step.depth > 0 for step in steps)
     text = translate(
-        "History", "{every} states, of which {aside} were undone and left aside; all are kept."
+        "History", ("{every} states, of which {aside} were undone and left out; all are kept.")
     )
     if not aside:
-        text = translate("History", "{every} states; whatever is undone stays here, too.")
+        text = translate("History", "{every} states; what is undone stays here, too.")
     return text.format(every=grouped(every), aside=grouped(aside))
 
 
@@ -155,5 +155,5 @@ def _place(step: HistoryStep, ahead: bool) -> str:
     if step.current:
         return translate("History", "● the work is here")
     if step.depth:
-        return translate("History", "↳ left aside, kept")
+        return translate("History", "↳ left out, kept")
     return translate("History", "Redo leads here") if ahead else translate("History", "before")

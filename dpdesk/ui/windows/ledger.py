@@ -58,8 +58,8 @@ class LimitForm(QFrame):
 
     wanted = Signal(str, object, str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         layout = column(self, margin=SPACE.m, gap=SPACE.s)
         layout.addWidget(note(self.tr("How much may be spent on these people?"), "section"))
@@ -118,8 +118,8 @@ class PeopleForm(QFrame):
 
     wanted = Signal(str, str, bool, str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         layout = column(self, margin=SPACE.m, gap=SPACE.s)
         layout.addWidget(note(self.tr("Do two names mean the same people?"), "section"))
@@ -328,7 +328,7 @@ class LedgerWindow(SideWindow):
             layout.addWidget(one)
         self._restoring = self._build_restoring()
         layout.addWidget(self._restoring)
-        tip = self.tr("Arrow keys choose people; their debits and limits stand below")
+        tip = self.tr("Arrow keys choose people; their debits and limits are shown below")
         self.accounts = Lines(theme, self.tr("People, spending and limits"), tip)
         self.accounts.selectionModel().selectionChanged.connect(self._on_chosen)
         layout.addWidget(self.accounts)

@@ -70,8 +70,8 @@ def other_keys_words(card: Card, entries: Sequence[TrustEntry]) -> str:
     text = translate(
         "People",
         "△ {person} has a key in this list already ({digits}). All keys of one name are one "
-        "person: who submits with one cannot review with another. Revoke those that are out of "
-        "use; if this is somebody else, they need another name.",
+        "person: anyone who submits with one cannot review with another. Revoke those that are "
+        "out of use; if this is someone else, they need another name.",
     )
     digits = ", ".join(fingerprint_text(entry.fingerprint) for entry in others)
     return text.format(person=card.person, digits=digits)
@@ -93,7 +93,7 @@ def rule_words() -> str:
     text = translate(
         "People",
         "At least {n} characters; four or five words that have nothing to do with each other are "
-        "best. Nobody can open the key without it, and nobody can recover it.",
+        "best. No one can open the key without it, and no one can recover it.",
     )
     return text.format(n=SHORTEST_PASSPHRASE)
 
@@ -145,13 +145,13 @@ class TrustPage(QWidget):
     trustAsked = Signal(object, str)
     revokeAsked = Signal(str, str, bool)
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         self._entries: tuple[TrustEntry, ...] = ()
         self._path: Path | None = None
         self._unread = ""
         layout = column(self, gap=SPACE.m)
-        tip = self.tr("Arrow keys choose a key; its whole fingerprint stands below")
+        tip = self.tr("Arrow keys choose a key; its whole fingerprint is shown below")
         self.grid = Lines(theme, self.tr("Trusted keys"), tip)
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
         layout.addWidget(self.grid)
@@ -214,7 +214,7 @@ class TrustPage(QWidget):
     def _build_bar(self) -> FlowBox:
         bar = FlowBox(gap=SPACE.s)
         texts = {
-            ADD: (self.tr("&Add a card…"), self.tr("Trust the key of somebody's card")),
+            ADD: (self.tr("&Add a card…"), self.tr("Trust the key of someone's card")),
             REVOKE: (self.tr("&Revoke…"), self.tr("Let the chosen key count no more")),
             IMPORT: (
                 self.tr("&Import a list…"),
@@ -239,8 +239,8 @@ class TrustPage(QWidget):
         self.other_keys = note("", "caution")
         layout.addWidget(self.other_keys)
         text = self.tr(
-            "Call the holder at a number that you know, and let the digits be read to you: a card "
-            "that came by post or mail may be somebody else's."
+            "Call the holder at a number that you know, and have the digits read to you: a "
+            "card that came by post or mail may be someone else's."
         )
         layout.addWidget(note(text))
         self.digits = QLineEdit()
@@ -265,7 +265,7 @@ class TrustPage(QWidget):
         self._revoke_text = note("", "strong")
         layout.addWidget(self._revoke_text)
         self._kinds = QButtonGroup(frame)
-        self.retired = QRadioButton(self.tr("R&etired: what it signed before stands"))
+        self.retired = QRadioButton(self.tr("R&etired: what it signed before stays valid"))
         self.stolen = QRadioButton(self.tr("C&ompromised: others may have it"))
         for kind in (self.retired, self.stolen):
             kind.setAccessibleName(kind.text().replace("&", ""))
@@ -273,7 +273,7 @@ class TrustPage(QWidget):
             self._kinds.addButton(kind)
             layout.addWidget(kind)
         self.reason = QLineEdit()
-        labelled(layout, self.tr("Reaso&n"), self.reason, self.tr("It stands in the list"))
+        labelled(layout, self.tr("Reaso&n"), self.reason, self.tr("It is in the list"))
         self.revoke_problem = Problem()
         layout.addWidget(self.revoke_problem)
         bar = FlowBox(gap=SPACE.s)
@@ -302,7 +302,7 @@ class TrustPage(QWidget):
         self._buttons[EXPORT].setEnabled(bool(self._entries))
         empty = self.tr("This computer trusts no keys yet: add cards, or import the agency's list.")
         if self._unread:
-            empty = self.tr("Nobody's signature counts until the list can be read.")
+            empty = self.tr("No signature counts until the list can be read.")
         self._whole.setText(empty if entry is None else fingerprint_words(entry))
 
     @Slot()
@@ -351,8 +351,8 @@ class PassphraseForm(QFrame):
     asked = Signal(str, str)
     left = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         layout = column(self, margin=SPACE.l, gap=SPACE.s)
         self._title = note("", "section")
@@ -424,11 +424,11 @@ class KeysPage(QWidget):
     cardAsked = Signal(str, str)
     changeAsked = Signal(str, str, str)
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         self._keys: tuple[StoredKey, ...] = ()
         layout = column(self, gap=SPACE.m)
-        tip = self.tr("Arrow keys choose a key; its whole fingerprint stands below")
+        tip = self.tr("Arrow keys choose a key; its whole fingerprint is shown below")
         self.grid = Lines(theme, self.tr("Keys on this computer"), tip)
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
         layout.addWidget(self.grid)

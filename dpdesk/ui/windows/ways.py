@@ -61,7 +61,7 @@ class WaysWindow(SideWindow):
     def _build(self, theme: ThemeManager) -> None:
         body = QWidget()
         layout = column(body, gap=SPACE.s)
-        self.title = QLabel(self.tr("Which way of release tells most?"))
+        self.title = QLabel(self.tr("Which method gives the most exact answers?"))
         self.title.setWordWrap(True)
         set_look(self.title, "headline")
         self.badge = note(self.tr("⚠ Internal, confidential: uses the true counts"), "caution")
@@ -84,7 +84,7 @@ class WaysWindow(SideWindow):
         line.add(self.strip)
         layout.addWidget(line)
         self.chart = ChartView(theme)
-        self.chart.set_placeholder(self.tr("Press Compare: the errors will stand here."))
+        self.chart.set_placeholder(self.tr("Press Compare: the errors will appear here."))
         self.chart.forbid_saving(self.tr("Internal: it is measured with the true counts"))
         self.sentence = note()
         layout.addWidget(self.chart, 1)

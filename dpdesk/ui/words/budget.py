@@ -53,7 +53,7 @@ def confirm_words(outlook: Outlook) -> str:
     words = translate(
         "Budget",
         "The noise is drawn once, now. This spends {cost} of the budget of {account} for good, "
-        "whatever becomes of the release.",
+        "no matter what becomes of the release.",
     )
     if outlook.again:
         words += translate(

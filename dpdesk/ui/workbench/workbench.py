@@ -445,7 +445,7 @@ class Workbench(WorkbenchState):
             self._announce({Aspect.PROFILE})
             # An older plan, or another file below the same plan: it could not be run like this.
             if (source := self._pinned(self.method)) is not None:
-                words = self.tr("How {name} is read now stands in the plan")
+                words = self.tr("How {name} is read is now in the plan")
                 self.apply(SetSource(source, what=words.format(name=source.name)))
 
     def _on_unread(self, found: tasks.Unread, outcome: JobDone[object]) -> None:

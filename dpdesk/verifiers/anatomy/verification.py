@@ -38,7 +38,7 @@ _ROLE_KEYS = {"quasi_identifiers": Role.QUASI_IDENTIFIER} | {
 }
 _TOTALS = "the values of all groups together"
 _PLACED = "each row of the source has a row whose group holds its value"
-_APART = "values stand in groups that are drawn at random"
+_APART = "values are in groups that are drawn at random"
 
 
 @dataclass(frozen=True)

@@ -268,7 +268,7 @@ def _values_fault(recoding: TupleRecoding, meanings: Sequence[Meanings], token: 
 
 def _wrong_value(text: str, name: str) -> str:
     return msg(
-        "the released value `{text}` of `{name}` does not stand for all that it replaces",
+        ("the released value `{text}` of `{name}` does not cover all the values that it replaces"),
         text=text,
         name=name,
     )

@@ -308,7 +308,7 @@ def _matched(
 ) -> NDArray[np.bool_]:
     """Which tuples are in classes that match what they must in the population."""
     if population is None:
-        raise InputError("verify.population", "The file of the population is not at hand.")
+        raise InputError("verify.population", "The population file is not available.")
     trees = dict(zip(table.attributes, used, strict=True))
     matches = matching(population, table.attributes, trees, levels, remade)
     names = [tree.labels[level] for tree, level in zip(used, levels, strict=True)]

@@ -614,12 +614,12 @@ def _knowledge_check(claimed: Claimed, published: PublishedTable) -> ClaimCheck:
     """Whether others know more than the named columns is a judgement; say which ones count."""
     others = [name for name in published.columns if name not in claimed.quasi_identifiers]
     found = (
-        msg("released beside them, and not counted as known: {others}", others=", ".join(others))
+        msg("released with them, and not counted as known: {others}", others=", ".join(others))
         if others
         else "no other column is released"
     )
     claim = msg(
-        "nobody knows more of a person than {names}", names=", ".join(claimed.quasi_identifiers)
+        "no one knows more about a person than {names}", names=", ".join(claimed.quasi_identifiers)
     )
     return ClaimCheck(claim, _NOT_CHECKABLE, found, TABLE)
 

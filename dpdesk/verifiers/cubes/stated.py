@@ -81,7 +81,7 @@ def words_check(
 def nested_fault(stated: object, domains: Mapping[str, tuple[str, ...]]) -> str:
     """Why what a result lists as levels cannot be levels of these domains; empty when it can."""
     if not isinstance(stated, Mapping):
-        return "is no table"
+        return "is not a table"
     for name, levels in stated.items():
         if name not in domains or not isinstance(levels, list) or not levels:
             return msg("gives no levels of a dimension at `{name}`", name=str(name)[:60])
@@ -92,7 +92,7 @@ def nested_fault(stated: object, domains: Mapping[str, tuple[str, ...]]) -> str:
                     "gives `{name}` a level that has not one label for each category", name=name
                 )
             if not all(isinstance(label, str) for label in level):
-                return msg("gives `{name}` a label that is no text", name=name)
+                return msg("gives `{name}` a label that is not text", name=name)
             if not 1 < len(set(level)) < len(set(below)):
                 return msg("gives `{name}` a level that joins nothing, or everything", name=name)
             if len(set(zip(below, level, strict=True))) != len(set(below)):
@@ -108,7 +108,7 @@ def stated_shares(result: Result) -> tuple[Fraction, ...]:
         raise TypeError("expected a list")
     for share in shares:
         if not isinstance(share, str) or not _SHARE.fullmatch(share):
-            raise ValueError("a share of the budget is no positive fraction")
+            raise ValueError("a share of the budget is not a positive fraction")
     return tuple(Fraction(share) for share in shares)
 
 
@@ -134,7 +134,10 @@ def _outside(result: Result, settings: Asked) -> str:
         target = settings.outside.get(name, other)
         if target is not None and target not in categories:
             return msg(
-                "the parameters send other texts of `{name}` to what is no category of it",
+                (
+                    "the parameters send other texts of `{name}` to something that is not one "
+                    "of its categories"
+                ),
                 name=name,
             )
         if target is not None:
@@ -146,9 +149,9 @@ def _counted_by(result: Result, settings: Asked) -> str:
     """The columns beside the dimensions that decide which rows count, and their categories."""
     stated = result.get("counted_by")
     if not settings.extra:
-        return "" if stated is None else "is told though the parameters name no such column"
+        return "" if stated is None else ("is stated although the parameters name no such column")
     if not isinstance(stated, Mapping) or {*stated} != {"domains", "outside"}:
-        return "is not told, and the parameters name such columns"
+        return "is not stated, and the parameters name such columns"
     domains = Domain.from_json(stated["domains"])
     if domains.dimensions != settings.extra or not all(domains.categories):
         return "holds other columns than the parameters name, or one without categories"
@@ -222,7 +225,7 @@ def _cuboids(result: Result, settings: Asked) -> str:
                 name=name,
             )
         if not isinstance(item["file"], str) or isinstance(item["cells"], bool):
-            return "name a file that is no text, or a number of cells that is none"
+            return "name a file that is not text, or a number of cells that is none"
     return ""
 
 

@@ -28,8 +28,7 @@ from dpdesk.verifiers.cubes.claimed import (
     read_claims,
     subsets,
 )
-from dpdesk.verifiers.cubes.exact import exact_checks
-from dpdesk.verifiers.cubes.exact_cells import after_cells
+from dpdesk.verifiers.cubes.exact import after_cells, exact_checks
 from dpdesk.verifiers.cubes.stated import stated_checks, words_check
 from dpdesk.verifiers.cubes.sweeps import swept_after, swept_best
 from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
@@ -455,7 +454,9 @@ def _grid(claimed: Claimed, published: Mapping[str, CuboidTable]) -> ClaimCheck:
         values = np.asarray(published[str(item["file"])].values, dtype=np.float64)
         if not np.allclose(np.rint(values / step) * step, values, rtol=_RELATIVE, atol=0):
             found = msg(
-                "{item} has a value that is no multiple of {step:g}", item=item["file"], step=step
+                "{item} has a value that is not a multiple of {step:g}",
+                item=item["file"],
+                step=step,
             )
             return ClaimCheck(claim, CheckStatus.FAILED, found, str(item["file"]), label)
     return ClaimCheck(claim, CheckStatus.CONFIRMED, "holds in every cell", "", label)

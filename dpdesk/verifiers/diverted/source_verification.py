@@ -169,7 +169,7 @@ def _difference_check(claimed: Claimed, difference: RowDifference) -> ClaimCheck
     claim = ROWS_COMPARED
     taken = claimed.rows_removed + claimed.rows_suppressed
     if difference.extra:
-        text = msg("{n:,} rows of the table are no rows of the source", n=difference.extra)
+        text = msg("{n:,} rows of the table are not rows of the source", n=difference.extra)
         return ClaimCheck(claim, _FAILED, text, TABLE)
     if difference.missing != taken:
         text = msg("{n:,} rows are missing, {m:,} were taken away", n=difference.missing, m=taken)

@@ -15,7 +15,6 @@ from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.verifiers.graphs.asked import Asked, asked_of
-from dpdesk.verifiers.graphs.possible import has_both_degrees, has_degrees
 from dpdesk.verifiers.graphs.recomputed import (
     Claim,
     count_share,
@@ -169,7 +168,7 @@ def _tables(
 
 def _change(result: Result, settings: Asked, change: int) -> ClaimCheck:
     """The stated size of a minimal change is what the exact numbers give."""
-    label = "The noise hides a minimal change beside what is exact"
+    label = "The noise hides a minimal change alongside what is exact"
     if not settings.any_exact:
         found = msg("nothing is exact; a change is of {n}", n=change)
         return ClaimCheck("minimal change", CheckStatus.CONFIRMED, found, MANIFEST, label)
@@ -344,3 +343,37 @@ def _words(
     found = _check("guarantee", fault, "worded again, the same", MANIFEST, label)
     words = promised_more != "claim" and bool(fault)
     return replace(found, words=words and again.differs_in_words(stated))
+
+
+Integers = NDArray[np.int64]
+
+
+def has_degrees(degrees: Integers) -> bool:
+    """Whether an undirected graph has these degrees, shape (nodes,).
+
+    Source: Erdős and Gallai, Graphs with prescribed degrees of vertices, 1960.
+    """
+    ordered = np.sort(degrees)[::-1]
+    if ordered.sum() % 2:
+        return False
+    for k, most in enumerate(np.cumsum(ordered).tolist(), 1):
+        if most > k * (k - 1) + int(np.minimum(ordered[k:], k).sum()):
+            return False
+    return True
+
+
+def has_both_degrees(out: Integers, into: Integers) -> bool:
+    """Whether a directed graph has these out-degrees and in-degrees, each of shape (nodes,).
+
+    Source: Anstee, Properties of a class of (0,1)-matrices covering a given matrix, 1982; the
+    condition is that of Fulkerson and Chen, with nodes by out-degree, then by in-degree.
+    """
+    if out.sum() != into.sum():
+        return False
+    order = np.lexsort((-into, -out))
+    ordered = into[order]
+    for k, most in enumerate(np.cumsum(out[order]).tolist(), 1):
+        room = np.minimum(ordered[:k], k - 1).sum() + np.minimum(ordered[k:], k).sum()
+        if most > int(room):
+            return False
+    return True

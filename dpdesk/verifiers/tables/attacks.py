@@ -28,6 +28,8 @@ from dpdesk.verifiers.tables.published import equations, place_of
 
 _TOLERANCE = 1e-6
 _SEED, _TRIES = 7, 12
+MOST_ROUNDED = 5_000
+"""Of rounded tables, in which all cells are unknown, so many cells are attacked."""
 MOST_PROGRAMS = 4_000
 """About so many linear programs are solved to compare recorded intervals, and so many for
 contributors who are alone in a cell; everyone's attack is on all cells."""
@@ -57,6 +59,20 @@ class Attacked:
                     unknown[own[cell]] = len(unknown)
                     where.append((t, cell))
         return cls(tuple(tables), tuple(numbers), unknown, tuple(where))
+
+    def without_values(self, internal: Mapping[str, CellTable]) -> Attacked:
+        """The same with all cells suppressed but those that everyone knows to be empty."""
+        held = [internal[table.file].internal["frequency"] for table in self.tables]
+        pairs = zip(self.tables, held, strict=True)
+        # Where an empty cell is suppressed, nobody knows which ones are empty.
+        known = all(
+            text for t, ns in pairs for text, n in zip(t.values, ns, strict=True) if n == "0"
+        )
+        tables = tuple(
+            replace(table, values=tuple("0" if known and n == "0" else "" for n in ns))
+            for table, ns in zip(self.tables, held, strict=True)
+        )
+        return Attacked.of(tables, self.numbers)
 
     def of_tables(self, flags: Sequence[bool]) -> NDArray[np.bool_]:
         """The flag of the table of each unknown."""
@@ -157,25 +173,38 @@ class Kept:
     lower: Floats
     upper: Floats
     unsafe: NDArray[np.bool_]
-    alone: NDArray[np.bool_]
+    owner: Ints
+    """A number of who is alone in each (-1: nobody is)."""
+    told: bool
+    """Whether one owner's cells are known to be one's; else they may be so where values agree."""
 
     @classmethod
-    def of(cls, attacked: Attacked, internal: Mapping[str, CellTable]) -> Kept:
-        """Read the internal tables. Raises ValueError for what is not a number."""
+    def of(
+        cls,
+        attacked: Attacked,
+        internal: Mapping[str, CellTable],
+        owners: Mapping[int, int] | None = None,
+    ) -> Kept:
+        """Read the internal tables. Raises ValueError for what is not a number.
+
+        ``owners`` says by the numbers of cells who is alone in each, where the source told.
+        """
         columns: dict[str, list[float]] = {
             name: [] for name in ("value", "lower_required", "upper_required", "lower", "upper")
         }
-        unsafe, alone = [], []
-        for table, cell in attacked.where:
+        unsafe, owner = [], []
+        for place, (table, cell) in enumerate(attacked.where):
             inside = internal[attacked.tables[table].file].internal
             for name, found in columns.items():
                 text = inside[name][cell]
                 open_ = -inf if name == "lower" else inf
                 found.append(float(text) if text else open_)
             unsafe.append(inside["status"][cell] == PRIMARY)
-            alone.append(inside["frequency"][cell] == "1")
+            own = place if owners is None else owners.get(attacked.number(place), -1)
+            owner.append(own if inside["frequency"][cell] == "1" else -1)
         arrays = {name: np.array(found) for name, found in columns.items()}
-        return cls(**arrays, unsafe=np.array(unsafe, bool), alone=np.array(alone, bool))
+        who = np.array(owner, np.int64)
+        return cls(**arrays, unsafe=np.array(unsafe, bool), owner=who, told=owners is not None)
 
 
 def unprotected(
@@ -185,14 +214,17 @@ def unprotected(
     *,
     singletons: bool,
     token: CancelToken,
+    merged: bool = False,
+    owners: Mapping[int, int] | None = None,
 ) -> tuple[str, str]:
     """What is wrong with the protection of unsafe cells, and with the recorded intervals.
 
     In linked tables cells of other dimensions can hold the same contributors, which the source
-    alone shows: recorded intervals may be narrower there, and are looked at themselves.
+    alone shows: unless their numbers are ``merged``, recorded intervals may be narrower there, and
+    are looked at themselves. ``owners`` as for :meth:`Kept.of`.
     """
-    linked = len(attacked.tables) > 1
-    kept = Kept.of(attacked, internal)
+    linked = len(attacked.tables) > 1 and not merged
+    kept = Kept.of(attacked, internal, owners)
     room = Room(known.moves(attacked, kept))
     goals = [
         np.where(kept.unsafe, ends, 0.0) for ends in (kept.lower_required, kept.upper_required)
@@ -228,6 +260,44 @@ class Known:
         return Unknowns(attacked.rows(moves=True), low, high)
 
 
+def told_by_rounding(
+    attacked: Attacked,
+    internal: Mapping[str, CellTable],
+    base: Fraction,
+    signed: Sequence[bool],
+    counts: Sequence[bool],
+    token: CancelToken,
+) -> tuple[int, int]:
+    """How many unsafe cells the rounded ones tell more closely than required, and of how many.
+
+    A value is less than ``base`` from what it was rounded to (of tables of ``counts`` it is a whole
+    number), not negative but in ``signed`` tables, and totals are the sums of their parts.
+    """
+    whole = attacked.without_values(internal)
+    kept = Kept.of(whole, internal)
+    shown = [float(number(attacked.tables[t].values[cell])) for t, cell in whole.where]
+    wide = float(base) - whole.of_tables(counts)
+    low = np.where(whole.of_tables(signed), -inf, 0.0)
+    low = np.maximum(np.array(shown, float) - wide, low) - kept.value
+    high = np.array(shown, float) + wide - kept.value
+    low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+    need = kept.lower_required, kept.upper_required
+
+    def short(down: Floats, up: Floats) -> NDArray[np.bool_]:
+        reach = [
+            all(_reaches(kept, place, float(d[place]), float(n[place]))
+                for d, n in zip((down, up), need, strict=True))
+            for place in range(len(down))
+        ]  # fmt: skip
+        return np.asarray(kept.unsafe & ~np.array(reach, bool))
+
+    told = short(-low, high)  # by its own rounding
+    room = Room(Unknowns(whole.rows(moves=True), low, high))
+    goals = [np.where(kept.unsafe & ~told, ends, 0.0) for ends in need]
+    told |= short(*reached(room, goals[0], goals[1], token))
+    return int(told.sum()), int(kept.unsafe.sum())
+
+
 class _Beforehand:
     """What contributors can tell while no table is published: nothing can hide that."""
 
@@ -237,27 +307,16 @@ class _Beforehand:
 
     def _suppressed_whole(self) -> tuple[Attacked, Room]:
         """The tables with all cells suppressed but those that everyone knows to be empty."""
-        tables = self._attacked.tables
-        held = [self._internal[table.file].internal["frequency"] for table in tables]
-        pairs = zip(tables, held, strict=True)
-        # Where an empty cell is suppressed, nobody knows which ones are empty.
-        known = all(
-            text for t, ns in pairs for text, n in zip(t.values, ns, strict=True) if n == "0"
-        )
-        tables = tuple(
-            replace(table, values=tuple("0" if known and n == "0" else "" for n in ns))
-            for table, ns in zip(tables, held, strict=True)
-        )
-        whole = Attacked.of(tables, self._attacked.numbers)
+        whole = self._attacked.without_values(self._internal)
         return whole, Room(self._known.moves(whole, Kept.of(whole, self._internal)))
 
-    def far(self, place: int, need: float, who: int, *, upward: bool) -> float:
-        """How far an unknown can move at all when the one alone in ``who`` knows that cell."""
+    def far(self, place: int, need: float, known: Sequence[int], *, upward: bool) -> float:
+        """How far an unknown can move at all for the one who is alone in the ``known`` cells."""
         if self._whole is None:
             self._whole = self._suppressed_whole()
         whole, room = self._whole
-        there, other = (whole.unknown[self._attacked.number(each)] for each in (place, who))
-        return room.far(there, need, upward=upward, fixed=[other])
+        there, *others = (whole.unknown[self._attacked.number(x)] for x in (place, *known))
+        return room.far(there, need, upward=upward, fixed=others)
 
 
 def _short(attacked: Attacked, kept: Kept, down: Floats, up: Floats) -> str:
@@ -276,28 +335,32 @@ def _by_singletons(
 
     A cell that moves far enough while all such cells stay does so for each of them.
     """
-    alone = np.flatnonzero(kept.alone).tolist()
+    cells: dict[int, list[int]] = {}
+    for place in np.flatnonzero(kept.owner >= 0).tolist():
+        cells.setdefault(int(kept.owner[place]), []).append(place)
     for place in np.flatnonzero(kept.unsafe)[: MOST_PROGRAMS // 2].tolist():
-        # Another cell with one contributor and the same value may be the same contributor's.
-        own = bool(kept.alone[place])
-        others = [a for a in alone if not own or kept.value[a] != kept.value[place]]
+        others = [who for who in cells if who != kept.owner[place]]
+        if kept.owner[place] >= 0 and not kept.told:
+            # Another cell with one contributor and the same value may be the same contributor's.
+            others = [who for who in others if kept.value[cells[who][0]] != kept.value[place]]
         for upward, required in ((False, kept.lower_required), (True, kept.upper_required)):
             need = float(required[place])
             groups = [others] if others and need > 0 else []
             while groups:
                 token.check()
                 group = groups.pop()
-                reach = room.far(place, need, upward=upward, fixed=group)
+                fixed = [cell for who in group for cell in cells[who]]
+                reach = room.far(place, need, upward=upward, fixed=fixed)
                 if _reaches(kept, place, reach, need):
                     continue
                 if len(group) > 1:
                     groups += [group[: len(group) // 2], group[len(group) // 2 :]]
                     continue
                 # Who knows a part of a total knows that it is at least that much.
-                most = beforehand.far(place, need, group[0], upward=upward)
+                most = beforehand.far(place, need, fixed, upward=upward)
                 if not _reaches(kept, place, reach, most):
-                    who = msg(", to who is alone in {cell}", cell=attacked.name(group[0]))
-                    return _closer(attacked, place, who)
+                    alone = msg(", to who is alone in {cell}", cell=attacked.name(fixed[0]))
+                    return _closer(attacked, place, alone)
     return ""
 
 
@@ -336,8 +399,8 @@ def _recorded(
             same = found == stated or isclose(found, stated, rel_tol=_TOLERANCE, abs_tol=slack)
             if not same and not narrower:
                 return msg(
-                    "cell {cell}: the interval in the agency's table is not what an attacker can "
-                    "tell",
+                    "cell {cell}: the interval in the agency's table is not what an attacker "
+                    "can determine",
                     cell=attacked.name(place),
                 )
     return ""
@@ -357,7 +420,7 @@ def held(attacked: Attacked, internal: Mapping[str, CellTable], *, singletons: b
     """That unsafe cells are protected, and how many were attacked by contributors alone."""
     kept, most = Kept.of(attacked, internal), MOST_PROGRAMS // 2
     unsafe = int(kept.unsafe.sum())
-    if not singletons or unsafe <= most or not kept.alone.any():
+    if not singletons or unsafe <= most or not (kept.owner >= 0).any():
         return "every unsafe cell's interval reaches as far as required on both sides"
     return msg(
         "every unsafe cell's interval reaches as far as required on both sides; as contributors "

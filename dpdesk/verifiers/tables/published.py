@@ -73,10 +73,14 @@ def covered(axis: CellAxis) -> list[frozenset[str] | None]:
     return [None if inside == whole else inside for inside in found]
 
 
-def numbered(tables: Sequence[tuple[CellTable, str]]) -> list[NDArray[np.int64]]:
+def numbered(
+    tables: Sequence[tuple[CellTable, str]],
+    rows: Sequence[Sequence[object | None]] | None = None,
+) -> list[NDArray[np.int64]]:
     """A number for each cell of all tables, equal where cells of one measure cover the same values.
 
-    The measure is the second of each pair.
+    The measure is the second of each pair. ``rows`` are the rows in each cell of each table (None:
+    nothing is known of them): cells with the same ones have the same number too.
     """
     known: dict[object, int] = {}
     found = []
@@ -87,7 +91,23 @@ def numbered(tables: Sequence[tuple[CellTable, str]]) -> list[NDArray[np.int64]]
             key = (measure, frozenset(each for each in place if each[1] is not None))
             numbers.append(known.setdefault(key, len(known)))
         found.append(np.array(numbers, dtype=np.int64))
-    return found
+    if rows is None:
+        return found
+    above = list(range(len(known)))
+
+    def first(number: int) -> int:
+        while above[number] != number:
+            number = above[number]
+        return number
+
+    holder: dict[object, int] = {}
+    for (_, measure), own, held in zip(tables, found, rows, strict=True):
+        for cell, each in zip(own.tolist(), held, strict=True):
+            if each is not None:
+                one, other = first(cell), first(holder.setdefault((measure, each), cell))
+                above[max(one, other)] = min(one, other)
+    same = np.array([first(number) for number in above], dtype=np.int64)
+    return [same[own] for own in found]
 
 
 def unsummed(read: ReadTable) -> str:
@@ -121,6 +141,7 @@ def place_of(table: CellTable, cell: int) -> str:
     return " × ".join(axis.labels[int(i)] for axis, i in zip(table.axes, where, strict=True))
 
 
-def measure_words(plain: Mapping[str, object]) -> str:
-    """What a table of a manifest adds up."""
-    return str(sorted(plain.items()))
+def added_up(measure: object) -> str:
+    """What a measure adds up: sums and means of one column with one weight share cells."""
+    plain = measure if isinstance(measure, Mapping) else {}
+    return str((plain.get("sum", plain.get("mean")), plain.get("weight")))

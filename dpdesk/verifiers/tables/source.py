@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import isclose
 from typing import Protocol
 
 import numpy as np
 
+from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Nested, ParameterValue
+from dpdesk.core.parameters import Nested, ParameterValue, exact_number
 from dpdesk.core.plain import thaw
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
@@ -21,6 +23,7 @@ from dpdesk.verifiers.reading import number
 from dpdesk.verifiers.tables.published import axis_parts, equations, place_of
 
 _RELATIVE = 1e-12
+_NONE = Fraction(0)
 
 
 class Given(Protocol):
@@ -41,10 +44,19 @@ class Given(Protocol):
         """The role of every column."""
         ...
 
+    @property
+    def hierarchies(self) -> Mapping[str, Hierarchy]:
+        """Hierarchies by column; that of a column in one table alone by both names."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Recounted:
-    """What the source gives of the cells of a table; None where it gives nothing of a cell."""
+    """What the source gives of the cells of a table; None where it gives nothing of a cell.
+
+    Of microdata ``rows`` are equal where cells hold the same rows (None: no row), and ``alone``
+    says who is alone in a cell (None: nobody is). ``weights`` are those by which sums become means.
+    """
 
     values: tuple[Fraction | None, ...]
     sums: tuple[Fraction | None, ...]
@@ -52,6 +64,10 @@ class Recounted:
     sizes: tuple[Fraction | None, ...]
     top: tuple[tuple[Fraction, ...], ...]
     status: tuple[str, ...]
+    cost: tuple[Fraction | None, ...]
+    weights: tuple[Fraction, ...] = ()
+    rows: tuple[object | None, ...] | None = None
+    alone: tuple[int | None, ...] | None = None
 
 
 def plain_of(given: Given, key: str) -> object:
@@ -84,16 +100,24 @@ def recount(
     unit = 10**found.scale
     sums = [Fraction(one, unit) for one in found.totals.tolist()]
     values: list[Fraction | None] = list(sums)
+    by: list[Fraction] = []
     if "mean" in plain:
         by = [Fraction(one, 10**found.weight_scale) for one in found.weights.tolist()]
         values = [s / w if w else Fraction(0) for s, w in zip(sums, by, strict=True)]
+    frequency = found.frequency.tolist()
+    who = zip(frequency, found.who[:, 0].tolist(), strict=True)
+    rows = zip(frequency, found.prints.tolist(), strict=True)
     return Recounted(
         tuple(values),
         tuple(sums),
-        tuple(found.frequency.tolist()),
+        tuple(frequency),
         tuple(Fraction(one, unit) for one in found.sizes.tolist()),
         tuple(tuple(Fraction(one, unit) for one in row) for row in found.top.tolist()),
         ("",) * len(values),
+        (None,) * len(values),
+        tuple(by),
+        tuple(each if n else None for n, each in rows),
+        tuple(one if n == 1 else None for n, one in who),
     )
 
 
@@ -141,27 +165,73 @@ def _ready(
         pairs = zip(found.totals.tolist(), found.frequency.tolist(), strict=True)
         return [Fraction(one, 10**found.scale) if there else None for one, there in pairs]
 
-    values = fractions(column(columns["value"]))
+    values = _added_up(table, fractions(column(columns["value"])))
     counts = plain_of(given, "measure") == "count"
     held = columns.get("frequency")
-    frequency = fractions(column(held)) if held is not None else values if counts else None
+    frequency = [each if counts and each.denominator == 1 else None for each in values]
+    if held is not None:
+        frequency = list(_added_up(table, fractions(column(held))))
     amounts = [fractions(column(name)) for name in as_list(columns.get("top", []))]
-    rows = zip(*amounts, strict=True) if amounts else ((),) * len(values)
-    top = tuple(
-        tuple(sorted((abs(one or Fraction(0)) for one in row), reverse=True)) for row in rows
-    )
-    none: list[Fraction | None] = [None] * len(values)
+    top = _largest(table, amounts)
+    if held is None and not counts:
+        # Who gave the whole value is alone with it.
+        frequency = [
+            Fraction(0) if not value else Fraction(1) if each and each[0] == value else None
+            for value, each in zip(values, top, strict=True)
+        ]
     letters = ("",) * len(values)
     if "status" in columns:
         letters = tuple(_letters(given, str(columns["status"]), names, members, shape, token))
+    none: list[Fraction | None] = [None] * len(values)
     return Recounted(
         tuple(values),
         tuple(values),
-        tuple(None if n is None else int(n) for n in frequency or none),
+        tuple(None if n is None else int(n) for n in frequency),
         tuple(None if v is None else abs(v) for v in values),
-        top,
+        tuple(tuple(map(abs, each)) for each in top),
         letters,
+        tuple(fractions(column(columns["cost"])) if "cost" in columns else none),
     )
+
+
+def _added_up(table: CellTable, found: list[Fraction | None]) -> list[Fraction]:
+    """Numbers of ready cells with those of absent totals, which are the sums of their parts."""
+    return [each[0] for each in _filled(table, found, lambda parts: (sum(parts, _NONE),))]
+
+
+def _largest(
+    table: CellTable, columns: Sequence[Sequence[Fraction | None]]
+) -> list[tuple[Fraction, ...]]:
+    """The largest contributions of each cell; those of absent totals are among their parts'."""
+    rows = list(zip(*columns, strict=True)) or [()] * len(table.values)
+    width = len(columns)
+    known = [
+        None if all(one is None for one in row) else _by_size([one or _NONE for one in row])
+        for row in rows
+    ]
+    return _filled(table, known, lambda parts: _by_size(parts)[:width])
+
+
+def _by_size(amounts: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    return tuple(sorted(amounts, key=abs, reverse=True))
+
+
+def _filled(
+    table: CellTable,
+    found: Sequence[Fraction | tuple[Fraction, ...] | None],
+    combined: Callable[[list[Fraction]], tuple[Fraction, ...]],
+) -> list[tuple[Fraction, ...]]:
+    """Lines of numbers by cell; those of absent totals made of their parts', absent parts 0."""
+    lines = [each if isinstance(each, tuple | None) else (each,) for each in found]
+    every = list(equations(table.axes))
+    totals = {total for total, _ in every}
+    lines = [() if x is None and i not in totals else x for i, x in enumerate(lines)]
+    while any(each is None for each in lines):
+        for total, parts in every:
+            below = [lines[part] for part in parts]
+            if lines[total] is None and None not in below:
+                lines[total] = combined([one for line in below for one in line or ()])
+    return [line or (_NONE,) for line in lines]
 
 
 def _letters(
@@ -203,6 +273,139 @@ def other_counts(table: CellTable, inside: CellTable, found: Recounted) -> str:
         if not near or (frequency is not None and held != str(frequency)):
             return msg("cell {cell}: the source gives another", cell=place_of(table, cell))
     return ""
+
+
+def has_groups(given: Given) -> bool:
+    """Whether a rule looks for whole groups, so that empty cells may be suppressed."""
+    return any(as_table(rule).get("full") is True for rule in as_list(plain_of(given, "rule")))
+
+
+def other_plan(
+    tables: Sequence[CellTable],
+    guarantee: Mapping[str, object],
+    given: Given,
+    total: str,
+    token: CancelToken,
+) -> str:
+    """What of dimensions and protection is not what plan and source give; empty: nothing."""
+    searched = given.parameters.get("protect") == "suppress"
+    searched = searched and given.parameters.get("secondary") != "none"
+    if (as_table(guarantee["parameters"]).get("audited") is True) is not searched:
+        return "the release promises another protection than the plan asks for"
+    for table in tables:
+        fault = other_axes(table, given, total, token)
+        if fault:
+            return msg("{file}: {note}", file=table.file, note=fault)
+    return ""
+
+
+def other_figures(
+    recorded: Mapping[str, object],
+    tables: Sequence[tuple[CellTable, CellTable, Sequence[int], Recounted]],
+    protect: str,
+    given: Given,
+) -> str:
+    """The first figure of the evidence that cells counted again do not give; empty: none.
+
+    A cell counts once wherever it stands; the third of each table are the numbers of its cells. Of
+    the proven bound can be told that it is not above the cost.
+    """
+    unsafe, further, moved = set[int](), dict[int, Fraction](), dict[int, Fraction]()
+    for table, inside, numbers, again in tables:
+        for cell, same in enumerate(numbers):
+            if inside.internal["status"][cell] == PRIMARY:
+                unsafe.add(same)
+            elif not table.values[cell]:
+                further.setdefault(same, _cost(again, cell, given))
+            true = again.sums[cell]
+            if table.values[cell] and true is not None:
+                moved.setdefault(same, abs(number(table.values[cell]) - true))
+    found = {"primary": Fraction(len(unsafe)), "secondary": Fraction(len(further))}
+    if protect == "suppress":
+        found["cost"] = sum(further.values(), _NONE)
+    elif protect != "none":
+        found["distance"] = sum(moved.values(), _NONE)
+    for key, value in found.items():
+        stated = recorded.get(key)
+        fits = isinstance(stated, int | float) and not isinstance(stated, bool)
+        if not fits or stated not in (value, float(value)):
+            return msg("`{key}` is not what the source gives", key=f"result, {key}")
+    if protect != "suppress":
+        return ""
+    bound, cost = number(recorded.get("bound", 0)), number(recorded["cost"])
+    fits = 0 <= bound <= cost and recorded.get("proven_optimal") is (bound == cost)
+    return "" if fits else "the bound does not fit the cost"
+
+
+def _cost(again: Recounted, cell: int, given: Given) -> Fraction:
+    """What the suppression of a cell costs."""
+    by_hand = again.cost[cell]
+    if by_hand is not None:
+        return by_hand
+    kind = given.parameters.get("cost")
+    if kind == "frequency":
+        return Fraction(max(0, again.frequency[cell] or 0))
+    return Fraction(1) if kind == "cells" else abs(again.sums[cell] or _NONE)
+
+
+def other_axes(table: CellTable, given: Given, total: str, token: CancelToken) -> str:
+    """The first dimension whose nodes are not those of its hierarchy or values; empty: none."""
+    ready = plain_of(given, "cells") is not None
+    for axis in table.axes:
+        counted = given.source.frequency_table([axis.name], token)
+        domain = counted.domains[0]
+        gone = [domain[code] for code in sorted(counted.missing[0])] if counted.missing else []
+        tree = given.hierarchies.get(f"{axis.name} ({table.name})")
+        tree = tree or given.hierarchies.get(axis.name)
+        if tree is not None:
+            rows = (tree if ready else tree.with_untouched_leaves(gone)).rows()
+        else:
+            margins = ("", total) if ready else ()
+            rows = [[one] for one in _in_order(domain, gone) if one not in margins]
+        labels, parents = _nodes(rows, total)
+        if labels != axis.labels or parents != axis.parents:
+            return msg(
+                "`{attribute}` has other nodes than its hierarchy or its values give",
+                attribute=axis.name,
+            )
+    return ""
+
+
+def _in_order(domain: Sequence[str], gone: Sequence[str]) -> list[str]:
+    """Values without a hierarchy: numbers by size, texts by code point, missing ones last."""
+    there = sorted(value for value in domain if value not in gone)
+    sizes = {value: exact_number(value) for value in there}
+    if None not in sizes.values():
+        there.sort(key=lambda value: sizes[value] or _NONE)
+    return [*there, *sorted(gone)]
+
+
+def _nodes(rows: Sequence[Sequence[str]], total: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Labels and places above of the nodes of a hierarchy, children before their total.
+
+    The top is the total: that of a hierarchy called ``*``, else one above it. A group of one value
+    with that value's label is one node with it.
+    """
+    below: dict[str, dict[str, None]] = {}
+    above: dict[str, str] = {}
+    for row in rows:
+        path = [*row[:-1], total] if len(row) > 1 and row[-1] == "*" else [*row, total]
+        steps = [one for one, after in zip(path, [*path[1:], None], strict=True) if one != after]
+        for one, after in pairwise(steps):
+            above[one] = after
+            below.setdefault(after, {})[one] = None
+    labels: list[str] = []
+    todo, seen = [(total, False)], {total}
+    while todo:
+        label, done = todo.pop()
+        parts = [] if done else [each for each in below.get(label, ()) if each not in seen]
+        seen.update(parts)
+        if parts:
+            todo += [(label, True), *((each, False) for each in reversed(parts))]
+        else:
+            labels.append(label)
+    places = {label: place for place, label in enumerate(labels)}
+    return tuple(labels), tuple(places[above[x]] if x in above else -1 for x in labels)
 
 
 def groups_of(table: CellTable, inside: CellTable) -> Iterator[tuple[int, list[int]]]:
@@ -263,6 +466,10 @@ def other_status(
         if cell in full and not found.status[cell]:
             unsafe, down, up = True, max(need, full[cell][0]), max(need, full[cell][1])
         marked = inside.internal["status"][cell] == PRIMARY
+        if found.frequency[cell] == 0 and not has_groups(given):
+            if not table.values[cell]:
+                return msg("cell {cell}: it is empty and suppressed", cell=place_of(table, cell))
+            unsafe, down, up = False, _NONE, _NONE
         if marked is not unsafe:
             return msg("cell {cell}: the rules say otherwise", cell=place_of(table, cell))
         shown = found.values[cell]

@@ -13,14 +13,24 @@ from dpdesk.core.published import CELLS_COUNTED, CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY, SUPPRESSED, CellTable
 from dpdesk.verifiers.reading import guarantee_of, number
-from dpdesk.verifiers.tables.published import ReadTable, numbered, place_of, unsummed
-from dpdesk.verifiers.tables.source import Given, full_needs, other_counts, other_status, recount
+from dpdesk.verifiers.tables.published import ReadTable, added_up, numbered, place_of, unsummed
+from dpdesk.verifiers.tables.source import (
+    Given,
+    Recounted,
+    full_needs,
+    has_groups,
+    other_counts,
+    other_figures,
+    other_plan,
+    other_status,
+    recount,
+)
 from dpdesk.verifiers.worded import Sentences, first_difference
 
 if TYPE_CHECKING:
     from dpdesk.verifiers.tables.attacks import Known
 
-MANIFEST = "manifest.json"
+MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
 MODELS = {
     "suppress": "cell-suppression",
     "controlled-round": "controlled-rounding",
@@ -31,8 +41,13 @@ _SUPPRESS, _RANDOM, _CONTROLLED = "suppress", "random-round", "controlled-round"
 WORDS = "the words of the guarantee"
 KEPT = "the agency's tables"
 ATTACK = "protection of unsafe cells"
+NARROWED = "how closely rounded cells can be told"
 RANGES = "intervals of suppressed cells"
 BY_RULES = "cells are unsafe by the rules of the plan"
+SHARED = "shared cells"
+LISTED = "tables are those of the settings"
+PLANNED = "dimensions and protection are those of the plan"
+FIGURES = "figures of the protection in the evidence"
 
 
 def verify_tables(
@@ -42,42 +57,51 @@ def verify_tables(
     worded: Sentences,
     given: Given | None,
     token: CancelToken,
+    recorded: Mapping[str, object] | None = None,
 ) -> tuple[ClaimCheck, ...]:
     """Every claim of a manifest of the method ``table``; see :meth:`CellsMethod.verify`.
 
-    ``worded`` is its guarantee in words again. Whatever is malformed raises ValueError, TypeError,
-    KeyError or ArithmeticError.
+    ``worded`` is its guarantee in words again, ``recorded`` the result in the evidence. Whatever
+    is malformed raises ValueError, TypeError, KeyError or ArithmeticError.
     """
     parameters, result = as_table(manifest["parameters"]), as_table(manifest["result"])
     protect = str(parameters.get("protect", _SUPPRESS))
     lines = [as_table(item) for item in as_list(result["tables"])]
     checks = [_words(manifest, worded, protect, parameters)]
-    read: dict[str, ReadTable] = {}
+    fault = _other_tables(published, lines, parameters)
+    checks.append(_check(LISTED, fault, "their dimensions, measures and totals", MANIFEST))
     for line in lines:
         token.check()
         file = str(line["file"])
         table = published[file]
-        fault, found = _values(table, line, protect, parameters)
-        if found is not None:
-            read[file] = found
+        fault = _values(table, line, protect, parameters)
         checks.append(_check(msg("values of {file}", file=file), fault, _added(protect), file))
-    checks.append(_shared(published, lines, parameters))
+    if checks[1].status is CheckStatus.FAILED:
+        return tuple(checks)
+    case = _Case(manifest, published, internal, lines, protect)
+    checks.append(case.shared())
     cells = sum(len(table.values) for table in published.values())
     checks.append(_counted("cells", result, cells))
     suppressed = sum(table.suppressed for table in published.values())
     checks.append(_counted("suppressed", result, suppressed))
     if any(check.status is CheckStatus.FAILED for check in checks):
         return tuple(checks)
-    case = _Case(manifest, published, internal, lines, protect)
     if internal is not None:
-        checks.append(
-            _check(KEPT, case.other_kept(), "they fit the published ones", _inside(lines))
-        )
-        if checks[-1].status is CheckStatus.FAILED:
+        inside = _inside(lines)
+        checks.append(_check(KEPT, case.other_kept(), "they fit the published ones", inside))
+        if given is not None and checks[-1].status is not CheckStatus.FAILED:
+            stated = as_table(manifest["guarantee"])
+            fault = other_plan(case.tables, stated, given, case.total, token)
+            checks.append(_check(PLANNED, fault, "as plan and source give them", MANIFEST))
+            case = case if fault else case.with_source(given, token)
+            checks = [case.shared() if each.claim == SHARED else each for each in checks]
+        if any(check.status is CheckStatus.FAILED for check in checks):
             return tuple(checks)
     if protect == _SUPPRESS:
         checks += case.attacked(token)
-    return (*checks, *case.recounted(given, token))
+    elif protect in (_RANDOM, _CONTROLLED):
+        checks.append(case.narrowed(token))
+    return (*checks, *case.recounted(given, recorded))
 
 
 def _inside(lines: list[Mapping[str, object]]) -> str:
@@ -129,8 +153,8 @@ def _values(
     line: Mapping[str, object],
     protect: str,
     parameters: Mapping[str, object],
-) -> tuple[str, ReadTable | None]:
-    """What is wrong with the values and statuses of a table; it with numbers otherwise."""
+) -> str:
+    """What is wrong with the values and statuses of a table; empty: nothing."""
     codes = {PUBLISHED}
     if protect == _SUPPRESS:
         codes |= {PRIMARY, SECONDARY} if parameters.get("tell_apart") is True else {SUPPRESSED}
@@ -141,19 +165,19 @@ def _values(
                 cell=place_of(table, cell),
                 status=repr(status[:20]),
                 codes=", ".join(sorted(codes)),
-            ), None
+            )
         if bool(value) is not (status == PUBLISHED):
             return msg(
                 "cell {cell}: its status {status} does not fit its value",
                 cell=place_of(table, cell),
                 status=status,
-            ), None
+            )
     if line["cells"] != len(table.values) or line["suppressed"] != table.suppressed:
-        return "the manifest states another number of cells or of suppressed ones", None
+        return "the manifest states another number of cells or of suppressed ones"
     try:
         read = ReadTable.of(table)
     except (ValueError, TypeError):
-        return "a value is not a number", None
+        return "a value is not a number"
     if protect in (_RANDOM, _CONTROLLED):
         base = Fraction(str(parameters["base"]))
         off = [i for i, value in enumerate(read.values) if value is not None and value % base]
@@ -162,12 +186,12 @@ def _values(
                 "cell {cell}: it is not a multiple of {base}",
                 cell=place_of(table, off[0]),
                 base=str(base),
-            ), None
+            )
     if protect != _RANDOM and line["measure"] != "mean":
         unequal = unsummed(read)
         if unequal:
-            return msg("cell {cell}: it is not the sum of its parts", cell=unequal), None
-    return "", read
+            return msg("cell {cell}: it is not the sum of its parts", cell=unequal)
+    return ""
 
 
 def _added(protect: str) -> str:
@@ -176,31 +200,27 @@ def _added(protect: str) -> str:
     return "every status fits, and every published total is the sum of its parts"
 
 
-def _shared(
+def _other_tables(
     published: Mapping[str, CellTable],
     lines: list[Mapping[str, object]],
     parameters: Mapping[str, object],
-) -> ClaimCheck:
-    """Cells of several tables that count the same have the same value and status."""
-    claim, path = "shared cells", str(lines[0]["file"])
-    planned = as_list(parameters.get("tables", []))
-    usual = parameters.get("measure", "count")
-    measures = [str(as_table(one).get("measure", usual)) for one in planned] or [str(usual)]
-    tables = [published[str(line["file"])] for line in lines]
-    if len(measures) != len(tables):
-        return _check(claim, "the settings name another number of tables", "", MANIFEST)
-    seen: dict[int, tuple[str, str]] = {}
-    pairs = list(zip(tables, measures, strict=True))
-    for table, numbers in zip(tables, numbered(pairs), strict=True):
-        for cell, same in enumerate(numbers.tolist()):
-            here = table.values[cell], table.status[cell]
-            if seen.setdefault(same, here) != here:
-                fault = msg(
-                    "cell {cell}: another cell that counts the same has another value or status",
-                    cell=place_of(table, cell),
-                )
-                return _check(claim, fault, "", table.file)
-    return _check(claim, "", "cells that count the same are alike wherever they stand", path)
+) -> str:
+    """What of the listed tables is not what the settings name; empty: nothing."""
+    planned = [as_table(one) for one in as_list(parameters.get("tables", []))] or [parameters]
+    if len(planned) != len(lines):
+        return "the settings name another number of tables"
+    for line, plan in zip(lines, planned, strict=True):
+        axes = published[str(line["file"])].axes
+        names = [*as_list(plan.get("rows", [])), *as_list(plan.get("columns", []))]
+        measure = plan.get("measure", parameters.get("measure", "count"))
+        plain = measure if isinstance(measure, Mapping) else {"count": ""}
+        kind = next(one for one in ("count", "sum", "mean") if one in plain)
+        total = parameters.get("total", "Total")
+        stated = line["name"], line["measure"], [axis.name for axis in axes]
+        own = plan["name"] if "tables" in parameters else ""
+        if stated != (own, kind, names) or any(axis.labels[-1] != total for axis in axes):
+            return msg("{file}: it is not a table that the settings name", file=str(line["file"]))
+    return ""
 
 
 def _counted(key: str, result: Mapping[str, object], actual: int) -> ClaimCheck:
@@ -220,6 +240,8 @@ class _Case:
     internal: Mapping[str, CellTable] | None
     lines: list[Mapping[str, object]]
     protect: str
+    again: tuple[Recounted, ...] = ()
+    grouped: bool = False
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -231,6 +253,50 @@ class _Case:
         planned = as_list(self.parameters.get("tables", []))
         usual = self.parameters.get("measure", "count")
         return [as_table(one).get("measure", usual) for one in planned] or [usual]
+
+    @property
+    def tables(self) -> list[CellTable]:
+        """The published tables, as the manifest lists them."""
+        return [self.published[str(line["file"])] for line in self.lines]
+
+    @property
+    def total(self) -> str:
+        """How margins are called."""
+        return str(self.parameters.get("total", "Total"))
+
+    def numbers(self) -> list[list[int]]:
+        """The cells of each table by number: those that count the same have the same one."""
+        pairs = [(t, added_up(one)) for t, one in zip(self.tables, self.measures, strict=True)]
+        rows = [each.rows for each in self.again if each.rows is not None]
+        # That a cell holds the rows of another one says nothing while it is open which are empty.
+        known = len(rows) == len(pairs) and not self.grouped
+        return [each.tolist() for each in numbered(pairs, rows if known else None)]
+
+    def with_source(self, given: Given, token: CancelToken) -> _Case:
+        """The same with its cells counted again."""
+        pairs = zip(self.tables, self.measures, strict=True)
+        again = [recount(table, one, given, self.total, token) for table, one in pairs]
+        return replace(self, again=tuple(again), grouped=has_groups(given))
+
+    def shared(self) -> ClaimCheck:
+        """Cells of several tables that count the same have the same value and status."""
+        path = str(self.lines[0]["file"])
+        status: dict[int, str] = {}
+        value: dict[tuple[int, object], str] = {}
+        every = zip(self.tables, self.numbers(), self.lines, strict=True)
+        for table, numbers, line in every:
+            for cell, same in enumerate(numbers):
+                here, kind = (table.status[cell], table.values[cell]), (same, line["measure"])
+                if (status.setdefault(same, here[0]), value.setdefault(kind, here[1])) != here:
+                    fault = msg(
+                        "cell {cell}: another cell that counts the same has another value or "
+                        "status",
+                        cell=place_of(table, cell),
+                    )
+                    return _check(SHARED, fault, "", table.file)
+        return _check(
+            SHARED, "", ("cells that count the same thing are equal wherever they appear"), path
+        )
 
     def other_kept(self) -> str:
         """What does not fit between the agency's tables and the published ones."""
@@ -284,33 +350,70 @@ class _Case:
         if promised.get("audited") is not True:
             found = "the release promises nothing of what can be computed back"
             return [ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, MANIFEST)]
-        tables = [self.published[str(line["file"])] for line in self.lines]
-        pairs = [(table, str(one)) for table, one in zip(tables, self.measures, strict=True)]
-        numbers = [each.tolist() for each in numbered(pairs)]
-        attacked = Attacked.of(tables, numbers)
-        path, means = tables[0].file, "mean" in {str(line["measure"]) for line in self.lines}
+        tables, internal, path = self.tables, self.internal, self.tables[0].file
+        means = any(line["measure"] == "mean" for line in self.lines)
         if means:
-            found = "cells hold means, whose sums are not published"
-            return [ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, path)]
+            sums = self._of_sums()
+            if sums is None:
+                found = "cells hold means, whose sums are not published"
+                return [ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, path)]
+            tables, internal = sums
+        attacked = Attacked.of(tables, self.numbers())
         known = self._known(promised, tables)
         checks = []
-        if not known.lower and known.upper is None:
+        if not known.lower and known.upper is None and not means:
             fault = told_in_public(attacked, known.signed, token)
             said = msg(
                 "{n}, and none can be computed from the published ones",
                 n=words(len(attacked.unknown)),
             )
             checks.append(_check("suppressed cells stay uncertain", fault, said, path))
-        if self.internal is None:
+        if internal is None:
             found = "how far unsafe cells must be protected is known to the agency alone"
             return [*checks, ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, path)]
-        alone = promised.get("singletons") is True
-        fault, recorded = unprotected(attacked, self.internal, known, singletons=alone, token=token)
+        alone, source = promised.get("singletons") is True, bool(self.again)
+        fault, recorded = unprotected(
+            *(attacked, internal, known),
+            singletons=alone,
+            token=token,
+            merged=source,
+            owners=self._owners() if source else None,
+        )
         inside = _inside(self.lines)
-        said = held(attacked, self.internal, singletons=alone)
+        said = held(attacked, internal, singletons=alone)
         checks.append(_check(ATTACK, fault, said, path))
         checks.append(_check(RANGES, recorded, compared(len(attacked.unknown)), inside))
         return checks
+
+    def narrowed(self, token: CancelToken) -> ClaimCheck:
+        """How closely rounded cells can be told; nothing of that is promised."""
+        from dpdesk.verifiers.tables.attacks import MOST_ROUNDED, Attacked, told_by_rounding
+
+        path, cells = self.tables[0].file, sum(len(table.values) for table in self.tables)
+        if self.internal is None:
+            found = "how far unsafe cells must be protected is known to the agency alone"
+            return ClaimCheck(NARROWED, CheckStatus.NOT_CHECKABLE, found, path)
+        if cells > MOST_ROUNDED:
+            found = msg("not attacked: there are more than {n:,} cells", n=MOST_ROUNDED)
+            return ClaimCheck(NARROWED, CheckStatus.NOT_CHECKABLE, found, path)
+        base = Fraction(str(self.parameters["base"]))
+        short, unsafe = told_by_rounding(
+            *(Attacked.of(self.tables, self.numbers()), self.internal, base),
+            self._known({}, self.tables).signed,
+            [measure == "count" for measure in self.measures],
+            token,
+        )
+        found = "every unsafe cell's interval reaches as far as required on both sides"
+        if not unsafe:
+            found = "no cell is unsafe by the rules"
+        elif short:
+            found = msg(
+                "{n:,} of {all:,} unsafe cells can be told more closely than the rules ask, from "
+                "the base and the sums alone",
+                n=short,
+                all=unsafe,
+            )
+        return ClaimCheck(NARROWED, CheckStatus.CONFIRMED, found, path)
 
     def _known(self, promised: Mapping[str, object], tables: Sequence[CellTable]) -> Known:
         """What everyone knows of each cell; which tables have negative ones, as far as is told."""
@@ -329,38 +432,88 @@ class _Case:
             tuple(signed),
         )
 
+    def _owners(self) -> Mapping[int, int] | None:
+        """By the numbers of cells who is alone in each; None where the source does not tell."""
+        known: dict[object, int] = {}
+        found: dict[int, int] = {}
+        every = zip(self.numbers(), self.again, self.measures, strict=True)
+        for own, again, measure in every:
+            if again.alone is None:
+                return None
+            for cell, who in zip(own, again.alone, strict=True):
+                if who is not None:
+                    key = added_up(measure), who
+                    found[cell] = known.setdefault(key, len(known))
+        return found
+
+    def _of_sums(self) -> tuple[list[CellTable], Mapping[str, CellTable]] | None:
+        """The tables with sums for means, which the source alone gives; None where it cannot."""
+        assert self.internal is not None or not self.again
+        tables: list[CellTable] = []
+        kept: dict[str, CellTable] = {}
+        for table, again in zip(self.tables, self.again, strict=False):
+            inside = self.internal[table.file] if self.internal is not None else table
+            weights = again.weights or (Fraction(1),) * len(table.values)
+            hidden = [w for w, text in zip(weights, table.values, strict=True) if not text]
+            if any(weight <= 0 for weight in hidden):
+                return None
+            sums = [str(one) for one in again.sums]
+            shown = tuple(x and text for x, text in zip(table.values, sums, strict=True))
+            amounts = {
+                key: tuple(
+                    text and repr(float(number(text) * weight))
+                    for text, weight in zip(texts, weights, strict=True)
+                )
+                for key, texts in inside.internal.items()
+                if key not in ("value", "status", "frequency")
+            }
+            own = {
+                **inside.internal,
+                **amounts,
+                "value": tuple(repr(float(Fraction(x))) for x in sums),
+            }
+            tables.append(replace(table, values=shown))
+            kept[table.file] = replace(inside, internal=own)
+        return (tables, kept) if tables else None
+
     def _full(self, given: Given) -> Mapping[str, Mapping[int, tuple[Fraction, Fraction]]]:
         """What cells of whole groups need, by table and cell."""
         assert self.internal is not None
-        tables = [self.published[str(line["file"])] for line in self.lines]
-        pairs = [(table, str(one)) for table, one in zip(tables, self.measures, strict=True)]
-        numbers = [each.tolist() for each in numbered(pairs)]
-        inside = [self.internal[table.file] for table in tables]
+        numbers, inside = self.numbers(), [self.internal[table.file] for table in self.tables]
         counts = [measure == "count" for measure in self.measures]
-        needs = full_needs(list(zip(tables, inside, numbers, counts, strict=True)), given)
+        needs = full_needs(list(zip(self.tables, inside, numbers, counts, strict=True)), given)
         return {
             table.file: {cell: needs[each] for cell, each in enumerate(own) if each in needs}
-            for table, own in zip(tables, numbers, strict=True)
+            for table, own in zip(self.tables, numbers, strict=True)
         }
 
-    def recounted(self, given: Given | None, token: CancelToken) -> list[ClaimCheck]:
-        """The agency's tables against the source."""
+    def recounted(
+        self, given: Given | None, recorded: Mapping[str, object] | None
+    ) -> list[ClaimCheck]:
+        """The agency's tables and the figures of the evidence against the source."""
         if given is None or self.internal is None:
             found = "the true values of the cells are compared when the source is given"
             status = CheckStatus.NEEDS_SOURCE
-            return [ClaimCheck(each, status, found, MANIFEST) for each in (CELLS_COUNTED, BY_RULES)]
-        total = str(self.parameters.get("total", "Total"))
+            claims = (CELLS_COUNTED, BY_RULES)
+            return [ClaimCheck(each, status, found, MANIFEST) for each in claims]
         counts, ruled, full = "", "", self._full(given)
-        for line, measure in zip(self.lines, self.measures, strict=True):
-            table = self.published[str(line["file"])]
+        every = zip(self.tables, self.again, self.measures, strict=True)
+        for table, again, measure in every:
             inside = self.internal[table.file]
-            again = recount(table, measure, given, total, token)
             counts = counts or other_counts(table, inside, again)
             ruled = ruled or other_status(
                 table, inside, again, given, full[table.file], counts=measure == "count"
             )
-        path = _inside(self.lines)
-        return [
+        path, numbers = _inside(self.lines), self.numbers()
+        checks = [
             _check(CELLS_COUNTED, counts, "counted again, the same", path),
             _check(BY_RULES, ruled, "judged again, the same", path),
         ]
+        if recorded is not None:
+            kept = [self.internal[table.file] for table in self.tables]
+            tables = list(zip(self.tables, kept, numbers, self.again, strict=True))
+            fault = other_figures(recorded, tables, self.protect, given)
+            checks.append(
+                _check(FIGURES, fault, "counted again, the same", "internal/evidence.json")
+            )
+        return checks

@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.context import AppContext
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
+from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.office import Office
 from tests.helpers.person import Person
 from tests.helpers.sitting import light_theme

@@ -67,7 +67,7 @@ def submit(person: Person, who: Signer) -> None:
     open_release(person, who.folder)
     person.click("Submit for review")
     sign(person, "Submit for review", passphrase_of(who))
-    person.reads("Submitted; nobody has begun to review.")
+    person.reads("Submitted; no one has begun to review.")
     cannot(person, "Sign the vote", "Release")
 
 
@@ -84,13 +84,13 @@ def vote(person: Person, who: Signer, folder: Path) -> None:
     person.click("Sign the vote")
     person.click("Approve the release")
     sign(person, "Your vote is sealed until all votes are in", passphrase_of(who))
-    person.reads(f"{who.name}: sealed; nobody can read it yet.")
+    person.reads(f"{who.name}: sealed; no one can read it yet.")
 
 
 def reveal(person: Person, who: Signer, folder: Path) -> None:
     open_release(person, folder)
     person.click("Reveal the vote")
-    sign(person, "Everybody reads your vote from now on.", passphrase_of(who))
+    sign(person, "Everyone can read your vote from now on.", passphrase_of(who))
     person.reads(f"{who.name} approves.")
 
 

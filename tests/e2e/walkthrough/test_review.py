@@ -96,7 +96,7 @@ def write_release(person: Person, who: Signer, title: str, name: str = "release"
     person.settled()
     person.click("Write the release")
     person.settled(lambda: person.desk.workbench.release_path == who.desk / name)
-    person.reads("none failed", f"{title}, released", "Nobody has signed off this release yet.")
+    person.reads("none failed", f"{title}, released", "No one has signed off this release yet.")
 
 
 def submit(person: Person, who: Signer) -> None:
@@ -108,7 +108,7 @@ def submit(person: Person, who: Signer) -> None:
     person.write("Note for the reviewers", "Please look at the occupations.")
     person.shoot("submit")
     sign(person, "Submit for review", passphrase_of(who))
-    person.reads("Submitted; nobody has begun to review.", "Please look at the occupations.")
+    person.reads("Submitted; no one has begun to review.", "Please look at the occupations.")
     person.shoot("submitted")
 
 
@@ -156,7 +156,7 @@ def vote_by_keyboard(person: Person, who: Signer) -> None:
     keyboard.menu(Key.Key_F, Key.Key_R)
     person.settled(lambda: person.desk.workbench.release_path == who.folder)
     keyboard.turn("Review and sign-off")
-    person.reads("Submitted; nobody has begun to review.")
+    person.reads("Submitted; no one has begun to review.")
     keyboard.use("Begin the review")
     person.reads("Others see that you have begun to review.")
     sign_by_keys(keyboard, passphrase_of(who))
@@ -170,7 +170,7 @@ def vote_by_keyboard(person: Person, who: Signer) -> None:
         decide_by_keys(keyboard, what, "Accept")
     person.reads(f"{len(names) - 1} of {len(names)} decided")  # a check failed
     decide_by_keys(keyboard, FAILED, "Accept")
-    person.reads("It failed: say in the comment why you accept it all the same.")
+    person.reads("It failed: say in the comment why you accept it nevertheless.")
     person.shoot("comment-lacks")
     decide_by_keys(keyboard, FAILED, "Accept", "77 of 30,162 rows are few enough here.")
     decide_by_keys(keyboard, MANIFEST, "Request change", CHANGE)
@@ -184,13 +184,13 @@ def vote_by_keyboard(person: Person, who: Signer) -> None:
     sign_by_keys(keyboard, passphrase_of(who))
     signed(person)
     person.reads("In review. Round 1: 1 of 2 votes are cast, 0 revealed.")
-    person.reads("Anna Weber: sealed; nobody can read it yet.")
+    person.reads("Anna Weber: sealed; no one can read it yet.")
     person.shoot("voted")
 
 
 def vote_by_mouse(person: Person, who: Signer, folder: Path, source: Path) -> None:
     open_release(person, folder)
-    person.reads("Submitted; nobody has begun to review.")
+    person.reads("Submitted; no one has begun to review.")
     assert FIRST not in person.texts()
     person.click("The release")
     person.asker.answer = source
@@ -219,7 +219,7 @@ def vote_by_mouse(person: Person, who: Signer, folder: Path, source: Path) -> No
 
 def join(person: Person, author: Signer, first: Signer) -> None:
     open_release(person, author.folder)
-    person.reads("Ben Stone: sealed; nobody can read it yet.")
+    person.reads("Ben Stone: sealed; no one can read it yet.")
     person.click("Join copies")
     person.reads("What reviewers signed in their own copies comes into this folder")
     person.asker.answer = first.folder
@@ -227,7 +227,7 @@ def join(person: Person, author: Signer, first: Signer) -> None:
     person.shoot("join")
     sign(person, "Join copies", passphrase_of(author))
     person.reads(
-        "2 of 2 votes are cast, 0 revealed.", "Anna Weber: sealed; nobody can read it yet."
+        "2 of 2 votes are cast, 0 revealed.", "Anna Weber: sealed; no one can read it yet."
     )
     person.shoot("joined")
     assert CHANGE not in person.texts()
@@ -237,7 +237,7 @@ def join(person: Person, author: Signer, first: Signer) -> None:
 def reveal(person: Person, who: Signer, folder: Path) -> None:
     open_release(person, folder)
     person.click("Reveal the vote")
-    sign(person, "Everybody reads your vote from now on.", passphrase_of(who))
+    sign(person, "Everyone can read your vote from now on.", passphrase_of(who))
     person.reads("2 of 2 votes are cast, 1 revealed.", "Ben Stone approves.")
     assert CHANGE not in person.texts()
 
@@ -318,7 +318,7 @@ def submit_again(person: Person, who: Signer, folder: Path) -> None:
     person.click(person.button("Choose", "round before"))
     person.write("Note for the reviewers", "The title says the year now.")
     sign(person, "Submit for review", passphrase_of(who))
-    person.reads("Submitted; nobody has begun to review. Round 2: 0 of 2 votes are cast")
+    person.reads("Submitted; no one has begun to review. Round 2: 0 of 2 votes are cast")
     person.shoot("submitted-again")
 
 
@@ -361,7 +361,7 @@ def approve_by_mouse(person: Person, who: Signer, folder: Path) -> None:
 def reveal_to_approve(person: Person, who: Signer, folder: Path, then: str) -> None:
     open_release(person, folder)
     person.click("Reveal the vote")
-    sign(person, "Everybody reads your vote from now on.", passphrase_of(who))
+    sign(person, "Everyone can read your vote from now on.", passphrase_of(who))
     person.reads(then, f"{who.name} approves.")
     person.shoot("revealed")
 

@@ -76,7 +76,7 @@ def test_a_file_edited_while_a_reviewer_decides_is_named_and_nothing_is_signed(
     person.shoot("edited-while-signing")
     person.click("Cancel")
     signed(person)
-    person.click("Where it stands")
+    person.click("Where it is")
     person.click("Look at the review again")
     person.reads(SPOILED, "public/microdata.csv")
     nothing_can_be_signed(person)

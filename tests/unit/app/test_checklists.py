@@ -75,7 +75,7 @@ def test_the_research_file_has_the_known_answers(context: AppContext, research: 
     assert "655 are suppressed (3.19 %)" in evidence["suppression"]
     assert "167 of 1,212 rows (13.78 %) with `divorced`" in evidence["suppressed-groups"]
     assert (
-        "In 30 of 444 classes (6.76 %), 261 rows, everybody has one value of `condition`"
+        "In 30 of 444 classes (6.76 %), 261 rows, everyone has one value of `condition`"
         in (evidence["homogeneous"])
     )
     assert "(`occupation` 26, `education` 6)" in evidence["missing"]

@@ -63,7 +63,7 @@ def test_the_questions_are_those_of_drawn_values(context: AppContext, made: Path
 def test_linkage_counts_whom_unchanged_columns_single_out(context: AppContext, made: Path) -> None:
     item = checklist(context, made).item("linkage")
     assert item.status is Status.REVIEW
-    assert "can be told from all others" in item.evidence
+    assert "can be distinguished from all others" in item.evidence
     assert "give `k` in the plan" in item.advice
 
 
@@ -124,7 +124,7 @@ def test_k_does_not_pass_for_columns_that_others_may_know(
     made = run_plan(context, tmp_path / "plan.toml", tmp_path / "out", CancelToken(), silent).out
     item = checklist(context, made).item("linkage")
     assert item.status is Status[status]
-    assert ("40 of 40 rows (100 %) can be told from all others" in item.evidence) is (
+    assert ("40 of 40 rows (100 %) can be distinguished from all others" in item.evidence) is (
         role == "insensitive"
     )
     assert ("`code` is released unchanged" in item.evidence) is (role == "insensitive")

@@ -291,7 +291,7 @@ def test_microdata_are_no_observations_of_tables(
     for form in ("sdmx-csv", "sdmx-structure"):
         with pytest.raises(
             InputError,
-            match=f"`{form}` describes tables of a cube, and this release holds microdata",
+            match=f"`{form}` describes tables of a cube and protected tables, and this release",
         ):
             export(made, form, tmp_path / "a", context)
 

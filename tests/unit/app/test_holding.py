@@ -14,7 +14,7 @@ import pytest
 
 from dpdesk.app.exporting import write_verified
 from dpdesk.app.labelling import variables_as_json
-from dpdesk.core.export_formats import DESCRIPTIONS, FORMATS
+from dpdesk.core.export_formats import DESCRIPTIONS, FORMATS, OF_AGENCIES
 from dpdesk.core.export_holding import HOLDS, Piece
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.labels import Kind, UserMissing, Variable
@@ -136,7 +136,7 @@ def facts_of(folder: Path, form: str, said: Variable, values: tuple[str, ...]) -
 
 @pytest.mark.parametrize("piece", Piece)
 @pytest.mark.parametrize(
-    "form", [form for form in FORMATS if form not in ("sdmx-csv", "synthetic")]
+    "form", [form for form in FORMATS if form not in ("sdmx-csv", "synthetic", *OF_AGENCIES)]
 )
 def test_a_piece_is_held_as_declared_or_said_to_be_lost(
     form: str, piece: Piece, tmp_path: Path, workspace: Workspace

@@ -65,7 +65,7 @@ def test_a_cube_notes_hierarchies_and_options_that_it_does_not_use(
         'pay = { hierarchy = { kind = "mask" } }',
     )
     notes = cube_notes(context, plan)
-    assert "[attributes.age], hierarchy: `origin` has no effect beside `cuts`." in notes
+    assert "[attributes.age], hierarchy: `origin` has no effect together with `cuts`." in notes
     assert any("hierarchy of `pay` is not used" in note for note in notes)
 
 
@@ -85,7 +85,10 @@ k = 2
         "utf-8",
     )
     with prepare_rows(context, read_plan(plan), tmp_path, plan.name, STOP, silent) as ready:
-        assert "[attributes.zip], hierarchy: `every` has no effect beside `steps`." in ready.notes
+        assert (
+            "[attributes.zip], hierarchy: `every` has no effect together with `steps`."
+            in ready.notes
+        )
 
 
 def test_a_cube_tells_what_becomes_of_values_that_a_builder_keeps_apart(

@@ -163,7 +163,7 @@ def test_words_that_were_compared_with_nothing_are_not_told_as_a_promise(
     evidence: Any = json.loads(place.read_text("utf-8"))
     manifest: Any = manifest_of(release)
     for said in (evidence, manifest):
-        said["guarantee"]["claim"] = "Nobody learns anything about anybody."
+        said["guarantee"]["claim"] = "No one learns anything about anybody."
         del said["messages"]
     place.write_bytes(canonical(evidence))
     seal_again(release, manifest | {"texts": TEXTS})

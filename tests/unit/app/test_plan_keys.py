@@ -56,10 +56,19 @@ def test_keys_of_later_versions_are_refused_as_not_available(offered: AppContext
 @pytest.mark.parametrize(
     ("keys", "note"),
     [
-        ({"prefer": "maximum-distribution"}, "`prefer` has no effect beside"),
-        ({"algorithm": "samarati", "objective": "entropy"}, 'beside `algorithm = "samarati"`'),
-        ({"levels": {"age": 1, "town": 0}, "objective": "loss"}, "no effect beside `levels`"),
-        ({"levels": {"age": 1, "town": 0}, "algorithm": "optimal"}, "no effect beside `levels`"),
+        ({"prefer": "maximum-distribution"}, "`prefer` has no effect together with"),
+        (
+            {"algorithm": "samarati", "objective": "entropy"},
+            'together with `algorithm = "samarati"`',
+        ),
+        (
+            {"levels": {"age": 1, "town": 0}, "objective": "loss"},
+            "no effect together with `levels`",
+        ),
+        (
+            {"levels": {"age": 1, "town": 0}, "algorithm": "optimal"},
+            "no effect together with `levels`",
+        ),
         ({"objective": "entropy"}, None),
         ({}, None),
     ],

@@ -94,4 +94,4 @@ def test_work_goes_on_when_nobody_listens() -> None:
     line = ProgressLine(Gone())
     line(StepStarted("Search", 1, 1))
     line(StepProgress("Search", 1, 1))
-    ProgressLine(None)(Note("x", "Nobody hears this."))
+    ProgressLine(None)(Note("x", "No one hears this."))

@@ -83,8 +83,8 @@ def test_a_missing_code_joins_a_group_that_names_it_alone(
     assert sorted(_published(made)) == sorted(["y"] * 3 + ["o"] * 3 + [unknown] * 2)
     assert told == (
         [
-            "Column `AGE`: a range of its hierarchy covers `99`, declared missing; missing values "
-            "are no part of a range."
+            "Column `AGE`: a range of its hierarchy covers `99`, declared missing; missing "
+            "values are not part of any range."
         ]
         if unknown == "99"
         else []

@@ -298,7 +298,7 @@ def test_a_table_that_breaks_its_claim_is_never_released(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("fault", ["other rows", "other labels"])
+@pytest.mark.parametrize("fault", ["different rows", "other labels"])
 def test_rows_that_no_count_tells_apart_are_compared_with_the_source_before_they_are_kept(
     fault: str, context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,7 +310,7 @@ def test_rows_that_no_count_tells_apart_are_compared_with_the_source_before_they
             mapping = {**recoding.mapping, "town": {north: south, south: north}}
             recoding = replace(recoding, mapping=mapping)
         rows = genuine(store, recoding, path, *others)
-        if fault == "other rows":  # every value is there as often, with another person
+        if fault == "different rows":  # every value is there as often, with another person
             head, *lines = list(csv.reader(path.read_text("utf-8").splitlines()))
             ill = [line[-1] for line in lines]
             lines = sorted([*line[:-1], ill[place - 1]] for place, line in enumerate(lines))

@@ -151,8 +151,8 @@ def test_no_public_file_says_how_much_is_given_away(release: Path) -> None:
     manifest = json.loads((release / "public" / "manifest.json").read_text("utf-8"))
     claim, limits = manifest["guarantee"]["claim"], manifest["guarantee"]["does_not_cover"]
     assert claim.startswith("For someone who knows")
-    assert "tell nothing" in claim
-    assert any(each.startswith("What ") and "columns tell" in each for each in limits)
+    assert "reveal nothing" in claim
+    assert any(each.startswith("What ") and "columns reveal" in each for each in limits)
 
 
 def test_noise_that_was_paid_for_about_the_same_people_is_named(

@@ -46,7 +46,7 @@ def made(context: AppContext, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (KeyError("k"), "public/manifest.json"),
         (OverflowError(), "public/manifest.json"),
         (RecursionError(), "public/manifest.json"),
-        (UnreadableTableError("holds bytes that are no UTF-8 text"), "public/microdata.csv"),
+        (UnreadableTableError("holds bytes that are not UTF-8 text"), "public/microdata.csv"),
     ],
 )
 def test_a_method_that_stumbles_over_a_release_fails_it(
@@ -423,7 +423,7 @@ def test_no_report_passes_that_quotes_words_which_were_not_compared(
 
     guarantee = read_canonical(made / "public/manifest.json")["guarantee"]
     assert isinstance(guarantee, dict)
-    forged = guarantee | {"claim": "Nobody can be found: the chance is 1 in 1,000."}
+    forged = guarantee | {"claim": "No one can be found: the chance is 1 in 1,000."}
     first = with_texts(made, tmp_path / "first", OTHER, guarantee=forged)
     release = with_evidence(first, tmp_path / "other", OTHER, lambda _: None)
     report = verify_release(release, context.registry, CancelToken(), silent)

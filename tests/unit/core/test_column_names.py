@@ -10,6 +10,7 @@ from dpdesk.core.column_names import (
     OF_COLUMNS,
     OF_TABLES,
     check_forms,
+    columns_of,
     spelling,
     with_names,
 )
@@ -39,6 +40,19 @@ def test_every_setting_of_every_method_is_known_to_name_columns_or_not() -> None
     keys = {one.key for method in default_registry() for one in method.parameters}
     assert keys <= known, "say of a new setting whether it names columns"
     assert keys >= {"sensitive", "dimensions", "ends", "exact", "measure", "targets"}
+
+
+def test_every_column_that_settings_name_is_listed_once() -> None:
+    given = {
+        "groups": ("region",),
+        "domains": {"region": ("n",), "job": ("cook",)},
+        "choose": ({"quantile": 1, "of": "pay"}, {"mode": "job"}),
+        "ends": ("from", "to"),
+        "measure": {"sum": "income", "lower": 0},
+        "epsilon": 1,
+    }
+    assert set(columns_of(given)) == {"region", "job", "pay", "from", "to", "income"}
+    assert columns_of({"measure": "count", "publish": "all"}) == ()
 
 
 def test_two_columns_with_one_name_are_refused_by_both_names() -> None:

@@ -21,7 +21,7 @@ ENTRIES = {
         "Jede Gruppe hat mindestens {k:int} Zeilen, davon {share:number} neu."
     ),
     "{what:name} has {n:number} rows.": "{what:name} hat {n:number} Zeilen.",
-    "Nobody knows {columns:names}.": "Niemand kennt {columns:names}.",
+    "No one knows {columns:names}.": "Niemand kennt {columns:names}.",
     "It is {what:phrase}.": "Es ist {what:phrase}.",
     "{k:int} is {k:int}.": "{k:int} bleibt {k:int}.",
     "in {place:name}": "in {place:name}",
@@ -70,7 +70,7 @@ def test_a_number_of_the_program_gets_the_marks_of_the_language(
 def test_what_is_not_wholly_a_number_of_the_program_stays(german: Voice, text: str) -> None:
     assert not is_figure(text)
     assert german.figure(text) == text
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         NumberMarks(",", THIN).written(text)
 
 
@@ -108,7 +108,7 @@ def test_what_is_no_number_stays_in_the_place_of_one(german: Voice) -> None:
 def test_a_list_of_names_keeps_every_name_whole(
     german: Voice, columns: list[str], expected: str
 ) -> None:
-    made = msg("Nobody knows {columns}.", columns=listed(columns))
+    made = msg("No one knows {columns}.", columns=listed(columns))
     assert german.say(made) == f"Niemand kennt {expected}."
 
 

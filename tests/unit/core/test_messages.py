@@ -12,7 +12,7 @@ from dpdesk.core.language import voice_of
 from dpdesk.core.messages import Message, frame, msg
 
 HOSTILE = "Q1. Income, `net` and 3 more: is it 5? {x} A“b”"
-TEMPLATE = "{path}, line {line}: found a jump to depth {found}, expected at most depth {depth}."
+TEMPLATE = "{path}, line {line}: {found}."
 
 
 @given(st.text(), st.integers(), st.text())
@@ -32,13 +32,13 @@ def test_a_message_without_one_of_its_values_is_an_error() -> None:
 
 def test_names_that_look_like_sentences_are_said_as_they_are() -> None:
     voice = voice_of("de")
-    made = msg(TEMPLATE, path=HOSTILE, line=3, found=7, depth=5)
-    expected = f"{HOSTILE}, Zeile 3: Sprung auf Tiefe 7 gefunden, erwartet wird höchstens Tiefe 5."
+    made = msg(TEMPLATE, path=HOSTILE, line=3, found=msg("found a jump to depth {depth}", depth=7))
+    expected = f"{HOSTILE}, Zeile 3: Sprung auf Tiefe 7 gefunden."
     assert voice.say(made) == expected
     assert voice_of("en").say(made) == made
 
 
 def test_a_message_in_a_message_is_said_too() -> None:
     inner = msg("column `{name}`", name=HOSTILE)
-    outer = msg("{path}, line {line}: found no code.", path=inner, line=1)
+    outer = msg(TEMPLATE, path=inner, line=1, found="found no code")
     assert voice_of("de").say(outer) == f"Spalte `{HOSTILE}`, Zeile 1: kein Code gefunden."

@@ -85,6 +85,8 @@ def test_a_number_that_a_plan_may_hold_may_stand_in_a_release_too(text: str) -> 
         assert not list(odd_numbers({"a": number}))
 
 
-@pytest.mark.parametrize("text", ["1e-400", "-1e-999", "1e1001"])
+@pytest.mark.parametrize(
+    "text", ["1e-400", "-1e-999", "1e1001", "99.9999999999999999999", "-0.99999999999999999999"]
+)
 def test_a_number_that_a_release_would_hold_as_another_is_odd(text: str) -> None:
     assert [path for path, _ in odd_numbers({"a": Decimal(text)})] == ["a"]

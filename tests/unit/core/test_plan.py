@@ -189,6 +189,11 @@ def test_another_version_is_refused(version: object) -> None:
         ("protection/k", Decimal("1E+999999999"), "`protection.k` is 1e+999999999"),
         ("protection/k", 10**4000, "`protection.k` is a number of very many digits"),
         ("protection/levels", {"a": [Decimal("NaN")]}, "`protection.levels.a` is nan"),
+        (
+            "protection/epsilon",
+            Decimal("0.12345678901234567"),
+            "`protection.epsilon` is 0.12345678901234567, expected a number of at most 15 digits",
+        ),
         ("budget", 1, "`budget` is 1, expected a table"),
         ("budget/limit", "2", '`limit` is "2", expected a number of 0 or more'),
         ("budget/limit", -1, "`limit` is -1, expected a number of 0 or more"),

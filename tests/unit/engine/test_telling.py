@@ -88,8 +88,8 @@ def test_a_few_exceptions_do_not_hide_what_a_column_gives_away() -> None:
     assert found.nearly == Told(("branch",), 0, 19 + 6, 20)
     (note,) = telling_notes((found,), 3)
     assert note.sentence == (
-        "For 20 of 80 rows (25 %), the column `branch` alone tells `job` with a chance of 90 % or "
-        "more."
+        "For 20 of 80 rows (25 %), the column `branch` alone reveals `job` with a chance of 90 "
+        "% or more."
     )
 
 

@@ -168,22 +168,24 @@ def _above() -> Iterator[PortalFile]:
     for mark in (",", ";"):
         kind = {",": "comma", ";": "semicolon"}[mark]
         lines = _lines(mark)
-        yield _made(f"title-{kind}", _text(["Population by region", *lines]), notes=("stand",))
+        yield _made(
+            f"title-{kind}", _text(["Population by region", *lines]), notes=("above the table",)
+        )
         yield _made(
             f"titles-{kind}",
             _text(["Population", "Made on 2021-05-06", "", *lines]),
-            notes=("stand",),
+            notes=("above the table",),
         )
         yield _made(
             f"padded-titles-{kind}",
             _text(["Population" + mark * 3, "all regions" + mark * 3, mark * 3, *lines]),
-            notes=("stand",),
+            notes=("above the table",),
         )
         yield _made(
             f"titles-and-notes-{kind}",
             _text(["Population" + mark * 3, mark * 3, *lines, mark * 3, "Source: x" + mark * 3]),
             _with("Source: x"),
-            notes=("stand", "below"),
+            notes=("above the table", "below"),
         )
 
 
@@ -243,7 +245,7 @@ def _ends() -> Iterator[PortalFile]:
         "mark-and-title",
         "\ufeff" + _text(["Population,,,", *lines, "Source: x,,,"]),
         _with("Source: x"),
-        notes=("mark", "stand", "below"),
+        notes=("mark", "above the table", "below"),
     )
 
 

@@ -86,7 +86,7 @@ def test_a_plain_text_is_coded_while_it_is_read(workspace: Workspace) -> None:
     assert len(found[3][0][0][0]) == 7  # type: ignore[index]
 
 
-@pytest.mark.parametrize("wrong", ["one less", "one more", "twice", "other rows"])
+@pytest.mark.parametrize("wrong", ["one less", "one more", "twice", "different rows"])
 def test_values_that_are_not_those_of_the_table_are_not_used(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:
@@ -95,7 +95,7 @@ def test_values_that_are_not_those_of_the_table_are_not_used(
     plain = collecting.Values.domains
 
     def changed(self: collecting.Values, width: int, rows: int, most: int) -> object:
-        found = plain(self, width, rows + (wrong == "other rows"), most)
+        found = plain(self, width, rows + (wrong == "different rows"), most)
         if found is not None:
             texts = found[0].to_pylist()
             other = {"one less": texts[1:], "one more": [*texts, "zz"], "twice": texts + texts[:1]}

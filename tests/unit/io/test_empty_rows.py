@@ -28,10 +28,10 @@ Rows = list[tuple[str, str]]
 ROWS: Rows = [("", ""), ("a", "1"), ("", ""), ("b", ""), ("", ""), ("", "2")]
 FULL = [row for row in ROWS if any(row)]
 LEFT_OUT = (
-    "3 rows hold no value and were left out, since they are no persons, the first is row 1; write "
+    "3 rows hold no value and were left out, since they are not persons, the first is row 1; write "
     '`empty_rows = "keep"` under [source] to keep them.'
 )
-KEPT = "3 rows hold no value and count as rows all the same, as the plan says, the first is row 1."
+KEPT = "3 rows contain no value but still count as rows, as the plan says, the first is row 1."
 
 
 def _csv(path: Path, rows: Rows) -> None:
@@ -185,7 +185,7 @@ def test_a_single_one_is_told_as_such(tmp_path: Path, workspace: Workspace) -> N
     kept = read(tmp_path, workspace, SourceSpec("t.csv", empty_rows="keep"))
     assert kept == (
         [("1", ""), ("", "")],
-        ("Row 2 holds no value and counts as a row all the same, as the plan says.",),
+        ("Row 2 contains no value but still counts as a row, as the plan says.",),
     )
 
 

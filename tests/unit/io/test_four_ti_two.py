@@ -151,7 +151,7 @@ def test_the_program_is_asked_only_where_the_enumeration_is_refused(
     use_tool(workspace, FourTiTwo(workspace))
     found = generic_sensitivity(knowledge((2, 2, 3), (1, 2, 4)), CancelToken())
     assert (found.l1, found.origin, found.tool) == (8, Origin.ENUMERATED, "")
-    with pytest.raises(RefusedError, match=r"asked of 4ti2 1\.6\.9, and it ended"):
+    with pytest.raises(RefusedError, match=r"4ti2 1\.6\.9 was asked .* and it ended"):
         generic_sensitivity(knowledge((3, 3, 3), (3, 5, 6)), CancelToken())
 
 

@@ -14,8 +14,8 @@ from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 
 DOUBT = (
-    "Line 1 was taken as the header, though nothing tells it from a row; set `header = false` if "
-    "it is one."
+    "Line 1 was taken as the header, although nothing distinguishes it from a row; set `header "
+    "= false` if it is one."
 )
 DATA = "Line 1 looks like data (it holds numbers or dates)"
 

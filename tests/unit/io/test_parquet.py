@@ -153,13 +153,13 @@ def test_a_text_that_is_no_utf8_is_named_with_its_place(
     broken = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"ab\xff\xfe")])
     path = _written(tmp_path / "a.parquet", pa.array([1, 2]), broken, names=("n", "town"))
     assert _fault(path, workspace).sentence == (
-        "a.parquet, row 2, column `town`: found bytes that are no text in the encoding UTF-8."
+        "a.parquet, row 2, column `town`: found bytes that are not text in the encoding UTF-8."
     )
 
 
 def _notes(path: Path, workspace: Workspace) -> list[str]:
     with closing(opened(path, workspace)) as store:
-        told = [note for note in store.reading.notes if "no value and" not in note]
+        told = [note for note in store.reading.notes if "no value but still" not in note]
     german = voice_of("de")
     assert all(german.say(note) != note for note in told)
     return told
@@ -169,7 +169,7 @@ def test_dates_of_other_years_are_kept_and_noted(tmp_path: Path, workspace: Work
     days = pa.array([0, None, -800_000, 2**31 - 1, 2_932_897], pa.int32()).cast(pa.date32())
     path = _written(tmp_path / "a.parquet", days)
     told = [
-        "Row 3, column `a`: the value 0222-09-04 (BC) is no date of the years 1 to 9999; it is "
+        "Row 3, column `a`: the value 0222-09-04 (BC) is not a date of the years 1 to 9999; it is "
         "kept as this text. There are 3 such values."
     ]
     assert _notes(path, workspace) == told
@@ -190,7 +190,7 @@ def test_nanoseconds_that_are_cut_off_are_noted(tmp_path: Path, workspace: Works
         use_deprecated_int96_timestamps=True,
     )  # fmt: skip
     assert _notes(path, workspace) == [
-        "Row 3, column `near`: the moment is finer than a microsecond; it is read to the "
+        "Row 3, column `near`: the timestamp is finer than a microsecond; it is read to the "
         "microsecond. There are 2 such values."
     ]
 
@@ -232,7 +232,7 @@ def test_a_footer_at_which_the_library_ends_its_process_is_called_damaged(
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"town": ["Ulm"]}), path)
     monkeypatch.setattr(process, "_WORKER", "import os; os.abort()")
-    with pytest.raises(InputError, match=r"a\.parquet: the file is no Parquet file") as caught:
+    with pytest.raises(InputError, match=r"a\.parquet: the file is not a Parquet file") as caught:
         opened(path, workspace)
     assert caught.value.code == "parquet.damaged"
     problem = preview_source(SourceSpec(path.name), tmp_path).problem
@@ -324,8 +324,8 @@ def test_times_of_day_in_utc_are_times_of_day_and_their_nanoseconds_noted(
     store = opened(path, workspace)
     wanted = [("00:00:00.000001",), ("00:00:00.000001",), ("",), ("10:10:10",)]
     assert list(store.page(0, 4)) == wanted
-    assert [note for note in store.reading.notes if "no value and" not in note] == [
-        "Row 2, column `at`: the moment is finer than a microsecond; it is read to the "
+    assert [note for note in store.reading.notes if "no value but still" not in note] == [
+        "Row 2, column `at`: the timestamp is finer than a microsecond; it is read to the "
         "microsecond.",
     ]
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from dpdesk.core.jobs import CancelToken, Event, StepProgress
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import DataProfile
+from dpdesk.io import profile
 from dpdesk.io import profile as one_by_one
-from dpdesk.io import profile_wide
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 
@@ -101,7 +101,7 @@ def test_any_mixture_is_profiled_alike(
 
 
 def test_only_wide_tables_are_profiled_in_batches() -> None:
-    assert profile_wide.batch_size(12, 5_000_000) == 1
-    assert profile_wide.batch_size(10_000, 40) > 100
-    assert profile_wide.batch_size(10_000, 0) > 100
-    assert profile_wide.batch_size(200, 50_000_000) == 1
+    assert profile.batch_size(12, 5_000_000) == 1
+    assert profile.batch_size(10_000, 40) > 100
+    assert profile.batch_size(10_000, 0) > 100
+    assert profile.batch_size(200, 50_000_000) == 1

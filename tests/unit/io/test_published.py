@@ -140,7 +140,7 @@ def test_group_sizes_do_not_depend_on_blocks_or_on_collapsing(
         (b"\n\n", "row 1: the line is empty"),
         (b'x\n""\n" "\n', "row 3: quotes around a field that needs none"),
         (b"x,y\n1\0,3\n", "row 2: a NUL byte"),
-        (b"x,y\n\xff,3\n", "no UTF-8"),
+        (b"x,y\n\xff,3\n", "not UTF-8"),
         (b"x,x\n1,2\n", "names the column `x` twice"),
         (b"x,y\n1,2\n\n", "row 3: found 0 fields"),
     ],

@@ -257,6 +257,34 @@ def test_a_column_may_be_called_like_the_row_or_the_table(
     assert rows_of(store) == (("7", "c", "x"),)
 
 
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ("SELECT * FROM data WHERE CAST(data AS VARCHAR) LIKE '%1%'", "ad"),
+        ("SELECT * FROM data AS d WHERE CAST(d AS VARCHAR) LIKE '%z%'", "bcd"),
+        ("SELECT * FROM data ORDER BY data DESC LIMIT 2", "dc"),
+        ("SELECT * FROM data WHERE b IN (SELECT d.b FROM data AS d WHERE d > row('b', ''))", "bcd"),
+        ("SELECT * FROM data WHERE a IN (SELECT y FROM data AS d(x, y))", ""),
+        ("SELECT * FROM data WHERE 4 = (SELECT count(*) FROM data NATURAL JOIN data AS e)", "abcd"),
+        (
+            "SELECT * FROM data WHERE 6 = (SELECT count(*) FROM data JOIN data d USING (b))",
+            "abcd",
+        ),
+    ],
+)
+def test_a_query_may_name_the_table_for_all_of_its_columns(
+    tmp_path: Path, workspace: Workspace, query: str, kept: str
+) -> None:
+    (tmp_path / "t.csv").write_text("a,b\na,1\nb,z\nc,z\nd,z1\n")
+    spec = SourceSpec("t.csv", query=query)
+    if not kept:
+        with pytest.raises(InputError, match="keeps none"):
+            DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+        return
+    store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+    assert "".join(row[0] for row in rows_of(store)) == kept
+
+
 ESCAPES = (
     "SELECT * FROM read_csv('{0}')",
     "SELECT * FROM '{0}'",

@@ -222,5 +222,5 @@ def test_parquet_gives_canonical_texts_and_null_as_the_empty_text(
     assert store.page(0, 2) == (("1", "0.1", "01", "true"), ("", "2", "", "false"))
     store.close()
     (tmp_path / "t.parquet").write_bytes(b"PAR1 no")
-    with pytest.raises(InputError, match="no Parquet file"):
+    with pytest.raises(InputError, match="not a Parquet file"):
         DataStore.open(SourceSpec("t.parquet"), tmp_path, workspace, CancelToken(), silent)

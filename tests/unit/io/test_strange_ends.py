@@ -140,7 +140,10 @@ def test_a_plain_header_of_a_sheet_is_not_doubted(
     ("rows", "told"),
     [
         ([("anna", "31"), ("bob", "40"), ("eve", "7")], "though it holds numbers or dates as the"),
-        ([("anna", "bob"), ("carl", "dora"), ("eve", "fay")], "though nothing tells it from a row"),
+        (
+            [("anna", "bob"), ("carl", "dora"), ("eve", "fay")],
+            ("although nothing distinguishes it from a row"),
+        ),
         ([("a", "x"), ("b", "y"), ("a", "x"), ("c", "y")], "but `a` is a value further down too"),
     ],
 )

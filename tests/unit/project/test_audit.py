@@ -240,7 +240,7 @@ def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / FILE)) as connection:
         connection.execute("CREATE TABLE t (x)")
         connection.commit()
-    with pytest.raises(StorageError, match="no audit log of DPDesk"):
+    with pytest.raises(StorageError, match="not an audit log of DPDesk"):
         AuditLog.open_home(tmp_path)
 
 

@@ -143,7 +143,7 @@ def test_what_a_plan_file_would_be_refused_for_is_refused(
 def test_a_plan_whose_frame_is_not_at_hand_asks_for_it(tmp_path: Path) -> None:
     plan = dpdesk.Plan("k-anonymity", pd.DataFrame({"age": [1]}), k=2, folder=tmp_path)
     plan.save(tmp_path / "plan.toml")
-    with pytest.raises(InputError, match="is not at hand") as caught:
+    with pytest.raises(InputError, match="is not available") as caught:
         dpdesk.run(tmp_path / "plan.toml", tmp_path / "out")
     assert (caught.value.code, caught.value.hint) == ("frame.missing", "Give it as `source`.")
     assert not (tmp_path / "out").exists()

@@ -24,7 +24,7 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes import settings as declaring
 from dpdesk.engine.methods.dp_cube.method import DpCube
-from dpdesk.engine.methods.dp_graph import counting as graph_counting
+from dpdesk.engine.methods.dp_graph import design as graph_counting
 from dpdesk.engine.methods.dp_graph import design as graph_design
 from dpdesk.engine.methods.dp_graph.method import DpGraph
 from dpdesk.engine.private import counting, declared

@@ -17,15 +17,24 @@ import numpy as np
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.methods.anatomy.method import Anatomy
 from dpdesk.engine.methods.anatomy.settings import Settings as ASettings
+from dpdesk.engine.methods.k_anonymity import households as k_households
+from dpdesk.engine.methods.k_anonymity import method as k_method
+from dpdesk.engine.methods.k_anonymity.households import Households
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
+from dpdesk.engine.methods.k_anonymity.population import PopulationRows
+from dpdesk.engine.methods.k_anonymity.requirements import GroupLimit
 from dpdesk.engine.methods.k_anonymity.settings import Settings as KSettings
 from dpdesk.engine.methods.l_diverted.method import LDiverted
 from dpdesk.engine.methods.l_diverted.settings import Settings as LSettings
+from tests.e2e.test_households_released import run as homes
+from tests.e2e.test_populations_released import run as people
+from tests.e2e.test_required_releases import MODELS, plan_of
 from tests.helpers import clinic, releases
 
 Patch = pytest.MonkeyPatch
@@ -107,6 +116,15 @@ def _promised(**facts: Any) -> Change:
     return change
 
 
+def _not_promised(key: str) -> Change:
+    def change(outcome: Any) -> Any:
+        there = outcome.guarantee
+        rest = {name: value for name, value in there.parameters.items() if name != key}
+        return replace(outcome, guarantee=replace(there, parameters=rest))
+
+    return change
+
+
 def _one_up(node: Any) -> Any:
     name = next(iter(node))
     return {**node, name: node[name] + 1}
@@ -146,6 +164,134 @@ K_FAULTS = [
     Fault("promised columns", _after(KAnonymity, "decide", _promised(quasi_identifiers=["town"]))),
     Fault("promised roles", _after(KAnonymity, "decide", _promised(sensitive=[]))),
 ]
+
+
+def _asked_for(share: Change) -> Callable[[Patch], None]:
+    """What classes must be like is read as something weaker, or nothing."""
+    true = KSettings.from_parameters
+
+    def put(patch: Patch) -> None:
+        def read(*given: Any) -> Any:
+            found = true(*given)
+            return replace(found, required=share(found.required))
+
+        patch.setattr(KSettings, "from_parameters", read)
+
+    return put
+
+
+def _weaker(required: Any) -> Any:
+    loose = {"l-diversity": 1, "t-closeness": 1, "alpha-k": 1, "beta-likeness": 1000}
+    return tuple(
+        replace(each, bound=Fraction(loose[each.model]), c=Fraction(1000)) for each in required
+    )
+
+
+def _each_alone(found: Any) -> Any:
+    """Every row is a household of its own."""
+    houses = np.full(len(found.tuples), -1)
+    alone = found.alone + np.bincount(found.tuples, found.rows, len(found.alone))
+    none = Households.of(houses, found.tuples, found.rows, (), len(found.alone))
+    return replace(none, alone=alone.astype(np.int64))
+
+
+def _nothing_asked(rows: Any) -> Any:
+    return replace(rows, k_map=0, delta=None)
+
+
+def _in_part(patch: Patch) -> None:
+    """Of a household that leaves, the rows in classes that stay are left."""
+    true = Households.rows_of
+
+    def rows_of(self: Any, alive: Any, counts: Any, of_tuple: Any) -> Any:
+        every = true(self, alive | True, counts, of_tuple)
+        return np.where(counts[of_tuple] > 0, every, 0)
+
+    patch.setattr(Households, "rows_of", rows_of)
+    patch.setattr(Households, "left_out", lambda *_: ())
+
+
+def _refused(write: Callable[[], object], out: Path) -> None:
+    with pytest.raises(RefusedError) as caught:
+        write()
+    assert caught.value.code == "release.check-failed"
+    assert not out.exists()
+
+
+FURTHER: dict[str, Callable[[AppContext, Path], object]] = {
+    "households": homes,
+    "kept households": lambda context, folder: homes(context, folder, household_id="keep"),
+    "k-map": lambda context, folder: people(context, folder, k_map=6),
+    "shares": lambda context, folder: people(context, folder, delta_min=0.3, delta_max=0.6),
+    "limits": lambda context, folder: homes(
+        context, folder, households="ignore", max_suppression_of={"town": 0.5, "home": 0}
+    ),
+    **{
+        f"require, {name}": lambda context, folder, asked=asked: run_plan(
+            context, plan_of(folder, asked, 0.2), folder / "release", CancelToken(), silent
+        )
+        for name, asked in MODELS.items()
+    },
+}
+"""Plans with what classes must be like besides having k rows."""
+REQUIRED = [name for name in FURTHER if name.startswith("require")]
+FURTHER_FAULTS: list[tuple[str, Fault]] = [
+    *(
+        (plan, Fault(name, put))
+        for plan in ("households", "kept households")
+        for name, put in (
+            ("households are not read", _read_as(KSettings, whole_households=False)),
+            ("k", _read_as(KSettings, k=2)),
+            ("each row by itself", _after(k_households, "households_of", _each_alone)),
+            ("households in part", _in_part),
+            ("promised households", _after(KAnonymity, "decide", _not_promised("households"))),
+        )
+    ),
+    ("households", Fault("identifier is kept", _read_as(KSettings, household_id="keep"))),
+    ("kept households", Fault("identifier is left out", _read_as(KSettings, household_id="drop"))),
+    *(
+        (plan, Fault("not asked", _after(k_method, "_population_rows", _nothing_asked)))
+        for plan in ("k-map", "shares")
+    ),
+    ("k-map", Fault("rows", _after(PopulationRows, "in_classes", lambda f: (f[0] * 3, f[1])))),
+    ("shares", Fault("presence", _after(PopulationRows, "present", lambda f: f | True))),
+    ("k-map", Fault("number", _read_as(KSettings, k_map=2))),
+    ("k-map", Fault("promised number", _after(KAnonymity, "decide", _promised(k_map=8)))),
+    *(
+        ("shares", Fault(f"share {pair}", _read_as(KSettings, delta=tuple(map(Fraction, pair)))))
+        for pair in (("0.3", "1"), ("0", "0.6"))
+    ),
+    *(
+        ("shares", Fault(f"promised {key}", _after(KAnonymity, "decide", _promised(**{key: 0.4}))))
+        for key in ("delta_min", "delta_max")
+    ),
+    ("limits", Fault("limits are not read", _read_as(KSettings, suppression_of={}))),
+    ("limits", Fault("rows that may leave", _after(GroupLimit, "holds", lambda _: True))),
+    *((plan, Fault("not asked", _asked_for(lambda _: ()))) for plan in REQUIRED),
+    *((plan, Fault("asked for less", _asked_for(_weaker))) for plan in REQUIRED),
+    *(
+        (plan, Fault("promised", _after(KAnonymity, "decide", _not_promised("require"))))
+        for plan in REQUIRED
+    ),
+]
+
+
+@pytest.mark.parametrize("plan", FURTHER)
+def test_honest_releases_of_classes_pass(plan: str, context: AppContext, tmp_path: Path) -> None:
+    FURTHER[plan](context, tmp_path)
+    made, place = tmp_path / "release", (CancelToken(), silent)
+    for source in (None, tmp_path / "people.csv"):
+        assert verify_release(made, context.registry, *place, source, context.workspace).ok
+
+
+@pytest.mark.parametrize(
+    ("plan", "fault"), FURTHER_FAULTS, ids=[f"{plan}: {each.name}" for plan, each in FURTHER_FAULTS]
+)
+def test_a_wrong_fact_of_classes_is_found(
+    plan: str, fault: Fault, context: AppContext, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    fault.put(monkeypatch)
+    _refused(lambda: FURTHER[plan](context, tmp_path), tmp_path / "release")
 
 
 def _as_judged(change: Change) -> Callable[[Patch], None]:
@@ -190,7 +336,7 @@ L_FAULTS = [
     Fault("a row twice", _drawn_otherwise(_twice_a_row)),
     Fault("one value for all", _drawn_otherwise(_one_value)),
     Fault(
-        "a recoding that nobody asked for",
+        "a recoding that no one asked for",
         _drawn_otherwise(lambda rows: replace(rows, mapping={"town": _towns()})),
     ),
     Fault("identifiers", _drawn_otherwise(lambda rows: replace(rows, dropped_columns=()))),
@@ -247,13 +393,6 @@ A_FAULTS = [
         ),
     ),
 ]
-
-
-def _refused(write: Callable[[], object], out: Path) -> None:
-    with pytest.raises(RefusedError) as caught:
-        write()
-    assert caught.value.code == "release.check-failed"
-    assert not out.exists()
 
 
 @pytest.mark.parametrize("fault", K_FAULTS, ids=lambda fault: fault.name)

@@ -27,6 +27,9 @@ from dpdesk.engine.cubes.exact.sensitivity import GenericSensitivity, Origin
 from dpdesk.engine.cubes.mechanism import RowEffect
 from dpdesk.engine.cubes.plans import NoiseSource
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.methods.dp_choice import design as choice_design
+from dpdesk.engine.methods.dp_choice.method import DpChoice
+from dpdesk.engine.methods.dp_choice.settings import ChoiceSettings, Wanted
 from dpdesk.engine.methods.dp_cube import design
 from dpdesk.engine.methods.dp_cube import design as processing
 from dpdesk.engine.methods.dp_cube.method import DpCube
@@ -71,6 +74,15 @@ ITEMS: dict[str, Any] = {
     "epsilon": 1,
     "top": 3,
 }
+CHOICES: dict[str, Any] = {
+    "groups": ["a"],
+    "domains": {name: DOMAINS[name] for name in "ab"},
+    "choose": [
+        {"quantile": 0.5, "of": "pay", "lower": 0, "upper": 90, "step": 10},
+        {"mode": "b"},
+    ],
+    "epsilon": 1,
+}
 PLANS: dict[str, tuple[PrivateMethod, dict[str, Any]]] = {
     "counts": (DpCube(), CUBE),
     "all tables": (DpCube(), CUBE | {"planner": "all"}),
@@ -110,6 +122,8 @@ PLANS: dict[str, tuple[PrivateMethod, dict[str, Any]]] = {
     "chosen views": (PriView(), CUBE | {"view_size": 2, "marginals": [["a", "b", "c"]]}),
     "itemsets": (Itemsets(), ITEMS),
     "itemsets replaced": (Itemsets(), ITEMS | {"neighbours": "replace", "rows_per_person": 3}),
+    "choices": (DpChoice(), CHOICES),
+    "choices replaced": (DpChoice(), CHOICES | {"neighbours": "replace", "rows_per_person": 3}),
     "sets from views": (Itemsets(), ITEMS | {"mine": "views"}),
 }
 
@@ -227,6 +241,10 @@ def _of_views(key: str, change: Callable[[Any], Any]) -> Callable[[Patch], None]
 
 def _of_itemsets(key: str, change: Callable[[Any], Any]) -> Callable[[Patch], None]:
     return _changed(itemset_design, "_result", lambda result: result | {key: change(result[key])})
+
+
+def _of_choices(key: str, change: Callable[[Any], Any]) -> Callable[[Patch], None]:
+    return _changed(choice_design, "_result", lambda result: result | {key: change(result[key])})
 
 
 def _first_view_twice(chosen: Any) -> Any:
@@ -493,6 +511,42 @@ FAULTS = [
         for plan in ("views", "sets from views")
         for key, value in {"epsilon": 0.5, "noise": "none", "rows_per_person": 2}.items()
     ),
+    # choices
+    *(
+        Fault(plan, name, put)
+        for plan in ("choices", "choices replaced")
+        for name, put in (
+            ("budget", _read_as(ChoiceSettings, budget=Fraction(2))),
+            ("one choice", _read_as(ChoiceSettings, wanted=(Wanted("b"),))),
+            ("width", _changed(ChoiceSettings, "width", lambda found: found / 2)),
+            ("rate", _changed(ChoiceSettings, "rate", lambda found: found * 2)),
+            ("candidates", _changed(choice_design, "candidates_of", lambda found: found + 1)),
+            ("error", _changed(choice_design, "error_of", lambda found: found / 2)),
+            ("epsilon in words", _changed(guarantee_words, "epsilon_of", lambda found: found / 2)),
+            ("guarantee, epsilon", _guaranteed(choice_design, epsilon=0.5)),
+            ("categories", _changed(choice_design, "_declared", _turned)),
+        )
+    ),
+    Fault("choices replaced", "neighbours", _read_as(ChoiceSettings, replace=False)),
+    Fault("choices replaced", "rows per person", _read_as(ChoiceSettings, rows_per_person=1)),
+    *(
+        Fault("choices", f"stated {key}", _of_choices(key, change))
+        for key, change in {
+            "shares": lambda found: ["1/4", "3/4"],
+            "outside": lambda found: {"a": "a0"},
+            "domains": lambda found: found[::-1],
+            "choices": lambda found: found[::-1],
+        }.items()
+    ),
+    *(
+        Fault("choices", f"stated {key} of a choice", _of_choices("choices", change))
+        for key, change in {
+            "quantile": _first_entry(quantile=0.25),
+            "column": _first_entry(column="b"),
+            "cells": _first_entry(cells=True),
+            "texts": _first_entry(texts=True),
+        }.items()
+    ),
     # itemsets
     *(
         Fault(plan, name, put)
@@ -500,7 +554,7 @@ FAULTS = [
         for name, put in (
             ("budget", _read_as(ItemsetSettings, budget=Fraction(2))),
             ("sets", _read_as(ItemsetSettings, top=2)),
-            ("epsilon in words", _changed(itemset_words, "epsilon_of", lambda found: found / 2)),
+            ("epsilon in words", _changed(guarantee_words, "epsilon_of", lambda found: found / 2)),
             ("guarantee, epsilon", _guaranteed(itemset_words, epsilon=0.5)),
             ("categories", _changed(itemset_design, "_declared", _turned)),
             ("order", _changed(itemset_design, "top_sets", lambda found: found[::-1])),

@@ -14,11 +14,11 @@ from dpdesk.engine.cubes.lattice import mask_of
 
 ExactCells = Mapping[int, tuple[tuple[str, ...], ...]]
 _MEASURES = (
-    "exact tables go with counts alone: for sums and averages nobody knows how much noise the "
-    "others need beside them"
+    "exact tables go with counts alone: for sums and averages no one knows how much noise the "
+    "others need alongside them"
 )
 _CONSISTENCY = "exact tables go with the consistency l2, or with none"
-_ENDS = "`{key}` is not offered beside exact tables, which such a step would change"
+_ENDS = "`{key}` is not offered alongside exact tables, which such a step would change"
 
 
 def read_exact(
@@ -60,7 +60,7 @@ def check_exact(values: Mapping[str, ParameterValue], measures: Sequence[str], w
         raise _error(_CONSISTENCY, where, "consistency")
     for key in ("nonnegative", "integral"):
         if values[key] is True:
-            raise _error(_ENDS.format(key=key), where, key)
+            raise _error(msg(_ENDS, key=key), where, key)
 
 
 def _items(value: ParameterValue) -> Sequence[Any]:
@@ -75,7 +75,7 @@ def _mask(names: Sequence[str], dimensions: Sequence[str], where: str) -> int:
             raise InputError(
                 "cube.unknown-dimension",
                 msg(
-                    "{where}: `exact` names {name}, which is no dimension of the cube.",
+                    "{where}: `exact` names {name}, which is not a dimension of the cube.",
                     where=where,
                     name=quoted(name),
                 ),

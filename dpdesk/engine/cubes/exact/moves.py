@@ -270,7 +270,7 @@ def too_large(what: str, at_least: int = 0) -> RefusedError:
     return RefusedError(
         "cube.exact-too-large",
         msg(
-            "How much the noise must hide beside three or more exact tables (or cells of "
+            "How much the noise must hide alongside three or more exact tables (or cells of "
             "them) is known only by enumeration, and this one has {what}.",
             what=what,
         ),

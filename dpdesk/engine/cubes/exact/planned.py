@@ -60,8 +60,8 @@ def _check_cells(part: ExactPart, settings: CubeSettings, where: str) -> None:
         raise InputError(
             "cube.exact",
             msg(
-                "{where}: `exact` names {cells:,} single cells beside tables of so many cells "
-                "that {work:,} sums would be needed, expected at most {most:,}.",
+                "{where}: `exact` names {cells:,} single cells alongside tables of so many "
+                "cells that {work:,} sums would be needed, expected at most {most:,}.",
                 where=where,
                 cells=len(part.single),
                 work=work,
@@ -131,7 +131,7 @@ def _place(domain: Domain, mask: int, cell: Sequence[str], where: str) -> Cell:
             raise InputError(
                 "cube.exact",
                 msg(
-                    "{where}: `exact` names the cell {text} of {name}, which is no declared "
+                    "{where}: `exact` names the cell {text} of {name}, which is not a declared "
                     "category.",
                     where=where,
                     text=quoted(text),

@@ -43,7 +43,7 @@ def longest_by(tool: GraverTool, matrix: Matrix, at_least: int, token: CancelTok
         raise RefusedError(
             "cube.exact-too-large",
             msg(
-                "How much the noise must hide beside these exact tables was asked of {name}, "
+                "{name} was asked how much the noise must hide alongside these exact tables, "
                 "and {error}.",
                 name=name,
                 error=error,

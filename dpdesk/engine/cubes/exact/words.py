@@ -36,8 +36,8 @@ def exact_guarantee(
     names = exact_names(settings)
     given = assumptions(settings, cluster)
     knows = (
-        "Somebody may know everything but which of two such data sets is the true one; no other "
-        "numbers about these rows than the exact ones here are known."
+        "Someone may know everything except which of two such data sets is the true one; no "
+        "other numbers about these rows than the exact ones here are known."
     )
     others = others_beside_exact(settings, change)
     instead = {INDEPENDENT: knows, OTHERS: others}
@@ -94,8 +94,8 @@ def exact_notes(settings: CubeSettings) -> tuple[str, ...]:
     by = msg(" {tool} computed that number.", tool=tool) if tool else ""
     return (
         msg(
-            "Nothing protects {exact_names}. All other noise is made for a minimal "
-            "change of up to {change} rows beside that{more}.{by}",
+            "Nothing protects {exact_names}. All other noise is made for a minimal change of "
+            "up to {change} rows in addition to that{more}.{by}",
             exact_names=exact_names(settings),
             change=change,
             more=more,
@@ -123,11 +123,10 @@ def _claim(settings: CubeSettings, names: str, epsilon: float, change: int) -> s
     unit = "one minimal change" if rows == 1 else msg("{rows:,} minimal changes", rows=rows)
     many = _many(settings)
     return msg(
-        "Published without noise, and so without ε protection: {names}. Among "
-        "data sets that agree with {many}, ε holds for {unit} (size {change}: "
-        "{size}). {lead} beside {many}, the odds between two such data sets "
-        "change by at most ×{times} ({given}). A suspicion of 10 % that one of "
-        "them is the true one {rise_words}",
+        "Published without noise, and so without ε protection: {names}. Among data sets that "
+        "agree with {many}, ε holds for {unit} (size {change}: {size}). {lead} alongside "
+        "{many}, the odds between two such data sets change by at most ×{times} ({given}). A "
+        "suspicion of 10 % that one of them is the true one {rise_words}",
         names=names,
         many="them" if many else "it",
         unit=unit,
@@ -147,7 +146,7 @@ def _not_covered(settings: CubeSettings, names: str) -> tuple[str, ...]:
         msg(
             "What {names} {many}: these are the true numbers of the rows that are "
             "counted here (rows outside the declared categories or beyond the rows "
-            "per person are not), and whoever is alone in one of their cells is "
+            "per person are not), and anyone who is alone in one of their cells is "
             "known to be there.",
             names=names,
             many="show by themselves" if _many(settings) else "shows by itself",

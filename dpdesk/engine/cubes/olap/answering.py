@@ -30,8 +30,7 @@ from dpdesk.engine.private.measures import Measure
 from dpdesk.engine.private.widths import step_of_average
 
 Floats = NDArray[np.float64]
-_FEW = 2.0
-_INTERVALS = {
+INTERVALS = {
     Covered.RELEASED: COVERING_95,
     Covered.WITH_NEGATIVES: "95 % before negative numbers were removed",
     Covered.LEAST_SQUARES: "95 % if made to agree by least squares",
@@ -128,7 +127,7 @@ def _grid(
         found.files,
         _sentence(reader, query, name),
         tuple(_warnings(cube, query, name, found)),
-        _INTERVALS[cube.settings.covered],
+        INTERVALS[cube.settings.covered],
     )
 
 
@@ -170,7 +169,9 @@ def _warnings(cube: ReleasedCube, query: Query, name: str, found: Sums) -> Itera
         yield msg("Released without noise, so without ±: {names}.", names=names)
     yield from found.notes
     if len(cube.pins) > MOST_PINS:
-        yield "The ± leaves out what the exact single cells tell of others, so it is a bound."
+        yield (
+            "The ± leaves out what the exact single cells reveal about others, so it is a bound."
+        )
     for column in query.by:
         if column.level and query.conditions_on(column.column):
             yield msg(

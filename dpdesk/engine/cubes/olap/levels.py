@@ -51,7 +51,7 @@ def _given(base: tuple[str, ...], given: object) -> Levels:
             raise ValueError("a level has not one label for each category")
         labels = tuple(str(label) for label in level)
         if len(set(zip(below, labels, strict=True))) != len(set(below)):
-            raise ValueError("a level is no roll-up of the one below")
+            raise ValueError("a level is not a roll-up of the one below")
         found.append(labels)
         below = labels
     return tuple(found)

@@ -175,7 +175,8 @@ def cover_problem(
         raise InputError("cube.empty-domain", "A dimension of the cube has no category.")
     if min(whole) < 0 or max(whole) >> len(shape):
         raise InputError(
-            "cube.unknown-dimension", "A published cuboid has a dimension that the cube lacks."
+            "cube.unknown-dimension",
+            ("A published cuboid has a dimension that the cube does not have."),
         )
     if len(set(whole)) < len(whole):
         raise InputError("cube.cuboid-twice", "A cuboid is published twice.")

@@ -86,7 +86,7 @@ def described(given: MethodInput, settings: Settings, found: Eligibility, told: 
             1 / size,
             "share",
             better="lower",
-            help="For somebody to whom the other columns tell nothing of it.",
+            help="For someone to whom the other columns reveal nothing about it.",
             headline=True,
             about="risk",
         ),

@@ -37,26 +37,26 @@ def anatomy_guarantee(size: int, sensitive: str, roles: Mapping[str, Role]) -> G
         model=MODEL,
         parameters=parameters,
         claim=msg(
-            "The values of {column} stand apart from the rows, by groups of at least {size:,} "
-            "rows in which all values are different. For every way to give the values of a group "
-            "to its rows, this release would have come out with exactly the same chance. So for "
-            "someone who knows the columns of the rows, and to whom they tell nothing of "
-            "{column}, each value of a person's group is the true one with a chance of at most 1 "
-            "in {size:,}.",
+            "The values of {column} are kept apart from the rows, by groups of at least "
+            "{size:,} rows in which all values are different. For every way to give the values "
+            "of a group to its rows, this release would have come out with exactly the same "
+            "chance. So for someone who knows the columns of the rows, and to whom they reveal "
+            "nothing about {column}, each value of a person's group is the true one with a "
+            "chance of at most 1 in {size:,}.",
             column=sensitive,
             size=size,
         ),
         assumes=(
             "Groups were drawn and numbered by a cryptographic generator; against an adversary "
             "who breaks it nothing is promised.",
-            "Each person has one row; somebody with several rows is protected less.",
+            "Each person has one row; anyone with several rows is protected less.",
             "This is the only release about these people: a person's groups in two releases "
             "often have only the true value in common.",
             "It was published as it was drawn, not chosen among several draws after a look at "
             "them.",
             msg(
                 "The {n:,} values of a group are different texts; values that mean nearly the same "
-                "hide little from somebody who only asks for that meaning.",
+                "hide little from someone who only asks for that meaning.",
                 n=size,
             ),
         ),
@@ -69,33 +69,33 @@ def _not_covered(
 ) -> tuple[str, ...]:
     same = [name for name, role in roles.items() if role is Role.SENSITIVE]
     limits = [
-        "Presence: every row of the source is released, so whoever knows the other columns of a "
+        "Presence: every row of the source is released, so anyone who knows the other columns of a "
         "person sees whether that person is in the data.",
         counted(
-            "Finding a person's row: {names} is released unchanged, so whoever knows it of a "
-            "person may find the row, and with it the group.",
-            "Finding a person's row: {names} are released unchanged, so whoever knows them of a "
-            "person may find the row, and with it the group.",
+            "Finding a person's row: {names} is released unchanged, so anyone who knows it "
+            "about a person may find the row, and with it the group.",
+            "Finding a person's row: {names} are released unchanged, so anyone who knows them "
+            "about a person may find the row, and with it the group.",
             n=len(others),
             names=listed(others, _MOST_NAMES),
         ),
         msg(
-            "What the other columns tell of {column}: where values go together, the values of a "
-            "group are not equally likely for its rows. How they go together can be learned from "
-            "this release itself, by comparing its groups.",
+            "What the other columns reveal about {column}: where values go together, the "
+            "values of a group are not equally likely for its rows. How they go together can "
+            "be learned from this release itself, by comparing its groups.",
             column=sensitive,
         ),
-        "Somebody who knows values of other people in the group: each of them leaves one fewer, "
-        "and whoever knows all but one knows the last with certainty.",
+        "Someone who knows values of other people in the group: each of them leaves one fewer, "
+        "and anyone who knows all but one knows the last with certainty.",
         "What a person's value is not: all values that are not in the person's group are ruled "
         "out with certainty.",
-        "Large counts and shares of the population: they are meant to be accurate, and whoever is "
-        "known to belong to a group may be judged by them.",
+        "Large counts and shares of the population: they are meant to be accurate, and anyone who "
+        "is known to belong to a group may be judged by them.",
     ]
     if same:
         limits.append(
             msg(
-                "{columns}: sensitive by role, but not kept apart; the true values stand in the "
+                "{columns}: sensitive by role, but not kept apart; the true values are in the "
                 "rows.",
                 columns=listed(same, _MOST_NAMES),
             )

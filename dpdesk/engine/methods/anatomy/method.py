@@ -51,14 +51,14 @@ class Anatomy(RowsMethod):
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Values apart by groups (anatomy)"
     summary: ClassVar[str] = (
-        "Release all rows unchanged but for one sensitive column, which is replaced by the number "
-        "of a small group drawn at random; the different values of each group stand in a table of "
-        "their own."
+        "Release all rows unchanged except for one sensitive column, which is replaced by the "
+        "number of a small group drawn at random; the different values of each group are in a "
+        "separate table."
     )
     promise: ClassVar[str] = (
-        "For someone to whom the other columns tell nothing of it, each value of a person's group "
-        "is the true one with a chance of at most 1 in l; that the person is in the data, and in "
-        "which row, is not hidden."
+        "For someone to whom the other columns reveal nothing about it, each value of a "
+        "person's group is the true one with a chance of at most 1 in l; that the person is in "
+        "the data, and in which row, is not hidden."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
@@ -189,8 +189,8 @@ class Anatomy(RowsMethod):
         """See :meth:`RowsMethod.column_words`."""
         apart = self.separated(manifest)
         return {
-            **({} if apart is None else {apart.column: "values stand in sensitive.csv, by groups"}),
-            GROUP: "number of the group, drawn at random; its values stand in sensitive.csv",
+            **({} if apart is None else {apart.column: "values are in sensitive.csv, by groups"}),
+            GROUP: "number of the group, drawn at random; its values are in sensitive.csv",
         }
 
     def evidence_fault(

@@ -32,8 +32,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     TextParameter(
         "sensitive",
         "Sensitive column",
-        "The column whose values stand in a table of their own; absent, the one with the role "
-        "sensitive.",
+        "The column whose values are put into a separate table; if not given, the one with the "
+        "role sensitive.",
     ),
 )
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
@@ -47,7 +47,7 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *ROLES,
     *fields_of(
         Tells.NOTHING,
-        "Counted from the released rows alone; whoever has the table can count it again.",
+        "Counted from the released rows alone; anyone who has the table can count it again.",
         "result.rows_out",
         "result.groups",
         "result.smallest_group",

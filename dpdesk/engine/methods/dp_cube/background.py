@@ -35,8 +35,6 @@ _AT_ONCE = 64
 _LARGE = 1 << 12
 """Cuboids of a lattice up to which BMax answers at once."""
 
-BIAS = "bias"
-
 
 class Background:
     """Knows what is at hand, what is still to come, and makes the next of it."""

@@ -369,7 +369,7 @@ def odds_chart(settings: CubeSettings) -> BarChart:
     about, given = "about one person", "persons are independent"
     if settings.part is not None:
         subject = "one of two data sets that a minimal change tells apart"
-        about, given = "beside the exact tables", "nothing else is known exactly"
+        about, given = "alongside the exact tables", "nothing else is known exactly"
     return odds_bars(epsilon_of(settings), subject, about, given + except_words(settings))
 
 

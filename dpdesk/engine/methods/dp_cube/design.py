@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.budget import Debit, Draws
+from dpdesk.core.budget import Draws
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.cuboid import CuboidTable, Domain
@@ -52,6 +52,7 @@ from dpdesk.engine.private.measures import Measure, bounds_in_steps
 from dpdesk.engine.private.method import (
     Charge,
     Design,
+    Drawing,
     ExactTables,
     Measured,
     NoisyTables,
@@ -249,31 +250,25 @@ class CubeDesign(Design):
         """The noise sources, the same for every channel."""
         return self.channels[0].plan
 
-    def measure(
-        self,
-        source: FrequencySource,
-        debit: Debit,
-        randomness: RandomSource,
-        token: CancelToken,
-        report: Report,
-    ) -> Measured:
-        """See :meth:`Design.measure`."""
-        self.check_paid(debit)
-        values: list[NDArray[np.int64]] = []
+    def count(self, source: FrequencySource, token: CancelToken) -> Drawing:
+        """See :meth:`Design.count`."""
         rows = self._placed(source, token)
-        token.check()
-        debit.redeem()
-        exact = counted_exactly(self.settings.part, rows[0], token)
-        total, done = len(self.channels) * len(self.plan.sources), 0
-        for channel, placed in zip(self.channels, rows, strict=True):
-            for number, noise_source in enumerate(self.plan.sources):
-                counted = placed.totals(members(noise_source.cuboid), token)
-                if noise_source.residual:
-                    counted = scaled_residual(counted)
-                values.append(counted + channel.noise(number, counted.shape, randomness, token))
-                done += 1
-                report(StepProgress(_DRAW, done, total, "tables"))
-        return Measured(NoisyTables(tuple(values), exact), self._facts(exact, rows, token))
+
+        def draw(randomness: RandomSource, report: Report) -> Measured:
+            values: list[NDArray[np.int64]] = []
+            exact = counted_exactly(self.settings.part, rows[0], token)
+            total, done = len(self.channels) * len(self.plan.sources), 0
+            for channel, placed in zip(self.channels, rows, strict=True):
+                for number, noise_source in enumerate(self.plan.sources):
+                    counted = placed.totals(members(noise_source.cuboid), token)
+                    if noise_source.residual:
+                        counted = scaled_residual(counted)
+                    values.append(counted + channel.noise(number, counted.shape, randomness, token))
+                    done += 1
+                    report(StepProgress(_DRAW, done, total, "tables"))
+            return Measured(NoisyTables(tuple(values), exact), self._facts(exact, rows, token))
+
+        return draw
 
     def facts(self, source: FrequencySource, token: CancelToken) -> Mapping[str, object]:
         """See :meth:`Design.facts`."""
@@ -623,8 +618,8 @@ def _notes(
             Note(
                 "cube.rows-per-person",
                 msg(
-                    "The guarantee takes for granted that every person has {told}: no column "
-                    "with the role cluster says whose rows belong together.",
+                    "The guarantee assumes that every person has {told}: no column with the "
+                    "role cluster says which rows belong together.",
                     told=told,
                 ),
             )

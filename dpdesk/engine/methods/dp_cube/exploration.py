@@ -5,32 +5,304 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil, floor, log10, sqrt
+from statistics import NormalDist
 from typing import TypeAlias
 
-from dpdesk.core.charts import Chart, LatticeChart, ScatterChart
-from dpdesk.core.errors import Cancelled, DpdeskError, InputError
+import numpy as np
+
+from dpdesk.core.charts import (
+    Axis,
+    Cell,
+    Chart,
+    ChartTable,
+    LatticeChart,
+    PointSeries,
+    ScatterChart,
+    SeriesStyle,
+    format_figure,
+    table_from,
+)
+from dpdesk.core.cube_parameters import COUNT, SUM
+from dpdesk.core.errors import Cancelled, DpdeskError, RefusedError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import ParameterValue
-from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.method import Detail, ExplorationView
+from dpdesk.engine.cubes.channels import make_channels
+from dpdesk.engine.cubes.lattice import Floats, cells, magnification
+from dpdesk.engine.cubes.optimal.curves import noise_quantiles
+from dpdesk.engine.cubes.settings import Covered, CubeSettings
+from dpdesk.engine.method import Detail, DetailPart, ExplorationView, unusable
 from dpdesk.engine.methods.dp_cube.background import Background
-from dpdesk.engine.methods.dp_cube.charts import OFTEN, TABLES, measures_sentence, unit_of
+from dpdesk.engine.methods.dp_cube.charts import (
+    OFTEN,
+    TABLES,
+    WIDTH_AXES,
+    in_cells,
+    measures_sentence,
+    name_of,
+    several,
+    unit_of,
+)
 from dpdesk.engine.methods.dp_cube.design import CubeDesign, design_cube
-from dpdesk.engine.methods.dp_cube.example_cell import example_cell
+from dpdesk.engine.methods.dp_cube.errors import pins_left_out, released_variances
 from dpdesk.engine.methods.dp_cube.lattice_chart import (
     LATTICE,
     lattice_of_design,
     lattice_without_errors,
-    supposed_budget,
 )
 from dpdesk.engine.methods.dp_cube.plan_shelf import Kept, PlanShelf
 from dpdesk.engine.methods.dp_cube.planner_charts import error_by_budget, planners_side_by_side
 from dpdesk.engine.methods.dp_cube.planner_errors import budgets_around
-from dpdesk.engine.methods.dp_cube.planning_charts import needed_budget, table_detail, table_names
+from dpdesk.engine.methods.dp_cube.widths import moved_by_rounding, released_width, released_widths
+from dpdesk.engine.private.exploring import PLANNED, supposed_budget
 from dpdesk.engine.private.guarantee_words import NO_BUDGET
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.method import PrivateInput
+
+# Before a budget is chosen: the ε for an accuracy, and what is known of a table.
+#
+# Shares of the budget do not depend on its size, so one plan serves every ε. No count of the data
+# is behind any number here.
+
+_DOUBLINGS, _HALVINGS = 24, 11
+
+
+def table_names(settings: CubeSettings) -> tuple[str, ...]:
+    """The published tables as people read them, in the order of the plan."""
+    return tuple(name_of(settings, mask) for mask in settings.published)
+
+
+def needed_budget(design: CubeDesign, place: int, wanted: float, token: CancelToken) -> Fraction:
+    """The least ε or ρ with which 95 % of the cells of a table err by at most ``wanted``.
+
+    ``place`` is the table's among the published ones, -1 for the least exact of all; rounded up to
+    three digits. Somewhat more than the least where there are many single exact cells
+    (:func:`pins_left_out`). Raises ValueError for a width that is not above 0, RefusedError
+    ``cube.accuracy`` for one that no sane budget reaches, Cancelled.
+    """
+    if not wanted > 0:
+        raise ValueError("the wanted error must be above 0")
+
+    def reaches(budget: Fraction) -> bool:
+        token.check()
+        return _width(design, place, budget) <= wanted
+
+    low = high = design.settings.budget
+    for _ in range(_DOUBLINGS):
+        if reaches(high):
+            break
+        low, high = high, high * 2
+    else:
+        raise _unreachable(design, place, high)
+    for _ in range(_DOUBLINGS):
+        if low < high and not reaches(low):
+            break
+        low, high = low / 2, low if reaches(low) else high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    unit = Fraction(10) ** (floor(log10(high)) - 2)
+    return ceil(high / unit) * unit
+
+
+def _unreachable(design: CubeDesign, place: int, budget: Fraction) -> RefusedError:
+    sign = "ε" if design.settings.noise is Noise.LAPLACE else "ρ"
+    unit, least = unit_of(design.channels[0]), _number(_width(design, place, budget))
+    said = msg("No {sign} up to {budget:.3g} reaches this error", sign=sign, budget=float(budget))
+    if moved_by_rounding(design.settings, design.plan):
+        said = msg(
+            "No {sign} reaches this error: making numbers whole alone adds ± {least} {unit}",
+            sign=sign,
+            least=least,
+            unit=unit,
+        )
+    return RefusedError("cube.accuracy", msg("{said}.", said=said), hint="Type a larger error.")
+
+
+def _width(design: CubeDesign, place: int, budget: Fraction) -> float:
+    """± 95 % of a cell of a table with this budget and the design's plan."""
+    settings = replace(design.settings, budget=budget)
+    channel = make_channels(settings, design.plan)[0]
+    variances = released_variances(settings, channel, pinned=not pins_left_out(settings))
+    widths = released_widths(settings, channel.plan, variances, float(channel.unit))
+    return max(widths) if place < 0 else widths[place]
+
+
+def table_detail(design: CubeDesign, mask: int) -> Detail | None:
+    """What is known of a published table before it exists: its error, and where it comes from."""
+    settings = design.settings
+    if mask not in settings.published:
+        return None
+    place, unit = settings.published.index(mask), unit_of(design.channels[0])
+    variance = design.errors[0].variances[place]
+    deviation = sqrt(variance)
+    name, shape = name_of(settings, mask), design.plan.shape
+    width = released_width(settings, design.plan, mask, variance, float(design.channels[0].unit))
+    own = [source for source in design.plan.sources if source.cuboid == mask]
+    share = sum((source.share for source in own), Fraction(0))
+    said = "It has noise of its own" if own else "It is computed from other tables"
+    measures: list[list[Cell]] = [
+        [
+            msg("± of the {measure} ({unit})", measure=one.name, unit=one.unit),
+            round(one.widths[place], 3),
+        ]
+        for one in several(design.measures)
+    ]
+    numbers = table_from(
+        ["Figure", "Value"],
+        [
+            ["Cells", cells(mask, shape)],
+            [msg("Standard deviation of a cell ({unit})", unit=unit), round(deviation, 3)],
+            [
+                msg("{width} ({unit})", width=WIDTH_AXES[settings.covered], unit=unit),
+                round(width, 3),
+            ],
+            *measures,
+            ["Share of the budget (%)", round(100 * float(share), 3) if own else None],
+        ],
+    )
+    return Detail(
+        title=msg("How exact is {table}?", table=name),
+        sentence=msg(
+            "± {width} {unit} {often}. {said}.",
+            width=_number(width),
+            unit=unit,
+            often=in_cells(settings),
+            said=said,
+        ),
+        parts=(
+            DetailPart("Error", numbers),
+            DetailPart("Computed from", _sources(design, mask), _SOURCES_NOTE),
+        ),
+        confidential=False,
+    )
+
+
+_SOURCES_NOTE = (
+    "Tables with noise that contain all dimensions of this one; the fewer of their cells are "
+    "added up, the more they say."
+)
+
+
+def _sources(design: CubeDesign, mask: int) -> ChartTable:
+    shape = design.plan.shape
+    holding = [source for source in design.plan.sources if not mask & ~source.cuboid]
+    order = sorted(holding, key=lambda source: magnification(mask, source.cuboid, shape))
+    return table_from(
+        ["Table with noise", "Cells added up", "Share of the budget"],
+        [
+            [
+                name_of(design.settings, source.cuboid),
+                magnification(mask, source.cuboid, shape),
+                format_figure(float(source.share), "share"),
+            ]
+            for source in order
+        ],
+    )
+
+
+# One example cell: what it could be released as, in equally likely values.
+#
+# The true size is an example that somebody types, never a count of the data.
+
+DOTS = 50
+_COLUMNS = 14
+_HEADROOM = 1.3
+_RELEASED = {
+    Covered.RELEASED: "in 95 % of the cases it is released as",
+    Covered.WITH_NEGATIVES: "before negative numbers are removed, in 95 % of the cases it is",
+    Covered.LEAST_SQUARES: "if tables agreed by least squares, in 95 % of the cases it would be",
+}
+
+
+def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
+    """Fifty dots for a cell of the published table at ``place`` that truly holds ``size``.
+
+    Of the first measure; where that is an average, of the count behind it.
+    """
+    settings, number = design.settings, _told(design)
+    channel = design.channels[number]
+    place = place if 0 <= place < len(settings.published) else len(settings.published) - 1
+    mask, variance = settings.published[place], design.errors[number].variances[place]
+    unit, step = unit_of(channel), float(channel.unit)
+    values = size + sqrt(variance) * _quantiles(design, mask)
+    width = released_width(settings, design.plan, mask, variance, step)
+    across, along = _stacked(values)
+    cell = msg(
+        "a cell of {name_of} that truly holds {number} {unit}",
+        name_of=name_of(settings, mask),
+        number=_number(size),
+        unit=unit,
+    )
+    return ScatterChart(
+        id="cube-example",
+        question=msg("What could {cell} be released as?", cell=cell),
+        answer=(
+            msg(
+                "Each dot is one case in {dots}: {released} {number} to {number2} (± "
+                "{number3}{share}). The size is your example; nothing was counted.",
+                dots=DOTS,
+                released=_RELEASED[settings.covered],
+                number=_number(size - width),
+                number2=_number(size + width),
+                number3=_number(width),
+                share=_share(width, size),
+            )
+        ),
+        x_axis=Axis("Released value", unit),
+        y_axis=Axis("One dot: one case in 50", minimum=0.0, maximum=_top(along), bare=True),
+        series=(PointSeries("One case in 50", across, along, look=SeriesStyle.FIRST),),
+        table=table_from(
+            ["Case", msg("Released value ({unit})", unit=unit), "Chance of less (%)"],
+            [
+                [number + 1, round(value, 2), round(100 * (number + 0.5) / DOTS, 1)]
+                for number, value in enumerate(values.tolist())
+            ],
+        ),
+        x_limit=size,
+        x_limit_label=msg("example: {size}", size=_number(size)),
+        short="Example cell",
+    )
+
+
+def _told(design: CubeDesign) -> int:
+    """The place of the channel whose cells somebody can have an idea of."""
+    kinds = [channel.measure.kind for channel in design.channels]
+    return next((at for at, kind in enumerate(kinds) if kind in (COUNT, SUM)), 0)
+
+
+def _quantiles(design: CubeDesign, mask: int) -> Floats:
+    """Of the noise, in units of its deviation; normal ones where exact tables are part of it."""
+    if design.settings.part is None:
+        return noise_quantiles(design.plan, mask, DOTS)
+    places = (np.arange(DOTS) + 0.5) / DOTS
+    return np.array([NormalDist().inv_cdf(place) for place in places.tolist()])
+
+
+def _stacked(values: Floats) -> tuple[Floats, Floats]:
+    """Dots in columns, one upon the other, as places of a plot."""
+    low, high = float(values[0]), float(values[-1])
+    width = (high - low) / _COLUMNS or 1.0
+    columns = np.minimum(((values - low) / width).astype(np.int64), _COLUMNS - 1)
+    heights = np.array([np.count_nonzero(columns[:at] == columns[at]) for at in range(len(values))])
+    return low + (columns + 0.5) * width, heights + 0.5
+
+
+def _top(heights: Floats) -> float:
+    """The end of the axis, with room above all dots for what stands beside the line."""
+    return float(heights.max()) * _HEADROOM
+
+
+def _share(width: float, size: float) -> str:
+    if size <= 0:
+        return ""
+    return msg(", {width} of the example", width=format_figure(width / size, "share"))
+
+
+def _number(value: float) -> str:
+    return format_figure(float(value), "number" if abs(value) < 1000 else "count")
+
 
 _Values: TypeAlias = "Mapping[str, ParameterValue]"
 
@@ -79,12 +351,12 @@ class CubeExploration:
             self._charts(parameters, design, compared),
             design.figures,
             design.guarantee,
-            notes=(*design.notes, *_internal_note()),
+            notes=(*design.notes, Note("cube.planned", PLANNED)),
             pending=pending,
         )
 
     def refused(self, parameters: _Values, error: DpdeskError) -> ExplorationView | None:
-        """See :meth:`MendedExploration.refused`: the lattice, so that it can be mended there."""
+        """See :meth:`FixableExploration.refused`: the lattice, so that it can be fixed there."""
         lattice = self._lattice(supposed_budget(parameters) or parameters)
         return _unusable(error, lattice) if lattice else None
 
@@ -163,20 +435,10 @@ class CubeExploration:
 
 
 def _unusable(error: DpdeskError, lattice: tuple[Chart, ...]) -> ExplorationView:
-    sentence = error.full if isinstance(error, InputError) else error.line
-    key = error.details.get("key")
-    if key != "exact":
-        at = key if isinstance(key, str) else ""
-        return ExplorationView(False, sentence, lattice, (), at=at)
-    return ExplorationView(
-        False,
-        sentence,
-        lattice,
-        (),
-        remedy={"exact": None},
-        remedy_label="Publish nothing exactly",
-        at="exact",
-    )
+    view = unusable(error, lattice)
+    if view.at != "exact":
+        return view
+    return replace(view, remedy={"exact": None}, remedy_label="Publish nothing exactly")
 
 
 def _key(parameters: _Values) -> str:
@@ -201,13 +463,4 @@ def _sentence(design: CubeDesign) -> str:
         size=error.value,
         unit=error.unit,
         often=often,
-    )
-
-
-def _internal_note() -> tuple[Note, ...]:
-    return (
-        Note(
-            "cube.planned",
-            "All errors are planned ones: they follow from the settings, and nothing was counted.",
-        ),
     )

@@ -6,8 +6,7 @@ with Gaussian noise), from which all others follow.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -15,10 +14,8 @@ from dpdesk.core.charts import MOST_DRAWN, LatticeChart, format_figure
 from dpdesk.core.cuboid_choice import CuboidChoice
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import counted, msg
-from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.lattice import Floats, cell_variances, information, magnification
-from dpdesk.engine.cubes.parameters import GAUSSIAN
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.methods.dp_cube.charts import OFTEN, WIDTH_HEADS, name_of, unit_of
 from dpdesk.engine.methods.dp_cube.design import CubeDesign, declare_all
@@ -32,14 +29,6 @@ QUESTION = "Which tables are published, and how exact is each?"
 SHORT = "Lattice of tables"
 MOST_IN_LIST = 2_000
 _OPENS = "its error and its sources"
-
-
-def supposed_budget(parameters: Mapping[str, ParameterValue]) -> dict[str, ParameterValue] | None:
-    """The parameters with ε = 1, or ρ = 1 for Gaussian noise; None where a budget is given."""
-    if parameters["epsilon"] is not None or parameters["rho"] is not None:
-        return None
-    key = "rho" if parameters["noise"] == GAUSSIAN else "epsilon"
-    return {**parameters, key: Fraction(1)}
 
 
 def lattice_of_design(design: CubeDesign, *, supposed: bool = False) -> LatticeChart:

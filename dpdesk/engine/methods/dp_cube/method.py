@@ -52,9 +52,9 @@ class DpCube(PrivateMethod):
         "what one person can change, and make the tables agree with each other."
     )
     promise: ClassVar[str] = (
-        "One person more or less (or another in the same place, as the plan says) makes no output "
-        "more likely by more than ×e^ε; with ρ, but for a chance of δ. Beside exact tables, it is "
-        "a minimal change that is covered, and the exact tables are not."
+        "One person more or less (or another in the same place, as the plan says) makes no "
+        "output more likely by more than ×e^ε; with ρ, except with a chance of δ. Alongside "
+        "exact tables, it is a minimal change that is covered, and the exact tables are not."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS

@@ -34,7 +34,7 @@ from dpdesk.engine.private.kinds import Noise
 BUDGETS, PLANNERS = "cube-budgets", "cube-planners"
 MOST_CURVES = 4
 _LOOKS = (SeriesStyle.FIRST, SeriesStyle.SECOND, SeriesStyle.THIRD, SeriesStyle.FOURTH)
-_AT_MOST = "Each ± is at most this: what the single exact cells tell is left out."
+_AT_MOST = "Each ± is at most this: what the single exact cells reveal is left out."
 _LARGEST = {
     Covered.RELEASED: "Largest ± in 95 % of a table's cells",
     Covered.WITH_NEGATIVES: "Largest ± before negative numbers are removed",

@@ -34,7 +34,7 @@ def graph_charts(
     about, given = "about one edge", "edges are independent"
     if settings.any_exact:
         subject = "one of two graphs that a minimal change tells apart"
-        about, given = "beside the exact degrees", "nothing else is known exactly"
+        about, given = "alongside the exact degrees", "nothing else is known exactly"
     return (
         _errors_chart(settings, tables, errors),
         odds_bars(epsilon_of(settings), subject, about, given + except_words(settings)),
@@ -52,7 +52,9 @@ def _errors_chart(
     widths = [width(settings, error) for error in errors]
     edges = next(w for table, w in zip(tables, widths, strict=True) if table.kind == EDGES)
     told = (
-        "only sums over many pairs tell something" if edges > _HALF else "single edges can be told"
+        "only sums over many pairs say something"
+        if edges > _HALF
+        else "single edges can be discerned"
     )
     return BarChart(
         id="graph-errors",

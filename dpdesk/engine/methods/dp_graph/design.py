@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.budget import Debit, Draws
+from dpdesk.core.budget import Draws
 from dpdesk.core.budget import Noise as LedgerNoise
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.cube_parameters import COUNT
@@ -21,11 +22,12 @@ from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.messages import msg
-from dpdesk.engine.methods.dp_graph.counting import CountedGraph, counted_graph
-from dpdesk.engine.methods.dp_graph.errors import nominal_variance, table_errors
-from dpdesk.engine.methods.dp_graph.known import KnownDegrees
+from dpdesk.engine.methods.dp_graph.known import KnownDegrees, Sums, kept_share
 from dpdesk.engine.methods.dp_graph.settings import LEAST_NODES, MOST_NODES, GraphSettings
+from dpdesk.engine.methods.dp_graph.tables import COUNT as EDGE_COUNT
 from dpdesk.engine.methods.dp_graph.tables import (
+    EDGES,
+    IN,
     GraphTable,
     TableError,
     graph_tables,
@@ -40,6 +42,7 @@ from dpdesk.engine.private.measures import Measure
 from dpdesk.engine.private.method import (
     Charge,
     Design,
+    Drawing,
     ExactTables,
     Measured,
     NoisyTables,
@@ -120,23 +123,17 @@ class GraphDesign(Design):
     figures: tuple[Figure, ...] = ()
     notes: tuple[Note, ...] = ()
 
-    def measure(
-        self,
-        source: FrequencySource,
-        debit: Debit,
-        randomness: RandomSource,
-        token: CancelToken,
-        report: Report,
-    ) -> Measured:
-        """See :meth:`Design.measure`."""
-        self.check_paid(debit)
+    def count(self, source: FrequencySource, token: CancelToken) -> Drawing:
+        """See :meth:`Design.count`."""
         rows, graph = self._counted(source, token)
-        token.check()
-        debit.redeem()
-        edges = graph.edges
-        values = edges + self.noise.sampler.draw(len(edges), randomness, token)
-        exact = self._exact(graph.matrix)
-        return Measured(NoisyTables((values,), exact), _facts(rows, graph))
+
+        def draw(randomness: RandomSource, report: Report) -> Measured:
+            edges = graph.edges
+            values = edges + self.noise.sampler.draw(len(edges), randomness, token)
+            exact = self._exact(graph.matrix)
+            return Measured(NoisyTables((values,), exact), _facts(rows, graph))
+
+        return draw
 
     def facts(self, source: FrequencySource, token: CancelToken) -> Mapping[str, object]:
         """See :meth:`Design.facts`."""
@@ -314,3 +311,144 @@ def _result(
         "proven": False,
         **({} if change is None else {"exact": {"minimal_change": change}}),
     }
+
+
+def planned_sentence(design: GraphDesign) -> str:
+    """What a design comes to, in one sentence."""
+    figures = {figure.key: figure for figure in design.figures}
+    error = figures["error_edges"]
+    return msg(
+        "{tables} tables; the error of one edge is ± {width:,.4g} in 95 % of releases.",
+        tables=len(design.tables),
+        width=error.value,
+    )
+
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CountedGraph:
+    """Edges as 0 and 1 in a row and column for each node; an undirected graph is symmetric.
+
+    ``facts`` tell what was left out: internal.
+    """
+
+    matrix: Integers = field(repr=False)
+    directed: bool
+    facts: Mapping[str, object]
+
+    @property
+    def edges(self) -> Integers:
+        """The edges in domain order, shape (pairs,)."""
+        size = len(self.matrix)
+        if not self.directed:
+            return self.matrix[np.triu_indices(size, 1)]
+        return self.matrix[~np.eye(size, dtype=bool)]
+
+
+def counted_graph(rows: Integers, directed: bool) -> CountedGraph:
+    """The graph of so many rows from each node to each other, shape (nodes, nodes)."""
+    loops = int(np.trace(rows))
+    both = rows if directed else rows + rows.T
+    matrix = (both > 0).astype(np.int64)
+    np.fill_diagonal(matrix, 0)
+    distinct = int(matrix.sum()) // (1 if directed else 2)
+    facts = {
+        "rows_from_a_node_to_itself": loops,
+        "rows_that_repeat_an_edge": int(rows.sum()) - loops - distinct,
+    }
+    return CountedGraph(matrix, directed, facts)
+
+
+# The errors of a graph's tables after they agree with what is exact: in closed form, exactly.
+
+_SAME = 1e-9
+_ENDS = 2
+
+
+def nominal_variance(noise: Noise, scale: float) -> float:
+    """The variance of one noisy edge as papers state it: 2b^2, or sigma^2."""
+    return 2 * scale**2 if noise is Noise.LAPLACE else scale**2
+
+
+def table_errors(
+    tables: tuple[GraphTable, ...], released: KnownDegrees, variance: float
+) -> tuple[TableError, ...]:
+    """The error of each table, where one noisy edge has this variance."""
+    return tuple(
+        TableError(_merged([(n, share * variance) for n, share in _shares(table, released)]))
+        for table in tables
+    )
+
+
+def _merged(groups: list[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
+    found: list[tuple[int, float]] = []
+    for count, variance in sorted(groups, key=lambda group: -group[1]):
+        if found and found[-1][1] - variance <= _SAME * found[-1][1]:
+            found[-1] = (found[-1][0] + count, found[-1][1])
+        else:
+            found.append((count, variance))
+    return tuple(found)
+
+
+def _shares(table: GraphTable, released: KnownDegrees) -> Iterator[tuple[int, float]]:
+    """How many cells of a table keep which share of the noise of one edge."""
+    if table.kind == EDGE_COUNT:
+        whole = _whole(released)
+        yield 1, 0.0 if table.exact else kept_share(released, whole, float(released.pairs))
+    elif table.kind == EDGES:
+        yield from _edge_shares(released)
+    else:
+        for members in _classes(released):
+            place, size = members[0], released.nodes
+            share = kept_share(released, _degree(table.kind, place, released), float(size - 1))
+            yield len(members), 0.0 if place in table.known else share
+
+
+def _edge_shares(released: KnownDegrees) -> Iterator[tuple[int, float]]:
+    """Edges are alike when their ends are: one of each kind tells for all."""
+    classes = _classes(released)
+    for (a, one), (b, other) in product(enumerate(classes), repeat=_ENDS):
+        if a == b:
+            count, ends = len(one) * (len(one) - 1), one[:_ENDS]
+        else:
+            count, ends = len(one) * len(other), [one[0], other[0]]
+        if not count or (a > b and not released.directed):
+            continue
+        if a == b and not released.directed:
+            count //= 2
+        yield count, kept_share(released, _edge(ends[0], ends[1], released), 1.0)
+
+
+def _classes(released: KnownDegrees) -> list[list[int]]:
+    """The nodes by what is known of them."""
+    found: dict[tuple[bool, bool], list[int]] = {}
+    for place in range(released.nodes):
+        kind = (place in released.first, place in released.second)
+        found.setdefault(kind, []).append(place)
+    return list(found.values())
+
+
+def _edge(first: int, second: int, released: KnownDegrees) -> Sums:
+    rows, columns = np.zeros(released.nodes), np.zeros(released.nodes if released.directed else 0)
+    rows[first] = 1.0
+    (columns if released.directed else rows)[second] = 1.0
+    return Sums(rows, columns, 1.0)
+
+
+def _degree(kind: str, place: int, released: KnownDegrees) -> Sums:
+    """The sums of all edges of one node."""
+    size = released.nodes
+    own, others = np.zeros(size), np.ones(size)
+    own[place], others[place] = size - 1, 0.0
+    if not released.directed:
+        return Sums(own + others, np.zeros(0), float(size - 1))
+    sides = (others, own) if kind == IN else (own, others)
+    return Sums(*sides, float(size - 1))
+
+
+def _whole(released: KnownDegrees) -> Sums:
+    """The sums of all edges."""
+    every = np.full(released.nodes, float(released.nodes - 1))
+    return Sums(every, every if released.directed else np.zeros(0), float(released.pairs))

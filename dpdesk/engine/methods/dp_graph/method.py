@@ -51,9 +51,9 @@ class DpGraph(PrivateMethod):
         "and the numbers of edges of each node, with noise or exactly."
     )
     promise: ClassVar[str] = (
-        "One edge more or less (or another in the same place, as the plan says) makes no output "
-        "more likely by more than ×e^ε; with ρ, but for a chance of δ. Beside exact numbers, it is "
-        "a minimal change that is covered, and the exact numbers are not."
+        "One edge more or less (or another in the same place, as the plan says) makes no "
+        "output more likely by more than ×e^ε; with ρ, except with a chance of δ. Alongside "
+        "exact numbers, it is a minimal change that is covered, and the exact numbers are not."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
@@ -100,9 +100,15 @@ class DpGraph(PrivateMethod):
 
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
-        from dpdesk.engine.methods.dp_graph.exploration import GraphExploration
+        from dpdesk.engine.methods.dp_graph.design import design_graph, planned_sentence
+        from dpdesk.engine.private.exploring import DesignExploration
 
-        return GraphExploration(given, token)
+        return DesignExploration(
+            *(given, token, "graph.planned"),
+            lambda tried, token, report: design_graph(tried, token),
+            planned_sentence,
+            1,
+        )
 
     def verify(
         self,

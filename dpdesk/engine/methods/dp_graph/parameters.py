@@ -51,8 +51,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     ChoiceParameter(
         "origins",
         "Where the nodes come from",
-        "Who or what declared the nodes; the guarantee says it. Without a list they are those of a "
-        "hierarchy file, whatever is said here.",
+        "Who or what declared the nodes; the guarantee states it. Without a list they are "
+        "those of a hierarchy file, regardless of what is given here.",
         choices=(
             Choice(UNKNOWN, "Not recorded"),
             Choice(TYPED, "Written by hand"),
@@ -65,8 +65,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     ChoiceParameter(
         "exact",
         "Degrees without noise",
-        "Degrees that are released exactly: nothing protects them, and the edges get more noise, "
-        "so that they hide as much beside them.",
+        "Degrees that are released exactly: nothing protects them, and the edges get more "
+        "noise, so that they hide as much alongside them.",
         choices=(
             Choice(NONE, "None"),
             Choice(DEGREES, "Degrees", "Of directed edges: out-degrees and in-degrees."),
@@ -104,7 +104,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     ChoiceParameter(
         "neighbours",
         "One edge",
-        "Between which two graphs nobody shall tell the difference.",
+        "The two graphs that no one is to be able to tell apart.",
         choices=(
             Choice(ADD_REMOVE, "is added or removed", "Its presence is protected."),
             Choice(REPLACE, "is replaced by another", "The number of edges is known."),

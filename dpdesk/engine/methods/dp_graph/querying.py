@@ -64,7 +64,7 @@ def answer_graph(query: Query, content: ReleasedContent, token: CancelToken) -> 
                 count=count,
                 most=MOST_NUMBERS,
             ),
-            hint="Tell one end apart, or name fewer nodes; all pairs stand in graph/edges.csv.",
+            hint=("Tell one end apart, or name fewer nodes; all pairs are in graph/edges.csv."),
         )
     values, variances = _numbers(graph, axes[0].members, axes[1].members, token)
     return _answer(graph, query, axes, values, variances)

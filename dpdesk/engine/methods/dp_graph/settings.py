@@ -126,7 +126,10 @@ def _places(names: Sequence[str], nodes: Sequence[str], where: str) -> frozenset
             raise InputError(
                 "graph.exact",
                 msg(
-                    "{where}: exact degrees are asked of {name}, which is no declared node.",
+                    (
+                        "{where}: exact degrees are requested for {name}, which is not a "
+                        "declared node."
+                    ),
                     where=where,
                     name=quoted(name),
                 ),

@@ -48,7 +48,7 @@ def graph_guarantee(
     ``change`` is the size of a minimal change where something is released exactly.
     """
     epsilon = epsilon_of(settings)
-    beside = "" if change is None else " beside exact degrees"
+    beside = "" if change is None else " alongside exact degrees"
     return Guarantee(
         model=msg("{model_of} of edges{beside}", model_of=model_of(settings), beside=beside),
         parameters=stated(settings, cluster, change),
@@ -98,8 +98,8 @@ def graph_notes(
         Note(
             "graph.edges",
             msg(
-                "The noise is made for {unit}, not for all edges of a node: who has many "
-                "edges stays visible as somebody who has many.",
+                "The noise is made for {unit}, not for all edges of a node: anyone who has "
+                "many edges stays visible as someone who has many.",
                 unit=unit,
             ),
         )
@@ -109,8 +109,8 @@ def graph_notes(
             Note(
                 "graph.exact",
                 msg(
-                    "Nothing protects {exact_names}. The noise is made for a minimal change "
-                    "of up to {edges} beside that.",
+                    "Nothing protects {exact_names}. The noise is made for a minimal change of "
+                    "up to {edges} in addition to that.",
                     exact_names=exact_names(settings),
                     edges=_edges(change),
                 ),
@@ -166,11 +166,10 @@ def _claim(settings: GraphSettings, epsilon: float, change: int | None) -> str:
         unit = "one minimal change" if rows == 1 else msg("{rows:,} minimal changes", rows=rows)
         names = exact_names(settings)
         return msg(
-            "Published without noise, and so without ε protection: {names}. Among "
-            "graphs that agree with that, ε holds for {unit} (size {change}: "
-            "{size}). {lead} beside it, the odds between two such graphs change by "
-            "at most ×{times} ({given}). A suspicion of 10 % that one of them is the "
-            "true one {rise_words}",
+            "Published without noise, and so without ε protection: {names}. Among graphs that "
+            "agree with that, ε holds for {unit} (size {change}: {size}). {lead} alongside it, "
+            "the odds between two such graphs change by at most ×{times} ({given}). A "
+            "suspicion of 10 % that one of them is the true one {rise_words}",
             names=names,
             unit=unit,
             change=change,
@@ -223,7 +222,7 @@ def _assumes(settings: GraphSettings, cluster: str | None, change: int | None) -
             held=held,
         )
     elif rows == 1:
-        unit = "What is protected is a single edge, whoever it is about."
+        unit = "What is protected is a single edge, regardless of whom it is about."
     else:
         unit = msg(
             "Every person has {held} in the data; nothing in the data enforced it.", held=held
@@ -232,11 +231,12 @@ def _assumes(settings: GraphSettings, cluster: str | None, change: int | None) -
     if change is not None:
         others = others_beside_exact(settings, change)
         known = (
-            "Somebody may know everything but which of two such graphs is the true one; no other "
-            "numbers about these edges than the exact ones here are known."
+            "Someone may know everything except which of two such graphs is the true one; no "
+            "other numbers about these edges than the exact ones here are known."
         )
     pair = "Two nodes have one edge at most"
-    pair += ", and one more in the other direction" if settings.directed else ""
+    if settings.directed:
+        pair = "Two nodes have one edge at most, and one more in the other direction"
     return (
         unit,
         LINES,
@@ -268,7 +268,7 @@ def _not_covered(settings: GraphSettings, change: int | None) -> tuple[str, ...]
             several_changes_words(settings, "graphs", unit),
         ]
     sentences.append(
-        "All edges of a node together: that somebody has many edges, or none, is not hidden as "
+        "All edges of a node together: that someone has many edges, or none, is not hidden as "
         "one edge is."
     )
     if settings.replace:

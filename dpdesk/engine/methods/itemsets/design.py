@@ -20,7 +20,7 @@ from json import dumps
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.budget import Debit, draws_of
+from dpdesk.core.budget import draws_of
 from dpdesk.core.charts import Axis, BarChart, BarSeries, Chart, Figure, SeriesStyle, table_from
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import LISTS, CuboidTable, Domain
@@ -46,7 +46,14 @@ from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_
 from dpdesk.engine.private.guarantee_words import epsilon_of
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.measures import Measure
-from dpdesk.engine.private.method import Charge, Design, Measured, NoisyTables, PrivateInput
+from dpdesk.engine.private.method import (
+    Charge,
+    Design,
+    Drawing,
+    Measured,
+    NoisyTables,
+    PrivateInput,
+)
 from dpdesk.engine.private.settings import cluster_of, misfit
 from dpdesk.engine.private.widths import half_width
 from dpdesk.engine.views.design import MARGINALS, ViewDesign, designed
@@ -73,30 +80,23 @@ class ItemsetDesign(Design):
     figures: tuple[Figure, ...] = ()
     notes: tuple[Note, ...] = ()
 
-    def measure(
-        self,
-        source: FrequencySource,
-        debit: Debit,
-        randomness: RandomSource,
-        token: CancelToken,
-        report: Report,
-    ) -> Measured:
-        """See :meth:`Design.measure`; of the values, the first one names the bases."""
-        self.check_paid(debit)
+    def count(self, source: FrequencySource, token: CancelToken) -> Drawing:
+        """See :meth:`Design.count`; of the values, the first one names the bases."""
         placed = self._placed(source, token)
         rows = Transactions(placed.codes == 1, placed.counts)
-        token.check()
-        debit.redeem()
-        bases = self._bases(rows, Coins(randomness), token)
-        noise = DiscreteLaplace(noise_scale(self.settings, len(bases)))
-        values = [_encoded(bases)]
-        for number, basis in enumerate(bases):
-            counted = rows.of_basis(basis)
-            values.append(
-                counted + noise.draw(counted.size, randomness, token).reshape(counted.shape)
-            )
-            report(StepProgress(_DRAW, number + 1, len(bases), "tables"))
-        return Measured(NoisyTables(tuple(values)), _facts(placed))
+
+        def draw(randomness: RandomSource, report: Report) -> Measured:
+            bases = self._bases(rows, Coins(randomness), token)
+            noise = DiscreteLaplace(noise_scale(self.settings, len(bases)))
+            values = [_encoded(bases)]
+            for number, basis in enumerate(bases):
+                counted = rows.of_basis(basis)
+                drawn = noise.draw(counted.size, randomness, token)
+                values.append(counted + drawn.reshape(counted.shape))
+                report(StepProgress(_DRAW, number + 1, len(bases), "tables"))
+            return Measured(NoisyTables(tuple(values)), _facts(placed))
+
+        return draw
 
     def _bases(self, rows: Transactions, coins: Coins, token: CancelToken) -> tuple[Items, ...]:
         settings, epsilon = self.settings, self.settings.budget
@@ -143,17 +143,15 @@ class MinedDesign(Design):
     figures: tuple[Figure, ...] = ()
     notes: tuple[Note, ...] = ()
 
-    def measure(
-        self,
-        source: FrequencySource,
-        debit: Debit,
-        randomness: RandomSource,
-        token: CancelToken,
-        report: Report,
-    ) -> Measured:
-        """See :meth:`Design.measure`."""
-        found = self.of_views.measure(source, debit, randomness, token, report)
-        return Measured(found.noisy, _renamed(found.internal))
+    def count(self, source: FrequencySource, token: CancelToken) -> Drawing:
+        """See :meth:`Design.count`."""
+        drawing = self.of_views.count(source, token)
+
+        def draw(randomness: RandomSource, report: Report) -> Measured:
+            found = drawing(randomness, report)
+            return Measured(found.noisy, _renamed(found.internal))
+
+        return draw
 
     def facts(self, source: FrequencySource, token: CancelToken) -> Mapping[str, object]:
         """See :meth:`Design.facts`."""

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.cuboid import LISTS
-from dpdesk.core.errors import Cancelled, DpdeskError, InputError
-from dpdesk.core.jobs import CancelToken, Note, Report, silent
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import Exploration, ExplorationView
+from dpdesk.engine.method import Exploration
 from dpdesk.engine.methods.itemsets.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.methods.itemsets.settings import PARAMETERS, VIEWS
-from dpdesk.engine.private.guarantee_words import NO_BUDGET
 from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
 from dpdesk.engine.private.settings import cluster_of
 
@@ -111,7 +107,13 @@ class Itemsets(PrivateMethod):
 
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
-        return _Tries(given)
+        from dpdesk.engine.methods.itemsets.design import design_itemsets
+        from dpdesk.engine.private.exploring import DesignExploration
+
+        return DesignExploration(
+            *(given, token, "itemsets.planned", design_itemsets),
+            lambda design: str(design.charts[-2].answer),
+        )
 
     def verify(
         self,
@@ -147,45 +149,3 @@ class Itemsets(PrivateMethod):
         from dpdesk.verifiers.itemsets import counted_check
 
         return counted_check(manifest.as_json(), recorded, given, source, token)
-
-
-class _Tries:
-    """An :class:`~dpdesk.engine.method.Exploration`: each view is a design; nothing is counted."""
-
-    def __init__(self, given: PrivateInput) -> None:
-        self._given = given
-
-    def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
-        """Errors and guarantee of these settings; an unusable one says what is wrong."""
-        return self.view_until(parameters, CancelToken(), silent)
-
-    def view_until(
-        self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
-    ) -> ExplorationView:
-        """See :meth:`view`. Raises Cancelled."""
-        from dpdesk.engine.methods.itemsets.design import design_itemsets
-
-        budget = parameters["epsilon"] is not None or parameters["rho"] is not None
-        tried = parameters if budget else {**parameters, "epsilon": Fraction(1)}
-        try:
-            design = design_itemsets(replace(self._given, parameters=tried), token, report)
-        except Cancelled:
-            raise
-        except DpdeskError as error:
-            sentence = error.full if isinstance(error, InputError) else error.line
-            key = error.details.get("key")
-            return ExplorationView(False, sentence, (), (), at=key if isinstance(key, str) else "")
-        if not budget:
-            return ExplorationView(False, NO_BUDGET, design.charts[:-1], (), supposed=True)
-        planned = Note(
-            "itemsets.planned",
-            "All errors are planned ones: they follow from the settings, and nothing was counted.",
-        )
-        said, notes = str(design.charts[-2].answer), (*design.notes, planned)
-        return ExplorationView(
-            True, said, design.charts, design.figures, design.guarantee, notes=notes
-        )
-
-    def pick(self, point: int) -> Mapping[str, object]:
-        """Nothing is chosen by a point of a chart."""
-        return {}

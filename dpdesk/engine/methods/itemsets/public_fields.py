@@ -17,8 +17,17 @@ _USED = (
 
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *settings(
-        *("dimensions[]", "domains.*[]", "epsilon", "top", "longest", "mine", "neighbours"),
-        *("rows_per_person", "view_size", "cover", "views.**", "reconstruct", "rho", "delta"),
+        *("dimensions[]", "domains.*[]", "origins.*", "epsilon", "top", "longest", "mine"),
+        *(
+            "neighbours",
+            "rows_per_person",
+            "view_size",
+            "cover",
+            "views.**",
+            "reconstruct",
+            "rho",
+            "delta",
+        ),
         "noise",
     ),
     *(field for field in GUARANTEED if not field.path.endswith(".minimal_change")),
@@ -31,7 +40,7 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
     ),
     *fields_of(
         Tells.NOTHING,
-        "The two lists that every such release has, whatever the data are. What stands in them is "
+        "The two lists that every such release has, whatever the data are. What is in them is "
         "what the guarantee bounds.",
         "result.itemsets[].dimensions[]",
         "result.itemsets[].file",

@@ -16,12 +16,26 @@ from dpdesk.core.query import Answer, AnswerRow, Askable, AskableColumn, Match, 
 from dpdesk.core.released import ReleasedContent
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.lattice import mask_of
+from dpdesk.engine.cubes.olap.answering import INTERVALS
 from dpdesk.engine.cubes.olap.cube import variance_of
+from dpdesk.engine.cubes.settings import Covered
 from dpdesk.engine.methods.itemsets.design import BASES, ITEMS, ITEMSETS, UNIT, count_width
 from dpdesk.engine.methods.itemsets.settings import PARAMETERS, ItemsetSettings
 from dpdesk.engine.private.widths import half_width
 from dpdesk.engine.views.choosing import PlannedNoise
 
+_LAST = (
+    "Sets were released because their noisy counts are large, so the counts near the end of the "
+    "list are too large rather than too small."
+)
+_SENTENCES = {
+    Covered.RELEASED: "How many rows hold all items of a set, from the release alone: the ± holds "
+    "the error of the noise in 95 of 100 cases or more for a set that was fixed beforehand. "
+    + _LAST,
+    Covered.WITH_NEGATIVES: "How many rows hold all items of a set, from the release alone: the ± "
+    "is that of the numbers before negative ones were taken out, which moves them, and for a set "
+    "that was fixed beforehand. " + _LAST,
+}
 _UNCOVERED = (
     "Sets that lie in no view were made from the views, in the most even way that these allow. "
     "The ± is of noise alone; the error of that assumption is not in it, and cannot be known from "
@@ -67,12 +81,12 @@ def answer_itemsets(query: Query, content: ReleasedContent, token: CancelToken) 
             deviation, width = error_of(own)
             rows.append(AnswerRow((text,), value, deviation, value - width, value + width))
             uncovered = uncovered or not any(own <= each for each in groups)
-    sentence = "How many rows hold all items of a set, from the release alone: the ± holds the "
-    sentence += "error of the noise in 95 of 100 cases or more for a set that was fixed "
-    sentence += "beforehand. Sets were released because their noisy counts are large, so the "
-    sentence += "counts near the end of the list are too large rather than too small."
-    warnings = (_UNCOVERED,) if uncovered else ()
-    return Answer((ITEMS,), UNIT, tuple(rows), sentence, (ITEMSETS, BASES), warnings)
+    covered = Covered.RELEASED if settings.views is None else settings.views.cube.covered
+    return Answer(
+        *((ITEMS,), UNIT, tuple(rows), _SENTENCES[covered], (ITEMSETS, BASES)),
+        warnings=(_UNCOVERED,) if uncovered else (),
+        interval=INTERVALS[covered],
+    )
 
 
 def _error_of_bases(
@@ -116,6 +130,6 @@ def _error_of_views(
 def _untold(why: str) -> RefusedError:
     return RefusedError(
         "query.refused",
-        msg("The release cannot tell this: {why}.", why=why),
+        msg("The release cannot answer this: {why}.", why=why),
         hint="Ask without it for all sets, or name items that rows hold.",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpdesk.core.budget import amount
@@ -22,6 +22,7 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.parameters import GAUSSIAN
 from dpdesk.engine.methods.itemsets.bases import LARGEST, MOST_ITEMS, SHARES, sets_of
 from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.origins import recorded_origins
 from dpdesk.engine.private.settings import (
     ADD_REMOVE,
     NOT_SPANNING,
@@ -42,7 +43,7 @@ MOST_TOP, LONGEST = 1000, 6
 _MINED = Condition("mine", (VIEWS,))
 _OF_VIEWS = {parameter.key: parameter for parameter in VIEW_PARAMETERS}
 _SHARED = (
-    *("dimensions", "domains", "view_size", "cover", "views", "reconstruct"),
+    *("dimensions", "domains", "origins", "view_size", "cover", "views", "reconstruct"),
     *("epsilon", "rho", "delta", "noise", "neighbours", "rows_per_person"),
 )
 """What the plan says of views, in the words of the method that releases them alone."""
@@ -62,6 +63,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "it. To be declared without looking at the data. Rows with any other value are left out.",
         example='{ bread = ["0", "1"] }',
     ),
+    _OF_VIEWS["origins"],
     epsilon_parameter(
         "One person more or less makes no output more likely by more than ×e^ε.",
     ),
@@ -131,6 +133,7 @@ class ItemsetSettings(PrivateSettings):
     """All settings with their types; ``domains`` are the listed categories by item.
 
     ``views`` are the settings of the views that sets are read from, None without views.
+    ``origins`` says where categories come from, as far as the plan knows it.
     """
 
     dimensions: tuple[str, ...]
@@ -138,6 +141,7 @@ class ItemsetSettings(PrivateSettings):
     top: int
     longest: int
     views: ViewSettings | None
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> ItemsetSettings:
@@ -158,6 +162,7 @@ class ItemsetSettings(PrivateSettings):
             top=int(str(values["top"])),
             longest=int(str(values["longest"])),
             views=views,
+            origins=recorded_origins(values["origins"], dimensions, where),
             noise=views.cube.noise if views else Noise.LAPLACE,
             budget=views.cube.budget if views else amount(values["epsilon"], "epsilon"),
             delta=views.cube.delta if views else Fraction(0),

@@ -167,10 +167,10 @@ def attribute_detail(data: CountedTable, found: Assessment, place: int) -> Detai
     )
     sentence = counted(
         "{attribute} is released at level {level} of {height}: {n:,} value for "
-        "{leaves:,} original ones; {loss} of its detail is lost, and whoever "
+        "{leaves:,} original ones; {loss} of its detail is lost, and anyone who "
         "rebuilds its distribution is {distance} off.",
         "{attribute} is released at level {level} of {height}: {n:,} values for "
-        "{leaves:,} original ones; {loss} of its detail is lost, and whoever "
+        "{leaves:,} original ones; {loss} of its detail is lost, and anyone who "
         "rebuilds its distribution is {distance} off.",
         n=len(names),
         attribute=utility.attribute,

@@ -45,7 +45,9 @@ _HOUSEHOLDS = ChoiceParameter(
     "cluster says which do, or an identifier that is kept as a pseudonym of groups.",
     applies=Condition("model", ("AG_TS", "AG", "TS")),
     choices=(
-        Choice(IGNORE, "Each row by itself", "k counts rows, whatever their household."),
+        Choice(
+            IGNORE, "Each row by itself", ("k counts rows, whichever household they belong to.")
+        ),
         Choice(
             WHOLE,
             "Whole households",
@@ -187,7 +189,7 @@ def check_limits(
         if share > 1:
             raise bad_table(where, key, name, number_text(share), "a share from 0 to 1")
         if settings.whole_households and name not in quasi:
-            expected = msg("one of {quasi} beside `households`", quasi=listed_names(quasi))
+            expected = msg("one of {quasi} together with `households`", quasi=listed_names(quasi))
             raise bad_table(where, key, name, "not a quasi-identifier", expected)
 
 

@@ -232,7 +232,7 @@ def _claim(
 ) -> str:
     known = name_list(quasi, len(quasi))
     each = "combination of these" if len(quasi) > 1 else "value of it"
-    further = ", and to whom the other released columns tell nothing more" if others else ""
+    further = ", and to whom the other released columns reveal nothing more" if others else ""
     if semantics.get("missing_as") == "any":
         return msg(
             "Someone who knows only {known} of a person{further}, and for whom a missing value "
@@ -270,12 +270,14 @@ def _assumptions(quasi: Sequence[str], others: Sequence[str]) -> tuple[str, ...]
     these = (
         "these quasi-identifiers" if len(quasi) > 1 else msg("the value of {quasi}", quasi=quasi[0])
     )
-    known = msg("Whoever looks for a person knows nothing of them beyond {these}", these=these)
+    known = msg(
+        "Anyone who looks for a person knows nothing about them beyond {these}", these=these
+    )
     if others:
         known += msg(", in particular not {others}", others=name_list(others))
     return (
         known + ".",
-        "Each person has one row; somebody with several rows is protected less.",
+        "Each person has one row; anyone with several rows is protected less.",
         "This is the only release about these people; several releases can be combined.",
     )
 
@@ -297,16 +299,14 @@ def _limits(
     if others := _named(roles, *UNCHANGED_ROLES):
         limits.append(
             counted(
-                "What columns tell of each other: where the released columns go together "
-                "(an industry with an occupation), someone may conclude from what they "
-                "know of a person what {others} holds for that person, and tell the rows "
-                "of a class apart by it; a match is then right more often than once in "
-                "{k:,}.",
-                "What columns tell of each other: where the released columns go together "
-                "(an industry with an occupation), someone may conclude from what they "
-                "know of a person what {others} hold for that person, and tell the rows "
-                "of a class apart by it; a match is then right more often than once in "
-                "{k:,}.",
+                "What columns reveal about each other: where the released columns go together "
+                "(an industry with an occupation), someone may conclude from what they know "
+                "about a person what {others} holds for that person, and tell the rows of a "
+                "class apart by it; a match is then right more often than once in {k:,}.",
+                "What columns reveal about each other: where the released columns go together "
+                "(an industry with an occupation), someone may conclude from what they know "
+                "about a person what {others} hold for that person, and tell the rows of a "
+                "class apart by it; a match is then right more often than once in {k:,}.",
                 n=len(others),
                 others=name_list(others),
                 k=k,
@@ -315,7 +315,7 @@ def _limits(
     limits += _column_limits(roles)
     if rows_suppressed:
         limits.append(
-            "Absence: suppressed rows had rare combinations, so somebody who is known to be in "
+            "Absence: suppressed rows had rare combinations, so someone who is known to be in "
             "the data and matches no released row is known to be one of them."
         )
     limits += SEARCH_LIMITS
@@ -328,10 +328,10 @@ def _column_limits(roles: Mapping[str, Role]) -> list[str]:
         limits.append(
             counted(
                 "Knowledge of other columns: {insensitive} is released unchanged, and "
-                "whoever knows such a value of a person may tell the rows of a class "
+                "anyone who knows such a value of a person may tell the rows of a class "
                 "apart and find the person's row.",
                 "Knowledge of other columns: {insensitive} are released unchanged, and "
-                "whoever knows such a value of a person may tell the rows of a class "
+                "anyone who knows such a value of a person may tell the rows of a class "
                 "apart and find the person's row.",
                 n=len(insensitive),
                 insensitive=name_list(insensitive),
@@ -340,7 +340,7 @@ def _column_limits(roles: Mapping[str, Role]) -> list[str]:
     if clusters := _named(roles, Role.CLUSTER):
         limits.append(
             msg(
-                "Households and other groups: {columns} ties rows together, so whoever "
+                "Households and other groups: {columns} ties rows together, so anyone who "
                 "recognises one member, or knows how the group is made up, may find the others.",
                 columns=name_list(clusters),
             )
@@ -348,10 +348,10 @@ def _column_limits(roles: Mapping[str, Role]) -> list[str]:
     if weights := _named(roles, Role.WEIGHT):
         limits.append(
             counted(
-                "Weights: {weights} is released unchanged; a weight can tell the region "
-                "or stratum of a row, or a rare case.",
-                "Weights: {weights} are released unchanged; a weight can tell the region "
-                "or stratum of a row, or a rare case.",
+                "Weights: {weights} is released unchanged; a weight can reveal the region or "
+                "stratum of a row, or a rare case.",
+                "Weights: {weights} are released unchanged; a weight can reveal the region or "
+                "stratum of a row, or a rare case.",
                 n=len(weights),
                 weights=name_list(weights),
             )

@@ -254,8 +254,8 @@ def household_figures(found: Mapping[str, object]) -> tuple[Figure, ...]:
             "households",
             "lower",
             about="risk",
-            help="Of the households that are kept, those whose members stand in classes as those "
-            "of no other: where rows of a household can be joined, someone who knows all its "
-            "members finds it.",
+            help="Of the households that are kept, those whose members are in a combination of "
+            "classes that no other household has: where rows of a household can be "
+            "joined, someone who knows all its members finds it.",
         ),
     )

@@ -117,8 +117,8 @@ class KAnonymity(RowsMethod):
         "of them covers at least k rows."
     )
     promise: ClassVar[str] = (
-        "Someone who knows only a person's quasi-identifiers, and to whom the other columns tell "
-        "nothing more, cannot link the person to fewer than k rows."
+        "Someone who knows only a person's quasi-identifiers, and to whom the other columns "
+        "reveal nothing more, cannot link the person to fewer than k rows."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS

@@ -171,8 +171,9 @@ def counted_as(classes: GeneralisedTable, k: int) -> tuple[int, dict[str, object
 
     Under ANY these are the rows that match it, else those of its class.
     """
-    kept = classes.kept(k)
-    smallest = int(classes.sizes[kept].min()) if kept.any() else 0
+    sizes = classes.kept_sizes(k)  # of households that leave, a class loses some of its rows
+    kept = sizes > 0
+    smallest = int(sizes[kept].min()) if kept.any() else 0
     cells = None if classes.constraints is None else classes.constraints.missing
     if cells is None:
         return smallest, {}
@@ -185,7 +186,7 @@ def counted_as(classes: GeneralisedTable, k: int) -> tuple[int, dict[str, object
         shown = np.unique(codes[missing[:, at], at]).tolist()
         if shown:
             labels[name] = sorted(classes.labels[at][code] for code in shown)
-    fewest = Matching.of(codes, missing).count(classes.sizes[kept]).min() if kept.any() else 0
+    fewest = Matching.of(codes, missing).count(sizes[kept]).min() if kept.any() else 0
     return int(fewest), {"missing_as": ANY, "missing": labels}
 
 

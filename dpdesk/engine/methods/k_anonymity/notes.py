@@ -72,8 +72,8 @@ def levels_note(names: Sequence[str]) -> tuple[Note, ...]:
 
 def _level_words(name: str) -> str:
     return msg(
-        "The released values of `{column}`, or its level, tell of values that only "
-        "suppressed rows have: made from the released rows alone, its levels would be "
-        "others; write out in the plan what makes them, or use a hierarchy from a file.",
+        "The released values of `{column}`, or its level, reveal values that only suppressed "
+        "rows have: made from the released rows alone, its levels would be different; write "
+        "out in the plan what makes them, or use a hierarchy from a file.",
         column=name,
     )

@@ -75,7 +75,7 @@ def assumptions(linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
     return (
         *(counted if persons else ()),
         msg(
-            "The key of the pseudonyms ({columns}) stays secret. Whoever has it can compute the "
+            "The key of the pseudonyms ({columns}) stays secret. Anyone who has it can compute the "
             "pseudonym of every identifier that comes to mind, and by trying all of them turn "
             "every pseudonym back, even without the source: for them the rows are as good as "
             "named.",
@@ -93,7 +93,7 @@ def limits(k: int, linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
         found.append(
             msg(
                 "Several rows of one person: {columns} shows which rows belong to the same "
-                "person, so whoever knows what two of them have in common may find a "
+                "person, so anyone who knows what two of them have in common may find a "
                 "combination that fewer than {k:,} persons have.",
                 columns=listed(names),
                 k=k,
@@ -102,7 +102,7 @@ def limits(k: int, linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
     if names := tuple(name for name, each in linkages.items() if each.groups):
         found.append(
             msg(
-                "Groups: {columns} shows which rows belong to the same group, so whoever "
+                "Groups: {columns} shows which rows belong to the same group, so anyone who "
                 "recognises one member, or knows how the group is made up, may find the others.",
                 columns=listed(names),
             )
@@ -113,8 +113,8 @@ def limits(k: int, linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
                 msg(
                     "Joined releases: {column} is the same in every release with this key and "
                     "the linkage domain “{domain}”, so two of them can be joined row by row; "
-                    "what both tell of a person together may be told apart from fewer than "
-                    "{k:,} others.",
+                    "what both reveal about a person together may be told apart from fewer "
+                    "than {k:,} others.",
                     column=name,
                     domain=each.domain,
                     k=k,
@@ -123,8 +123,8 @@ def limits(k: int, linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
     if names := tuple(name for name, each in linkages.items() if not each.domain):
         found.append(
             msg(
-                "Later deeds with the key: {columns} was made for this release alone and cannot "
-                "be joined with others by those who lack the key; whoever has it can.",
+                "Later acts with the key: {columns} was made for this release alone and cannot "
+                "be joined with others by those who do not have the key; anyone who has it can.",
                 columns=listed(names),
             )
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 
-_COUNTED = "Counted from the released rows alone; whoever has the table can count it again."
+_COUNTED = "Counted from the released rows alone; anyone who has the table can count it again."
 _COLUMNS = "Names of released columns under the roles that the plan gives them."
 
 ROWS_SUPPRESSED = PublicField(

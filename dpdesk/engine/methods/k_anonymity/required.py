@@ -291,9 +291,9 @@ def required_limits(required: Sequence[Mapping[str, object]]) -> tuple[str, ...]
         return ()
     return (
         msg(
-            "More knowledge of {names}: what is required of classes bounds what someone learns who "
-            "knows no more than the released distribution; whoever can rule out values for a "
-            "person, or counts similar values as one, may learn more.",
+            "More knowledge of {names}: the requirements on classes bound what is learned by "
+            "someone who knows no more than the released distribution; anyone who can rule out "
+            "values for a person, or counts similar values as one, may learn more.",
             names=listed(names),
         ),
     )

@@ -79,12 +79,6 @@ def best_of(
     )
 
 
-def minimal_nodes(statistics: LatticeStatistics, k: int, max_suppressed: int) -> tuple[Node, ...]:
-    """All k-minimal generalisations, in lexicographic order."""
-    found = np.flatnonzero(statistics.minimal(k, max_suppressed))
-    return tuple(statistics.problem.levels(int(index)) for index in found)
-
-
 def walk_lattice(
     problem: LatticeProblem,
     ks: Sequence[int] | Ints,

@@ -75,7 +75,6 @@ BY_CLASS = (
 CATEGORY, ANY, NONE = "category", "any", "none"
 """What a missing value counts as."""
 _MOST_IMPORTANT = 1_000
-OBJECTIVES = ("loss", "discernibility", "average-class-size", "precision", "entropy")
 
 
 _K = IntegerParameter(

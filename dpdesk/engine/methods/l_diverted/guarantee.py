@@ -80,13 +80,12 @@ def _claim(size: int, diverted: Sequence[str], k: int | None, quasi: Sequence[st
             size=size,
         )
     claim = msg(
-        "For someone who knows of the true values only how often each occurs, "
-        "and to whom the other released columns tell nothing of them, {drawn}. "
-        "For each person{each} and for every outcome of the hidden ids and "
-        "coins, {swaps} would give every possible output with exactly the same "
-        "chance. There the person has exchanged {what} with somebody of the same "
-        "hidden group, so which swaps they are depends on that outcome; the "
-        "output cannot tell these {size:,} cases apart.",
+        "For someone who knows of the true values only how often each occurs, and to whom the "
+        "other released columns reveal nothing about them, {drawn}. For each person{each} and "
+        "for every outcome of the hidden ids and coins, {swaps} would give every possible "
+        "output with exactly the same chance. There the person has exchanged {what} with "
+        "someone of the same hidden group, so which swaps they are depends on that outcome; "
+        "the output cannot tell these {size:,} cases apart.",
         drawn=drawn,
         each=each,
         swaps=swaps,
@@ -111,20 +110,20 @@ def _assumes(size: int, diverted: Sequence[str], k: int | None) -> tuple[str, ..
     sentences = [
         "Ids, groups and draws stay secret: they existed in memory only, and were drawn from a "
         "cryptographic generator; against an adversary who breaks it nothing is promised.",
-        "Each person has one row; somebody with several rows is protected less.",
+        "Each person has one row; anyone with several rows is protected less.",
         "This is the only release about these people: several draws of the same values can be "
-        "combined, and together they tell the true ones.",
+        "combined, and together they reveal the true ones.",
         "It was published as it was drawn, not chosen among several draws after a look at them.",
         msg(
             "The {n:,} values of a group are different texts; values that mean nearly the same "
-            "hide little from somebody who only asks for that meaning.",
+            "hide little from someone who only asks for that meaning.",
             n=size,
         ),
     ]
     if k is not None:
         sentences.append(
-            "For the claim on k: whoever looks for a person knows nothing of them beyond the "
-            "quasi-identifiers."
+            "For the claim on k: anyone who looks for a person knows nothing about them beyond "
+            "the quasi-identifiers."
         )
     return tuple(sentences)
 
@@ -138,7 +137,7 @@ def _not_covered(
     rows_suppressed: int,
 ) -> tuple[str, ...]:
     limits = [
-        "Somebody who knows most of the other people's values: over all outcomes of ids and coins "
+        "Someone who knows most of the other people's values: over all outcomes of ids and coins "
         "a fixed swap need not give the same chances, and such a person may learn a value with "
         "certainty.",
         msg(
@@ -147,14 +146,14 @@ def _not_covered(
             "of N) to 1/{n:,} where it is published.",
             n=size,
         ),
-        "Large counts and shares of the population: they are meant to be accurate, and whoever is "
-        "known to belong to a group may be judged by them.",
+        "Large counts and shares of the population: they are meant to be accurate, and anyone who "
+        "is known to belong to a group may be judged by them.",
     ]
     if len(diverted) > 1:
         limits.append(
             msg(
-                "{columns} taken together: each is drawn by itself, and nothing is claimed on "
-                "what their published values tell in combination.",
+                "{columns} taken together: each is drawn by itself, and nothing is claimed "
+                "about what their published values reveal in combination.",
                 columns=name_list(diverted),
             )
         )
@@ -176,12 +175,12 @@ def _column_limits(diverted: Sequence[str], roles: Mapping[str, Role], k: int | 
     if others := [name for name in roles if name not in diverted and roles[name] in _TELLING]:
         limits.append(
             counted(
-                "What the other columns tell: {others} is not drawn. Where values there "
-                "go together with those of {diverted} (an industry with an occupation), "
-                "they give the true value away, whatever is published for it.",
-                "What the other columns tell: {others} are not drawn. Where values there "
-                "go together with those of {diverted} (an industry with an occupation), "
-                "they give the true value away, whatever is published for it.",
+                "What the other columns reveal: {others} is not drawn. Where values there go "
+                "together with those of {diverted} (an industry with an occupation), they give "
+                "the true value away, whatever is published for it.",
+                "What the other columns reveal: {others} are not drawn. Where values there go "
+                "together with those of {diverted} (an industry with an occupation), they give "
+                "the true value away, whatever is published for it.",
                 n=len(others),
                 others=name_list(others),
                 diverted=name_list(diverted),
@@ -191,10 +190,10 @@ def _column_limits(diverted: Sequence[str], roles: Mapping[str, Role], k: int | 
         advice = "" if k is not None else " Where that is a threat, make them k-anonymous as well."
         limits.append(
             counted(
-                "Finding a person's row: {unchanged} is released unchanged, so whoever "
-                "knows it of a person may find the row.{advice}",
-                "Finding a person's row: {unchanged} are released unchanged, so whoever "
-                "knows them of a person may find the row.{advice}",
+                "Finding a person's row: {unchanged} is released unchanged, so anyone who "
+                "knows it about a person may find the row.{advice}",
+                "Finding a person's row: {unchanged} are released unchanged, so anyone who "
+                "knows them about a person may find the row.{advice}",
                 n=len(unchanged),
                 unchanged=name_list(unchanged),
                 advice=advice,
@@ -227,7 +226,7 @@ def _row_limits(size: int, rows_removed: int, rows_suppressed: int) -> list[str]
         )
     if rows_suppressed:
         limits.append(
-            "Absence: suppressed rows had rare combinations of quasi-identifiers, so somebody who "
+            "Absence: suppressed rows had rare combinations of quasi-identifiers, so someone who "
             "is known to be in the data and matches no released row is known to be one of them."
         )
     return limits

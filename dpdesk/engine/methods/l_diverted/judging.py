@@ -79,7 +79,7 @@ def _belief(settings: Settings) -> Figure:
         1 / settings.l,
         "share",
         better="lower",
-        help="For somebody who knows only how often each value occurs.",
+        help="For someone who knows only how often each value occurs.",
         headline=True,
         about="risk",
     )

@@ -28,8 +28,8 @@ from dpdesk.engine.methods.l_diverted.settings import (
 # Whatever needs numpy or compiled kernels is imported where it is used.
 if TYPE_CHECKING:
     from dpdesk.core.rows import RewrittenRows, RowSource
-    from dpdesk.engine.methods.l_diverted.comparators.own_data import Comparison
     from dpdesk.engine.noise.randomness import RandomSource
+    from dpdesk.engine.querying import Comparison
 
 DRAW = "Draw the sensitive values"
 
@@ -57,9 +57,9 @@ class LDiverted(RowsMethod):
         "small ones do not."
     )
     promise: ClassVar[str] = (
-        "For someone who knows only how often each value occurs, a published value is the true one "
-        "with a chance of 1 in ℓ′; the other columns may tell more, and so may other people's "
-        "values."
+        "For someone who knows only how often each value occurs, a published value is the true "
+        "one with a chance of 1 in ℓ′; the other columns may reveal more, and so may other "
+        "people's values."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
@@ -68,8 +68,9 @@ class LDiverted(RowsMethod):
         **{key: key for key in ("rows_out", "rows_removed", "rows_suppressed", "node")},
     }
     pseudonyms: ClassVar[str] = (
-        "the values of each row are drawn by themselves, so rows or releases that a pseudonym "
-        "joins would give several draws for one person, and these together tell the true value"
+        "the values of each row are drawn separately, so rows or releases that a pseudonym "
+        "joins would give several draws for one person, and together these reveal the true "
+        "value"
     )
     draws: ClassVar[bool] = True
     live: ClassVar[tuple[str, ...]] = ("l",)

@@ -26,7 +26,7 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
     PublicField(
         "result.rows_out",
         Tells.NOTHING,
-        "Counted from the released rows alone; whoever has the table can count it again.",
+        "Counted from the released rows alone; anyone who has the table can count it again.",
     ),
     NODE,
     ROWS_SUPPRESSED,

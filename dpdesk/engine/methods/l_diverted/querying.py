@@ -320,6 +320,7 @@ def _warnings(
         )
     if not mechanism.mixed:
         yield (
-            "The hidden groups were made largest first, as in the paper: frequent values mostly "
-            "meet each other, so the release tells little of how they relate to other columns."
+            "The hidden groups were made largest first, as in the paper: frequent values "
+            "mostly meet each other, so the release says little about how they relate to other "
+            "columns."
         )

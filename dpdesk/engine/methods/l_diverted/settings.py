@@ -47,8 +47,9 @@ _PARTITION = ChoiceParameter(
         Choice(
             MIXED,
             "Mixed: every value meets every other",
-            "Systematic sampling in proportion to the rows left of each value; estimates are "
-            "about twice as exact where other columns tell of the sensitive one.",
+            "Systematic sampling in proportion to the remaining rows of each value; estimates "
+            "are about twice as exact where other columns reveal something of the sensitive "
+            "one.",
         ),
         Choice(
             LARGEST_FIRST,
@@ -168,7 +169,7 @@ def check_settings(
             raise InputError(
                 "diverted.levels",
                 msg(
-                    "{where}, levels: `{name}` is no column whose values are drawn.",
+                    "{where}, levels: `{name}` is not a column whose values are drawn.",
                     where=where,
                     name=name,
                 ),

@@ -141,9 +141,11 @@ class PriView(PrivateMethod):
 
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
-        from dpdesk.engine.views.charts import ViewExploration
+        from dpdesk.engine.private.exploring import DesignExploration
+        from dpdesk.engine.views.charts import planned_sentence
+        from dpdesk.engine.views.design import design_views
 
-        return ViewExploration(given, token)
+        return DesignExploration(given, token, "views.planned", design_views, planned_sentence)
 
     def verify(
         self,

@@ -65,11 +65,16 @@ class Decision:
 
 def decide(given: CellsInput, token: CancelToken, report: Report) -> CellsOutcome:
     """See :meth:`CellsMethod.decide`."""
+    return outcome_of(decision(given, token, report))
+
+
+def decision(given: CellsInput, token: CancelToken, report: Report) -> Decision:
+    """Count, judge and protect. Raises what :meth:`CellsMethod.decide` raises."""
     report(StepStarted(COUNT_CELLS, 1, 2))
     counted = count_tables(given, token)
     judged = counted.judged()
     report(StepStarted(PROTECT, 2, 2))
-    return outcome_of(Decision(counted, judged, protect(counted, judged, token, report)))
+    return Decision(counted, judged, protect(counted, judged, token, report))
 
 
 def made_again(
@@ -195,6 +200,21 @@ def _notes(counted: Counted, unsafe: int, internal: Mapping[str, object]) -> lis
                     "{n} row has no value or no weight and counts in no cell.",
                     "{n} rows have no value or no weight and count in no cell.",
                     n=counted.left_out,
+                ),
+            )
+        )
+    marked, known = counted.system.cells.status, counted.system.known
+    empty = 0 if marked is None else int(((marked == "U") & known).sum())
+    if empty:
+        found.append(
+            Note(
+                "table.empty",
+                counted_text(
+                    "{n} cell is marked as unsafe, and no one contributes to it: it is published "
+                    "as empty.",
+                    "{n} cells are marked as unsafe, and no one contributes to them: they are "
+                    "published as empty.",
+                    n=empty,
                 ),
             )
         )

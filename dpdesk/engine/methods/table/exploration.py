@@ -8,13 +8,14 @@ from dataclasses import replace
 from itertools import product
 
 from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, ChartTable
-from dpdesk.core.errors import Cancelled, DpdeskError, InputError
+from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY
-from dpdesk.engine.method import CellsInput, CellsOutcome, ExplorationView
-from dpdesk.engine.methods.table.deciding import decide
+from dpdesk.engine.method import CellsInput, CellsOutcome, ExplorationView, unusable
+from dpdesk.engine.methods.table.deciding import decision, outcome_of
+from dpdesk.engine.methods.table.stories import Look
 
 
 class TableExploration:
@@ -32,13 +33,12 @@ class TableExploration:
     ) -> ExplorationView:
         """See :meth:`view`; searching may take long. Raises Cancelled."""
         try:
-            outcome = decide(replace(self._given, parameters=parameters), token, report)
+            made = decision(replace(self._given, parameters=parameters), token, report)
         except Cancelled:
             raise
         except DpdeskError as error:
-            sentence = error.full if isinstance(error, InputError) else error.line
-            key = error.details.get("key")
-            return ExplorationView(False, sentence, (), (), at=key if isinstance(key, str) else "")
+            return unusable(error)
+        outcome = outcome_of(made)
         return ExplorationView(
             True,
             _sentence(outcome),
@@ -46,6 +46,7 @@ class TableExploration:
             outcome.figures,
             outcome.guarantee,
             notes=outcome.notes,
+            tables=tuple(Look(made, place, each) for place, each in enumerate(outcome.tables)),
         )
 
     def pick(self, point: int) -> Mapping[str, object]:

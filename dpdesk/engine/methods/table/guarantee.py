@@ -93,9 +93,9 @@ _OTHER_TABLES = (
     "No other table about the same people or companies shares cells, totals or contributors with "
     "these tables."
 )
-_TOGETHER = "Contributors who tell each other what they gave can compute others back."
+_TOGETHER = "Contributors who tell each other what they gave can work out what others gave."
 _INSIDE = "Who is alone in a part of a total knows that the total is at least that part."
-_MARKS = "That a cell is suppressed tells that it, or one that protects it, was found unsafe."
+_MARKS = "That a cell is suppressed reveals that it, or one that it protects, was found unsafe."
 _PARAMETERS = "By which rules cells count as unsafe is not published, because it would help others."
 
 
@@ -107,22 +107,22 @@ def _suppressed(promise: Promise) -> _Words:
         )
         return claim, (), (_OTHER_TABLES_LIMIT, _TOGETHER, _MARKS)
     claim = (
-        "Nobody can compute the value of a cell that the agency's rules call unsafe from these "
+        "No one can compute the value of a cell that the agency's rules call unsafe from these "
         "tables more closely than the rules allow."
     )
     assumes = [_known(promise), _OTHER_TABLES]
     if promise.singletons:
         assumes.append(
-            "A contributor who is alone in a cell knows that cell, and no other one; nobody else "
-            "uses what they gave themselves beyond what the rules take into account."
+            "A contributor who is alone in a cell knows that cell, and no other; no one else "
+            "uses what they themselves gave beyond what the rules take into account."
         )
     else:
-        assumes.append("Nobody who contributes to a cell uses what they gave themselves.")
+        assumes.append("No one who contributes to a cell uses what they themselves gave.")
     inside = (_INSIDE,) if promise.singletons else ()
     return claim, tuple(assumes), (_TOGETHER, *inside, _MARKS, _PARAMETERS)
 
 
-_OTHER_TABLES_LIMIT = "Other tables about the same people or companies can tell more."
+_OTHER_TABLES_LIMIT = "Other tables about the same people or companies can reveal more."
 
 
 def _known(promise: Promise) -> str:
@@ -140,8 +140,8 @@ def _known(promise: Promise) -> str:
             lower=number_text(promise.lower),
         )
     return (
-        "Before these tables appear, nobody knows more of a cell than that it is not negative, "
-        "or nothing where values can be negative."
+        "Before these tables appear, no one knows more about a cell than that it is not "
+        "negative; where values can be negative, no one knows anything about it."
     )
 
 
@@ -174,4 +174,8 @@ def _at_random(promise: Promise) -> _Words:
 
 def _nothing(promise: Promise) -> _Words:
     claim = "The tables are published as they were counted; nothing is protected."
-    return claim, (), ("What single cells and their differences tell about people or companies.",)
+    return (
+        claim,
+        (),
+        (("What single cells and their differences reveal about people or companies."),),
+    )

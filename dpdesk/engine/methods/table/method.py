@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending
-from dpdesk.core.export_formats import PLAIN
+from dpdesk.core.export_formats import OF_CELLS
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
@@ -38,18 +38,18 @@ class ProtectedTables(CellsMethod):
         Content.CELLS,
         Protection.CELLS,
         Spending.NOTHING,
-        exports=PLAIN,
+        exports=OF_CELLS,
         uses=frozenset(),
     )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Protected tables"
     summary: ClassVar[str] = (
-        "Release tables of counts, sums or means with their totals; cells that tell too much about "
-        "one contributor are suppressed, with others so that nobody can compute them back, or all "
-        "values are rounded."
+        "Release tables of counts, sums or means with their totals; cells that reveal too much "
+        "about one contributor are suppressed, with others so that no one can work them out, "
+        "or all values are rounded."
     )
     promise: ClassVar[str] = (
-        "Nobody can compute an unsafe cell from the tables more closely than the agency's rules "
+        "No one can compute an unsafe cell from the tables more closely than the agency's rules "
         "allow; what contributors know together, and other tables, are not covered."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
@@ -126,6 +126,7 @@ class ProtectedTables(CellsMethod):
         internal: Mapping[str, CellTable] | None,
         given: CellsInput | None,
         token: CancelToken,
+        recorded: Mapping[str, object] | None = None,
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`CellsMethod.verify`."""
         from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
@@ -133,4 +134,5 @@ class ProtectedTables(CellsMethod):
 
         stated = manifest.guarantee
         again = table_guarantee(Promise.stated(stated.model, stated.parameters))
-        return verify_tables(manifest.as_json(), published, internal, again, given, token)
+        place = published, internal, again, given, token, recorded
+        return verify_tables(manifest.as_json(), *place)

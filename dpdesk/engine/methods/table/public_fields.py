@@ -24,7 +24,7 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
     ),
     *fields_of(
         Tells.NOTHING,
-        "Counted from the published tables; whoever has them can count it again.",
+        "Counted from the published tables; anyone who has them can repeat the count.",
         "result.cells",
         "result.suppressed",
         "result.tables[].cells",

@@ -48,13 +48,13 @@ PARAMETERS: tuple[Parameter, ...] = (
     TextListParameter(
         "rows",
         "Rows",
-        "Columns of the source whose values stand at the side of the table; a hierarchy gives "
+        "Columns of the source whose values appear at the side of the table; a hierarchy gives "
         "subtotals.",
     ),
     TextListParameter(
         "columns",
         "Columns",
-        "Columns of the source whose values stand at the head of the table.",
+        "Columns of the source whose values appear at the head of the table.",
     ),
     TypedParameter(
         "measure",
@@ -104,7 +104,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             Choice(
                 SUPPRESS,
                 "Suppress cells",
-                "Unsafe ones, and others so that nobody can compute them back.",
+                "Unsafe ones, and others so that no one can work them out.",
             ),
             Choice(CONTROLLED, "Round, additively", "Totals stay the sums of their parts."),
             Choice(RANDOM, "Round at random", "Each cell by itself, right on average."),
@@ -158,7 +158,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     TypedParameter(
         "attacker",
         "What everyone knows of a cell",
-        "Shares of its value between which it lies for certain; without an upper one there is no "
+        "Shares of its value between which it certainly lies; without an upper one there is no "
         "upper bound.",
         fits=is_attacker,
         shape="a table such as { lower = 0.5, upper = 1.5 }",
@@ -174,7 +174,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     FlagParameter(
         "tell_apart",
-        "Tell unsafe cells from further ones",
+        "Distinguish unsafe cells from further ones",
         "In the published table: C and D instead of N. It helps those who attack.",
         applies=_SUPPRESSING,
     ),
@@ -210,13 +210,16 @@ class Measure:
 
 @dataclass(frozen=True)
 class TableSpec:
-    """One table of a plan; ``hierarchy`` names columns with one of its own."""
+    """One table of a plan; ``hierarchy`` names columns with one of its own, ``head`` those at the
+    head.
+    """
 
     name: str
     dimensions: tuple[str, ...]
     measure: Measure
     file: str
     hierarchy: Mapping[str, object] = field(default_factory=dict)
+    head: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -330,15 +333,15 @@ def _tables(values: Mapping[str, ParameterValue], where: str) -> Iterator[TableS
                     where=where,
                 ),
             )
-        yield TableSpec("", _once(names, where), usual, ONLY)
+        head = _names(values["columns"])
+        yield TableSpec("", _once(names, where), usual, ONLY, head=head)
         return
     for each in given:
         names = (*_names(each.get("rows")), *_names(each.get("columns")))
         measure = Measure.of(_plain_measure(each)) if "measure" in each else usual
         name = str(each["name"])
-        yield TableSpec(
-            name, _once(names, where), measure, file_of(name), dict(each.get("hierarchy", {}))
-        )
+        own, head = dict(each.get("hierarchy", {})), _names(each.get("columns"))
+        yield TableSpec(name, _once(names, where), measure, file_of(name), own, head)
 
 
 def _plain_measure(each: Mapping[str, object]) -> object:

@@ -69,7 +69,7 @@ class SqliteReader:
             raise self._told(error) from error
         except UnicodeDecodeError as error:
             self._con.close()
-            raise damaged(self._path.name, "a name of a column is no text") from error
+            raise damaged(self._path.name, "a name of a column is not text") from error
         except InputError:
             self._con.close()
             raise
@@ -166,7 +166,7 @@ class SqliteReader:
         return InputError(
             "encoding.undecodable",
             msg(
-                "{name}, row {start:,}, column `{name2}`: found bytes that are no text in "
+                "{name}, row {start:,}, column `{name2}`: found bytes that are not text in "
                 "the encoding UTF-8.",
                 name=self._path.name,
                 start=start + at + 1,

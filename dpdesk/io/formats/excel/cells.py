@@ -276,7 +276,7 @@ class SheetCells:
             raise ValueError(number)
         kept = number_text(number)
         self._note(
-            "strange", msg("the number {kept} is no date; it is kept as a number.", kept=kept)
+            "strange", msg("the number {kept} is not a date; it is kept as a number.", kept=kept)
         )
         return kept
 

@@ -179,7 +179,7 @@ class WorkbookReader:
                     ),
                     hint="Save it as .xlsx without a password first.",
                 )
-        return damaged(self._path.name, "the file is no Excel workbook, or it is damaged")
+        return damaged(self._path.name, "the file is not an Excel workbook, or it is damaged")
 
     def close(self) -> None:
         """Close the file."""
@@ -226,7 +226,7 @@ class WorkbookReader:
                     first=self._first,
                     width=width,
                 ),
-                hint="Name the column, or clear the cell. If the names stand further down, write "
+                hint="Name the column, or clear the cell. If the names are further down, write "
                 "the number of rows above them as `skip` under [source].",
                 details={"row": number},
             )

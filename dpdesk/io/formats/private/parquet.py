@@ -37,7 +37,7 @@ class ParquetRows:
         try:
             self._file = parquet.ParquetFile(request.path)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise damaged(self._name, "the file is no Parquet file, or it is damaged") from error
+            raise damaged(self._name, "the file is not a Parquet file, or it is damaged") from error
         schema = self._file.schema_arrow
         check_names(schema.names, self._name, "Rename one of them.")
         asked = set(map(form, request.wanted))

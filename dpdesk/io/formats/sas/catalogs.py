@@ -230,7 +230,7 @@ def labels_of_columns(
     by_format, plain, endings = read_catalog(catalog, encoding)
     if named is None:
         notes.add(
-            "catalog", msg("Value labels come from {name} beside the file.", name=catalog.name)
+            "catalog", msg("Value labels come from {name} next to the file.", name=catalog.name)
         )
     found: dict[str, Labels] = {}
     more = read_formats(catalog, {name.upper() for name in formats.values()} & by_format.keys())
@@ -246,8 +246,8 @@ def labels_of_columns(
             notes.add(
                 f"format {name}",
                 msg(
-                    "Column `{name}`: the catalogue {catalog} lacks its value labels, called "
-                    "{format}; the values are read without.",
+                    "Column `{name}`: the catalogue {catalog} does not contain its value "
+                    "labels, called {format}; the values are read without them.",
                     name=name,
                     catalog=catalog.name,
                     format=format_name,
@@ -320,7 +320,7 @@ def _note_none(formats: Mapping[str, str], notes: Notes) -> None:
             "catalog",
             msg(
                 "The value labels of {listed} lie in a catalogue that is not here; the values "
-                "are read without. Name it as `catalog`.",
+                "are read without them. Name it as `catalog`.",
                 listed=listed(own),
             ),
         )

@@ -61,14 +61,15 @@ def _check_start(sas: SasFile, path: Path, notes: Notes) -> None:
     if start is None:
         notes.add(
             "places",
-            "Another program than SAS wrote the file, and where its first rows begin cannot be "
-            "told for certain; compare the first row with what its program shows.",
+            "The file was written by a program other than SAS, and where its first rows begin "
+            "cannot be determined for certain; compare the first row with what that program "
+            "shows.",
         )
     elif start != sas.rows_start(page):
         raise InputError(
             "read.places",
             msg(
-                "{name}, row 1: the first rows would be read four bytes beside their place, "
+                "{name}, row 1: the first rows would be read four bytes away from their place, "
                 "which gives wrong values.",
                 name=path.name,
             ),

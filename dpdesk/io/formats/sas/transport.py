@@ -218,8 +218,8 @@ class TransportReader:
             self.notes.add(
                 "end",
                 msg(
-                    "The file ends with {many} that may be filling (blanks, NULs, or text in "
-                    "place of numbers); version 5 of the format does not tell, and they are "
+                    "The file ends with {many} that may be padding (spaces, NULs, or text in "
+                    "place of numbers); version 5 of the format does not say, and they are "
                     "read as rows.",
                     many=many,
                 ),
@@ -230,9 +230,9 @@ class TransportReader:
             self.notes.add(
                 "filling",
                 msg(
-                    "Behind the last row there is room for {many} of blanks; version 5 of "
-                    "the format does not tell whether these are rows or filling, and they "
-                    "are left out.",
+                    "After the last row there is room for {many} of spaces; version 5 of the "
+                    "format does not say whether these are rows or padding, and they are left "
+                    "out.",
                     many=many,
                 ),
             )
@@ -353,7 +353,7 @@ class TransportReader:
             raise InputError(
                 "encoding.undecodable",
                 msg(
-                    "{name}, row {row:,}, column `{column}`: found bytes that are no text in "
+                    "{name}, row {row:,}, column `{column}`: found bytes that are not text in "
                     "the encoding {encoding}.",
                     name=self._path.name,
                     row=row,

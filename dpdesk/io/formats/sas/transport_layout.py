@@ -54,7 +54,7 @@ def read_members(path: Path) -> tuple[Member, ...]:
     with path.open("rb") as file:
         kind = _header(file.read(CARD))
         if kind is None or kind[0] not in (b"LIBRARY ", b"LIBV8   "):
-            raise damaged(path.name, "the file is no SAS transport file (no library header)")
+            raise damaged(path.name, "the file is not a SAS transport file (no library header)")
         starts = list(_member_starts(file))
         if not starts:
             raise damaged(path.name, "the file is a SAS transport file without a table")

@@ -303,8 +303,8 @@ def refuse_losses(
     if layout.rows is None:
         notes.add(
             "rows",
-            "The file does not say how many rows it has, so rows that are missing at its end "
-            "cannot be told of.",
+            "The file does not say how many rows it has, so rows missing at its end cannot be "
+            "detected.",
         )
     scan = _Scan(layout, names, notes, Endings(encoding))
     try:

@@ -47,8 +47,8 @@ def refuse_losses(path: Path, names: Sequence[str], limit: int | None, notes: No
     if layout is None:
         notes.add(
             "old",
-            "Stata wrote the file before 2003; numbers of it that are missing by their size alone "
-            "are not told of.",
+            "Stata wrote the file before 2003; numbers in it that are missing only because of "
+            "their size are not reported.",
         )
         return
     if layout.columns != len(names):

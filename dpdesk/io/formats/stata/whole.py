@@ -56,7 +56,9 @@ def _check_end(path: Path) -> None:
             end, size = data.rfind(_END), len(data)
     left = size - end - len(_END)
     if end < 0:
-        raise damaged(path.name, "the file breaks off behind its rows, where value labels stand")
+        raise damaged(
+            path.name, ("the file breaks off after its rows, where value labels are stored")
+        )
     if left:
         raise damaged(
             path.name, msg("{left:,} bytes follow behind the end of the table", left=left)

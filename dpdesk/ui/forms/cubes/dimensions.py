@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent
@@ -51,6 +51,13 @@ class FormContext:
             for name in self.columns
             if self.roles.get(name, Role.INSENSITIVE) not in NOT_DIMENSIONS
         )
+
+    @property
+    def drawable(self) -> FormContext:
+        """The columns whose values can be drawn; no hierarchy declares their categories."""
+        drawn = (Role.SENSITIVE, Role.INSENSITIVE)
+        names = (one for one in self.columns if self.roles.get(one, Role.INSENSITIVE) in drawn)
+        return replace(self, columns=tuple(names), hierarchies=frozenset())
 
 
 MOST_SHOWN = 9

@@ -561,6 +561,8 @@ class OriginsField(Field):
 
 
 GAUSSIAN = "discrete-gaussian"
+SPANNING = ("dimensions", "groups", "drawn")
+"""Keys of the columns whose categories are declared; a method has one of them."""
 
 
 class CubeForm(ParameterForm):
@@ -569,7 +571,7 @@ class CubeForm(ParameterForm):
     """
 
     categoriesWanted = Signal(str, str)
-    first = ("epsilon", "dimensions", "domains")
+    first = ("epsilon", *SPANNING, "choose", "domains")
 
     def __init__(
         self,
@@ -623,7 +625,7 @@ class CubeForm(ParameterForm):
     def made_field(self, parameter: Parameter, *, live: bool) -> Field:
         """The field of a parameter, by its key where a cube has one of its own."""
         by_key: dict[str, type[Field]] = {
-            "dimensions": DimensionsField,
+            **dict.fromkeys(SPANNING, DimensionsField),
             "levels": LevelsByDimension,
             "domains": DomainsField,
             "origins": OriginsField,
@@ -658,10 +660,12 @@ class CubeForm(ParameterForm):
 
     def _follow(self) -> None:
         """Tell the fields what the others say."""
-        dimensions = self.field("dimensions")
+        dimensions = next(filter(None, map(self.field_or_none, SPANNING)), None)
         if not isinstance(dimensions, DimensionsField):
             return
         around = self._around
+        if dimensions.parameter.key == "drawn":
+            around = around.drawable
         dimensions.show_around(around)
         chosen = dimensions.chosen
         for key in ("levels", "outside"):
@@ -670,14 +674,23 @@ class CubeForm(ParameterForm):
                 found.show_dimensions(tuple(n for n in chosen if n in around.hierarchies))
             elif isinstance(found, OutsideField):
                 found.show_dimensions(chosen)
+        named = tuple(dict.fromkeys((*chosen, *self._modes())))
         origins = self.field_or_none("origins")
         if isinstance(origins, OriginsField):
-            origins.show_dimensions((*chosen, *self._counted_by()))
-        self.domains.show_around(around, chosen)
+            origins.show_dimensions((*named, *self._counted_by()))
+        self.domains.show_around(around, named)
         measure = self.field_or_none("measure")
         if isinstance(measure, MeasureField):
             measure.show_around(around)
         self._show_what_applies()
+
+    def _modes(self) -> tuple[str, ...]:
+        """The columns whose most frequent category is chosen."""
+        found = self.field_or_none("choose")
+        given = None if found is None else found.plain()
+        listed = given if isinstance(given, list) else [given]
+        names = (one.get("mode") for one in listed if isinstance(one, Mapping))
+        return tuple(name for name in names if isinstance(name, str))
 
     def _counted_by(self) -> tuple[str, ...]:
         given = self._given.get("counted_by")

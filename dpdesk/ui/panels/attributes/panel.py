@@ -79,8 +79,8 @@ class RoleButtons(FlowBox):
 class ColumnCard(QFrame):
     """Name, role, what it means, and why it was suggested."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         layout = column(self, margin=SPACE.m, gap=SPACE.xs)
         self._name, self._role, self._reason = QLabel(), QLabel(), QLabel()
@@ -136,8 +136,8 @@ PATIENCE_MS = 200
 class RiskPicture(QWidget):
     """A chart that follows the roles; the last picture is dimmed while a new one is counted."""
 
-    def __init__(self, hub: JobHub, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, hub: JobHub, theme: ThemeManager) -> None:
+        super().__init__()
         self._hub = hub
         self._asked: Question | None = None
         layout = column(self, gap=SPACE.xs)
@@ -215,10 +215,8 @@ _FOLLOWED = {Aspect.DATA, Aspect.PROFILE, Aspect.ROLES, Aspect.PARAMETERS}
 class AttributesPanel(Panel):
     """Step 2."""
 
-    def __init__(
-        self, workbench: Workbench, theme: ThemeManager, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, workbench: Workbench, theme: ThemeManager) -> None:
+        super().__init__()
         self._workbench = workbench
         self._rows: list[Row] = []
         self._qis: tuple[str, ...] = ()
@@ -353,18 +351,17 @@ class AttributesPanel(Panel):
         """What F1 tells."""
         return self.tr(
             "Identifiers point to one person by themselves; they are left out of a release, or "
-            "kept as pseudonyms where rows must be linked.\n\n"
-            "Quasi-identifiers are what others may know: age, sex, place, occupation. Together "
-            "they may point to one person, so they are made coarser until people hide in groups.\n"
-            "\nSensitive columns are what people want kept private. Insensitive ones are released "
-            "as they are, so choose that role with care.\n\n"
-            "A weight says for how many people a row of a sample stands. A cluster says which rows "
-            "belong together, such as those of one household. Where rows are released, both stay "
-            "unchanged.\n\n"
-            "The picture counts how many rows are alike on the quasi-identifiers. A row that is "
-            "alike to no other is unique: whoever knows these facts finds the person.\n\n"
-            "Keys in the table: Space confirms a suggestion or goes to the next role; I, Q, S, N, "
-            "W and C, or 1 to 6, set it; with Shift or Ctrl several columns are chosen."
+            "kept as pseudonyms where rows must be linked.\n\nQuasi-identifiers are what "
+            "others may know: age, sex, place, occupation. Together they may point to one "
+            "person, so they are made coarser until people hide in groups.\n\nSensitive "
+            "columns are what people want kept private. Insensitive ones are released as they "
+            "are, so choose that role with care.\n\nA weight says how many people a row of a "
+            "sample represents. A cluster says which rows belong together, such as those of "
+            "one household. Where rows are released, both stay unchanged.\n\nThe picture "
+            "counts how many rows are alike on the quasi-identifiers. A row that is like no "
+            "other is unique: anyone who knows these facts finds the person.\n\nKeys in the "
+            "table: Space confirms a suggestion or goes to the next role; I, Q, S, N, W and C, "
+            "or 1 to 6, set it; with Shift or Ctrl several columns are chosen."
         )
 
     # ---- reactions

@@ -267,7 +267,7 @@ def meaning(role: Role) -> str:
             "AttributesPanel", "Neither known to others nor private; released as it is."
         ),
         Role.WEIGHT: translate(
-            "AttributesPanel", "How many people of the population a row stands for."
+            "AttributesPanel", "How many people of the population a row represents."
         ),
         Role.CLUSTER: translate(
             "AttributesPanel", "Which rows belong together, such as those of one household."

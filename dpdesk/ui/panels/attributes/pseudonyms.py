@@ -38,8 +38,8 @@ class PseudonymCard(QFrame):
     changed = Signal(object)
     keyAsked = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         self.column = ""
         self._spec: PseudonymSpec | None = None
@@ -195,7 +195,9 @@ class PseudonymCard(QFrame):
         new, problem = not self.key.currentData(), ""
         self._new.setVisible(new)
         if new and not self._keys:
-            problem = self.tr("✕ There is no key on this computer yet: name one, and make it.")
+            problem = self.tr(
+                "✕ There is no key on this computer yet: enter a name, and create one."
+            )
         elif new:
             problem = self.tr("✕ Name the new key, and make it.")
         elif self._read() is None:
@@ -207,13 +209,13 @@ class PseudonymCard(QFrame):
     def _words(self) -> str:
         if self.scope.currentData() == DOMAIN:
             return self.tr(
-                "Everybody who has two releases with this domain can join them row by row, and "
-                "what both tell of a person together is protected by neither. Whoever has the key "
-                "can put names to the rows."
+                "Anyone who has two releases with this domain can join them row by row, and "
+                "what both reveal about a person together is protected by neither. Anyone who "
+                "has the key can put names to the rows."
             )
         return self.tr(
-            "Everybody sees which rows of this release belong together; other releases have other "
-            "pseudonyms. Whoever has the key can put names to the rows."
+            "Anyone can see which rows of this release belong together; other releases have "
+            "other pseudonyms. Anyone who has the key can put names to the rows."
         )
 
     @Slot(bool)

@@ -91,7 +91,7 @@ class AttributesModel(QAbstractTableModel):
             self.tr("Why the role is suggested, what it does, or what is doubtful about it"),
             self.tr("What all its values can be read as"),
             self.tr("Number of different values"),
-            self.tr("Share of the rows whose value nobody else has"),
+            self.tr("Share of the rows whose value no one else has"),
             self.tr("Share of the rows without a value"),
             self.tr("The most frequent values"),
         )
@@ -306,8 +306,8 @@ class AttributeGrid(DataGrid):
     rowsChosen = Signal()
     least_ems = 36
 
-    def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(theme, name, parent)
+    def __init__(self, theme: ThemeManager, name: str) -> None:
+        super().__init__(theme, name)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setShowGrid(False)

@@ -137,10 +137,8 @@ class ComparePanel(Panel):
     waysAsked = Signal()
     browseAsked = Signal(object)
 
-    def __init__(
-        self, workbench: Workbench, theme: ThemeManager, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, workbench: Workbench, theme: ThemeManager) -> None:
+        super().__init__()
         self._bench, self._theme = workbench, theme
         self._pins = Pins()
         self._axes: tuple[str, str] = ("", "")
@@ -213,8 +211,8 @@ class ComparePanel(Panel):
                 "written. Up to {n} can be kept at a time."
             ).format(n=COMPARE_AT_MOST),
             self.tr(
-                "Pin two of them as A and B: the table then shows A − B, and their charts stand "
-                "beside each other on the same axes. A click on a point, or Enter, pins it as A."
+                "Pin two of them as A and B: the table then shows A − B, and their charts are "
+                "side by side on the same axes. A click on a point, or Enter, pins it as A."
             ),
             self.tr(
                 "Candidates of other data or other quasi-identifiers answer another question. They "
@@ -301,7 +299,9 @@ class ComparePanel(Panel):
         return self._ways
 
     def _build_browse(self) -> QPushButton:
-        tip = self.tr("Look through the tables of the release at hand, or ask its rows for counts")
+        tip = self.tr(
+            "Look through the tables of the release that is open, or ask its rows for counts"
+        )
         self._browse = parts.button(self.tr("Bro&wse the release…"), tip)
         self._browse.clicked.connect(self._on_browse)
         return self._browse

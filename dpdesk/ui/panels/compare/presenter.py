@@ -161,6 +161,8 @@ def _tables_reason(candidate: Candidate, reference: Candidate) -> str:
         ("dimensions", translate("Compare", "Other dimensions: {names}")),
         ("levels", translate("Compare", "Other levels: {names}")),
         ("measure", translate("Compare", "Another measure: {names}")),
+        ("groups", translate("Compare", "Other groups: {names}")),
+        ("choose", translate("Compare", "Another choice: {names}")),
     )
     for key, text in pairs:
         mine = candidate.work.parameters.get(key)
@@ -272,7 +274,7 @@ def answer(a: Entry | None, b: Entry | None, figures: Sequence[Figure]) -> str:
         better["A" if ahead else "B"].append(inside(figure.label.partition(",")[0]))
     if not compared:
         return translate(
-            "Compare", "A and B have no figure in common, so nothing tells which is better."
+            "Compare", "A and B have no figure in common, so nothing shows which is better."
         )
     if not better["A"] and not better["B"]:
         return translate("Compare", "A and B do not differ in these figures.")

@@ -480,8 +480,8 @@ class CandidateCards(QScrollArea):
     renameAsked = Signal(int, str)
     removeAsked = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._cards: dict[int, CandidateCard] = {}
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -41,8 +41,8 @@ class LoadingPage(QFrame):
 
     cancelAsked = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         layout = column(self, margin=SPACE.xl, gap=SPACE.m)
         self._title, self._text, self._bar = QLabel(), QLabel(), ShareBar(420)
@@ -95,8 +95,8 @@ class DropZone(QFrame):
     sampleAsked = Signal()
     pathDropped = Signal(str)
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         set_look(self, "drop")
         self.setAcceptDrops(True)
         self.setAccessibleName(self.tr("Drop a file here"))
@@ -176,8 +176,8 @@ class RecentFiles(QFrame):
 
     chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         self._layout = column(self, margin=SPACE.l, gap=SPACE.xs)
         title = QLabel(self.tr("Open again"))
@@ -224,8 +224,8 @@ class StartPage(QWidget):
     openPathAsked = Signal(str)
     sampleAsked = Signal()
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         layout = column(self, margin=0, gap=SPACE.l)
         layout.addWidget(StepHeader(1, self.tr("Which table do you want to protect?"), ""))
         line = QLabel(
@@ -336,10 +336,8 @@ class DataPanel(Panel):
     openPathAsked = Signal(str)
     sampleAsked = Signal()
 
-    def __init__(
-        self, workbench: Workbench, theme: ThemeManager, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, workbench: Workbench, theme: ThemeManager) -> None:
+        super().__init__()
         self._workbench = workbench
         self._wants_reading = False
         self._shown_problem: OpenProblem | None = None
@@ -437,11 +435,11 @@ class DataPanel(Panel):
     def explanation(self) -> str:
         """What F1 tells."""
         return self.tr(
-            "Open a table with one row per person. DPDesk detects how the file is written and says "
-            "so; if letters, numbers or columns look wrong, change how it is read.\n\n"
-            "Over each column stand its type, the share of missing values and how its values are "
-            "spread. Choose a column to see more, and the role that it may have.\n\n"
-            "Values are kept exactly as they stand in the file. Nothing leaves this computer."
+            "Open a table with one row per person. DPDesk detects how the file is written and "
+            "says so; if letters, numbers or columns look wrong, change how it is read.\n\n"
+            "Above each column are its type, the share of missing values and how its values "
+            "are spread. Choose a column to see more, and the role that it may have.\n\nValues "
+            "are kept exactly as they are in the file. Nothing leaves this computer."
         )
 
     # ---- reactions

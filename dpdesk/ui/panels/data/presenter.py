@@ -228,7 +228,8 @@ def answer(name: str, rows: int, columns: int, profile: DataProfile | None) -> s
         )
     elif lacking:
         text = translate(
-            "DataPanel", "{name} holds {rows} and {columns}; {lacking} columns lack some values."
+            "DataPanel",
+            ("{name} holds {rows} and {columns}; {lacking} columns have missing values."),
         )
     return text.format(
         name=name, rows=rows_words(rows), columns=columns_words(columns), lacking=grouped(lacking)

@@ -164,7 +164,7 @@ class ReadingForm(QFrame):
     def _build_choices(self) -> None:
         self.delimiter = self._combo(
             self.tr("De&limiter"),
-            self.tr("What stands between two values; type any other single character"),
+            self.tr("What separates two values; type any other single character"),
             [(delimiter_words(mark), mark) for mark in DELIMITERS],
             editable=True,
         )
@@ -176,7 +176,7 @@ class ReadingForm(QFrame):
         )
         self.decimal = self._combo(
             self.tr("&Decimal mark"),
-            self.tr("What stands before the decimals of a number"),
+            self.tr("What separates the decimals of a number"),
             [(decimal_words(mark), mark) for mark in (".", ",")],
         )
         self.quote = self._combo(
@@ -196,7 +196,7 @@ class ReadingForm(QFrame):
         )
         self.skip = self._combo(
             self.tr("Lines above the table"),
-            self.tr("How many lines of titles stand above the table; type any other number"),
+            self.tr("How many lines of titles are above the table; type any other number"),
             [(str(count), str(count)) for count in range(4)],
             editable=True,
         )
@@ -216,7 +216,7 @@ class ReadingForm(QFrame):
                 "their own; check the rows"
             ),
             REPEATED: self.tr("Each column but the first of one name gets a number behind it"),
-            NULS: self.tr("Each NUL character stands as the sign of a letter that was lost"),
+            NULS: self.tr("Each NUL character is shown as the sign of a letter that was lost"),
         }
         self.allowed: dict[str, QCheckBox] = {}
         for kind, tip in tips.items():
@@ -260,7 +260,7 @@ class ReadingForm(QFrame):
     def _build_missing(self) -> None:
         self.empty_rows = QCheckBox(self.tr("Keep rows without any value"))
         self.empty_rows.setToolTip(
-            self.tr("Off: a row in which every field is empty is no person and is left out")
+            self.tr("Off: a row in which every field is empty is not a person and is left out")
         )
         self.empty_rows.toggled.connect(self._on_edited)
         self._layout.addRow(self.empty_rows)
@@ -501,8 +501,8 @@ class ReadingPage(QWidget):
     applied = Signal(object, object)
     left = Signal()
 
-    def __init__(self, hub: JobHub, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, hub: JobHub, theme: ThemeManager) -> None:
+        super().__init__()
         self._hub, self._theme = hub, theme
         self._base = Path()
         self._began = SourceSpec("")
@@ -717,7 +717,7 @@ class ReadingPage(QWidget):
             (f"→ {grouped(number)}" if number == found.wanted else grouped(number), text)
             for number, text in found.lines
         ]
-        self._lines_model.set_table((self.tr("Line"), self.tr("As it stands in the file")), rows)
+        self._lines_model.set_table((self.tr("Line"), self.tr("As it is in the file")), rows)
         self.lines.fit_columns()
         self._fit_lines()
         for number, (place, _) in enumerate(found.lines):

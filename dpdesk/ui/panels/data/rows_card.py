@@ -215,7 +215,9 @@ class ConditionLine(QWidget):
             (
                 self.value,
                 self.tr("Value of condition {n}"),
-                self.tr('What is compared with; a value that holds a comma stands in quotes (")'),
+                self.tr(
+                    'The value to compare with; a value that contains a comma goes in quotes (")'
+                ),
             ),
             (self.remove, self.tr("Remove condition {n}"), self.tr("Drop this condition")),
         )

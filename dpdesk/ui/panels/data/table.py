@@ -66,10 +66,10 @@ from dpdesk.ui.words.spoken import said
 class ColumnInspector(SideArea):
     """Describes one column."""
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: ThemeManager) -> None:
         name = translate("DataPanel", "The chosen column")
         tip = translate("DataPanel", "What is known of the column that is chosen in the table")
-        super().__init__(theme, name, tip, parent)
+        super().__init__(theme, name, tip)
         self._name = ElidedLabel()
         set_look(self._name, "section")
         self.chart = ChartView(theme)
@@ -416,8 +416,8 @@ class RawGrid(DataGrid):
     menuAsked = Signal(QModelIndex, int, QPoint)
     least_ems = 36
 
-    def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(theme, name, parent)
+    def __init__(self, theme: ThemeManager, name: str) -> None:
+        super().__init__(theme, name)
         self.profile_header = ProfileHeader(theme, self)
         self.setHorizontalHeader(self.profile_header)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # long values differ at their ends
@@ -508,8 +508,8 @@ class TablePage(QWidget):
     rowsAsked = Signal()
     nextAsked = Signal()
 
-    def __init__(self, hub: JobHub, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, hub: JobHub, theme: ThemeManager) -> None:
+        super().__init__()
         self._theme = theme
         self._data: DataStore | None = None
         self._profile: DataProfile | None = None
@@ -577,9 +577,9 @@ class TablePage(QWidget):
     def _build_legend(self) -> QLabel:
         legend = QLabel(
             self.tr(
-                "Values stand as in the file. Grey italics: missing. Bars over a column: "
-                "how its values are spread; hatched: missing. A second click on a heading sorts; "
-                "right click: more. Ctrl+C copies the chosen cells."
+                "Values are shown as in the file. Grey italics: missing. Bars over a column: "
+                "how its values are spread; hatched: missing. A second click on a heading "
+                "sorts; right click: more. Ctrl+C copies the chosen cells."
             )
         )
         legend.setWordWrap(True)

@@ -129,8 +129,8 @@ class PicturePane(QWidget):
 
     valuePicked = Signal(int)
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         self._theme = theme
         self._look: HierarchyAnswer | None = None
         self._level = 0
@@ -197,8 +197,8 @@ class PicturePane(QWidget):
 class BeforeAfterPane(QWidget):
     """Each value of the data and what a level makes of it."""
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         layout = column(self, margin=SPACE.m)
         heading = QLabel(self.tr("What would happen to each value?"))
         heading.setWordWrap(True)
@@ -230,8 +230,8 @@ class LevelBar(QWidget):
 
     levelChanged = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._look: HierarchyAnswer | None = None
         layout = column(self, gap=SPACE.xs)
         line = row(gap=SPACE.m)
@@ -312,8 +312,8 @@ class AttributeList(QListWidget):
 
     picked = Signal(str)
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         self._theme = theme
         self._entries: tuple[Entry, ...] = ()
         self._headings = (self.tr("Quasi-identifiers"), self.tr("Sensitive (optional)"))

@@ -60,8 +60,8 @@ class MakingPane(QWidget):
     useAsked = Signal()
     discardAsked = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._forms: Mapping[str, BuilderForm] = hierarchies.forms()
         self._form: ParameterForm | None = None
         self._kind: str | None = None

@@ -38,14 +38,8 @@ LEAST_LINES = 9
 class Workplace(QWidget):
     """Shows one page of several at the right of the tree; where it is narrow the tree is a page."""
 
-    def __init__(
-        self,
-        theme: ThemeManager,
-        tree: QWidget,
-        pages: dict[str, QWidget],
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager, tree: QWidget, pages: dict[str, QWidget]) -> None:
+        super().__init__()
         self._theme, self._tree, self._pages = theme, tree, pages
         self._narrow: bool | None = None
         self._wished = PICTURE

@@ -349,7 +349,7 @@ def _of_others() -> dict[Why, str]:
         ),
         Why.NAMES: translate(
             "Hierarchies",
-            "Suggested value, then *: the {n} names do not tell what belongs together. Group "
+            "Suggested value, then *: the {n} names do not show what belongs together. Group "
             "values in the tree, or take a file.",
         ),
     }

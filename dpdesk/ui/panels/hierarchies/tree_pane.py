@@ -51,8 +51,8 @@ class LackingBox(QFrame):
     jumpAsked = Signal(str)
     addAsked = Signal()
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         self._theme = theme
         self._count = 0
         set_look(self, "band-caution")
@@ -111,8 +111,8 @@ class Prompt(QFrame):
     accepted = Signal(str)
     rejected = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "sunken")
         layout = column(self, margin=SPACE.s, gap=SPACE.xs)
         self._question = QLabel()
@@ -227,8 +227,8 @@ class HierarchyTree(QTreeView):
 
     chosenChanged = Signal()
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         self._theme = theme
         self._attribute = ""
         self._left: dict[str, TreeState] = {}
@@ -407,8 +407,8 @@ class TreePane(QWidget):
 
     editAsked = Signal(object)
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         self._look: HierarchyAnswer | None = None
         self._pending: Edit | None = None
         self._waiting = False

@@ -26,8 +26,8 @@ class DetailPage(QWidget):
 
     backAsked = Signal()
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         self._detail: Detail | None = None
         layout = column(self, margin=SPACE.m, gap=SPACE.s)
         head = row()

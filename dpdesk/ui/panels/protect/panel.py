@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton, QScrollArea, QStackedWidget, QWidget
+from PySide6.QtWidgets import QPushButton, QScrollArea, QStackedWidget
 
 from dpdesk.app.types import (
     COMPARE_AT_MOST,
@@ -92,7 +92,8 @@ def explanation(method: Method | None) -> str:
     """The promise of the method, then how to work here."""
     promise = () if method is None else (said(method.promise),)
     if method is not None and method.capabilities.spends:
-        return "\n\n".join((*promise, *_private()))
+        words = _private() if method.capabilities.blind else _drawn()
+        return "\n\n".join((*promise, *words))
     return "\n\n".join((*promise, *_searched()))
 
 
@@ -147,6 +148,26 @@ def _private() -> tuple[str, ...]:
     )
 
 
+def _drawn() -> tuple[str, ...]:
+    return (
+        translate(
+            "ProtectPanel",
+            "Name the columns whose values are drawn and declare their categories, without a look "
+            "at the data. All other columns are released as they are: identifiers are left out.",
+        ),
+        translate(
+            "ProtectPanel",
+            "All errors are worked out from the settings and the number of rows. No chart here "
+            "depends on what the drawn columns hold.",
+        ),
+        translate(
+            "ProtectPanel",
+            "The values are drawn once, when you make the release; that spends the budget for "
+            "good. Another release of the same data spends it again.",
+        ),
+    )
+
+
 _HERE = "ProtectHeader"
 
 
@@ -160,8 +181,8 @@ class ProtectHeader(StepHeader):
     keepAsked = Signal()
     placeAsked = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(4, QCoreApplication.translate(_HERE, "How much protection?"), "", parent)
+    def __init__(self) -> None:
+        super().__init__(4, QCoreApplication.translate(_HERE, "How much protection?"), "")
         self._said = ""
         self._keep = QPushButton(self.tr("&Keep as candidate"))
         self._keep.setAccessibleName(self.tr("Keep as candidate"))
@@ -286,10 +307,8 @@ class ProtectPanel(Panel):
     wantsPanel = Signal(str)
     viewed = Signal(object)
 
-    def __init__(
-        self, workbench: Workbench, theme: ThemeManager, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, workbench: Workbench, theme: ThemeManager) -> None:
+        super().__init__()
         self._bench, self._theme = workbench, theme
         self._paused = False
         self._searched: WorkState | None = None

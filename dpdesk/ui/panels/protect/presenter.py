@@ -82,7 +82,20 @@ def by_hand(method: Method | None, work: WorkState) -> dict[str, Mapping[str, ob
 # ---- methods that draw noise
 
 TYPED = frozenset(
-    ("domains", "outside", "theta", "epsilon", "rho", "delta", "measure", "publish", "weights")
+    (
+        "drawn",
+        "shares",
+        "matrix",
+        "domains",
+        "outside",
+        "theta",
+        "epsilon",
+        "rho",
+        "delta",
+        "measure",
+        "publish",
+        "weights",
+    )
 ) | {"origins", "targets", "forbid", "nodes", "exact_nodes", "exact_in_nodes"}
 """Keys whose fields are typed into: one change for all that is typed."""
 
@@ -105,8 +118,16 @@ def still_open(method: Method | None, work: WorkState) -> str:
     if method is None or not method.capabilities.spends:
         return ""
     given = work.parameters
+    if not method.capabilities.blind:
+        return _open_draws(work)
     if any(parameter.key == "ends" for parameter in method.parameters):
         return _open_ends(work)
+    if any(parameter.key == "choose" for parameter in method.parameters):
+        if given.get("choose"):
+            return ""
+        return translate(
+            "Protect", "Say what is chosen: a quantile of a column, or a most frequent value."
+        )
     if not given.get("dimensions"):
         return translate(
             "Protect",
@@ -114,6 +135,18 @@ def still_open(method: Method | None, work: WorkState) -> str:
         )
     if given.get("planner") == "pmost" and given.get("theta") is None:
         return translate("Protect", "Say which error counts as precise.")
+    return ""
+
+
+def _open_draws(work: WorkState) -> str:
+    """What rows with drawn values still lack; empty when nothing."""
+    given = work.parameters
+    if not given.get("drawn"):
+        return translate("Protect", "Name the columns to draw. No value is looked at.")
+    if not given.get("domains"):
+        return translate("Protect", "Declare the categories of each column to draw.")
+    if given.get("epsilon") is None:
+        return translate("Protect", "Give ε, the privacy loss that you are ready to spend.")
     return ""
 
 

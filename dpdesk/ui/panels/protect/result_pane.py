@@ -25,6 +25,7 @@ from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobHub, JobState
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.panels.protect.deck import ChartDeck
+from dpdesk.ui.panels.protect.pivot import PivotPage
 from dpdesk.ui.panels.protect.presenter import headline_figures
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
@@ -44,8 +45,8 @@ class ExamplePage(QWidget):
 
     asked = Signal()
 
-    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager) -> None:
+        super().__init__()
         layout = column(self, gap=SPACE.s)
         line = FlowBox(gap=SPACE.s)
         before, middle = QLabel(self.tr("If a cell truly held")), QLabel(self.tr("in the table"))
@@ -122,8 +123,8 @@ class SearchStrip(QFrame):
 
     cancelAsked = Signal()
 
-    def __init__(self, hub: JobHub, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, hub: JobHub) -> None:
+        super().__init__()
         self._job = 0
         self._doing = ""
         set_look(self, "sunken")
@@ -185,7 +186,7 @@ class SearchStrip(QFrame):
         self.cancelAsked.emit()
 
 
-GUARANTEE, FIGURES, EXAMPLE = "guarantee", "figures", "example"
+GUARANTEE, FIGURES, EXAMPLE, CELLS = "guarantee", "figures", "example", "cells-page"
 
 
 class SmallTile(FigureTile):
@@ -252,6 +253,10 @@ class ResultPane(QWidget):
         words = self.tr("What could one cell be released as?")
         self.deck.add_page(EXAMPLE, self.tr("Example cell"), words, self.example)
         self.deck.offer_page(EXAMPLE, offered=False)
+        self.cells = PivotPage(theme, hub)
+        words = self.tr("Which cells of the table are suppressed, and why?")
+        self.deck.add_page(CELLS, self.tr("Table"), words, self.cells)
+        self.deck.offer_page(CELLS, offered=False)
         self.deck.add_page(
             GUARANTEE, self.tr("Guarantee"), self.tr("What is guaranteed?"), self._build_guarantee()
         )
@@ -289,6 +294,8 @@ class ResultPane(QWidget):
         self._show_figures(spoken_figures(view.figures))
         guarantee = view.guarantee
         self._show_guarantee(None if guarantee is None else spoken_guarantee(guarantee))
+        self.cells.show_tables(view.tables)
+        self.deck.offer_page(CELLS, offered=bool(view.tables))
         self.deck.set_charts(view.charts, pages=view.feasible)
 
     def show_band(self, kind: str, sentence: str, actions: Sequence[tuple[str, str]] = ()) -> None:
@@ -314,6 +321,7 @@ class ResultPane(QWidget):
         self._show_guarantee(None)
         self.show_marked("")
         self.show_rest("")
+        self.cells.show_tables(())
         self.deck.set_charts(())
 
     def show_marked(self, words: str) -> None:

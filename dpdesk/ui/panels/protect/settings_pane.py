@@ -29,6 +29,7 @@ from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.dimensions import FormContext
 from dpdesk.ui.forms.graphs import GraphForm
 from dpdesk.ui.forms.spin import NarrowCombo
+from dpdesk.ui.forms.tables import TableForm
 from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Badge, Mnemonics, column, row
@@ -48,8 +49,8 @@ class AccuracyBox(QFrame):
     asked = Signal()
     taken = Signal(str, str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         self._answer: tuple[str, str] | None = None
         layout = column(self, margin=SPACE.m, gap=SPACE.s)
@@ -157,8 +158,8 @@ class BudgetBox(QFrame):
 
     edited = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         self._given: Mapping[str, object] = {}
         layout = column(self, margin=SPACE.m, gap=SPACE.s)
@@ -324,8 +325,8 @@ class GoalCards(QWidget):
 
     chosen = Signal(str)
 
-    def __init__(self, methods: Sequence[Method], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, methods: Sequence[Method]) -> None:
+        super().__init__()
         self.setAccessibleName(self.tr("Goal"))
         layout = column(self, gap=0)
         self._group = QButtonGroup(self)
@@ -390,8 +391,8 @@ class TrialBox(QFrame):
 
     asked = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         layout = column(self, margin=SPACE.m, gap=SPACE.s)
         head = QLabel(self.tr("Do the categories hold the rows?"))
@@ -527,12 +528,12 @@ class SettingsPane(QScrollArea):
         )
         spends = method is not None and bool(method.capabilities.spends)
         self.budget.setVisible(spends)
-        self.trial.setVisible(spends)
+        self.trial.setVisible(method is not None and method.capabilities.blind)
         self.budget.show_budget(work.budget)
         if isinstance(form, CubeForm):
             form.show_around(FormContext(columns, dict(work.roles), frozenset(work.hierarchies)))
             form.show_levels(self._levels)
-        if isinstance(form, GraphForm):
+        if isinstance(form, GraphForm | TableForm):
             form.show_columns(columns, work.roles)
         if form is not None and method is not None:
             if self._differs(form, method):
@@ -626,6 +627,8 @@ class SettingsPane(QScrollArea):
             return made
         if any(parameter.key == "nodes" for parameter in parameters):
             return GraphForm(parameters, mnemonics=letters)
+        if any(parameter.key == "cells" for parameter in parameters):
+            return TableForm(parameters, mnemonics=letters)
         return ParameterForm(parameters, method.live, mnemonics=letters)
 
     def _show_by_hand(self, picked: Mapping[str, object]) -> None:

@@ -72,8 +72,8 @@ class DecidePage(QWidget):
     decided = Signal(object)
     shown = Signal(str)
 
-    def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager, hub: JobHub) -> None:
+        super().__init__()
         self._theme, self._hub = theme, hub
         self._draft: Draft | None = None
         layout = column(self, gap=SPACE.s)

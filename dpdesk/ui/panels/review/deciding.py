@@ -275,7 +275,9 @@ def _problem_words(choice: Choice, reason: str) -> str:
     if "comment" not in reason:
         return translate("Review", "This cannot be signed: it {reason}.").format(reason=reason)
     if choice.decision is Decision.ACCEPT:
-        return translate("Review", "It failed: say in the comment why you accept it all the same.")
+        return translate(
+            "Review", ("It failed: say in the comment why you accept it nevertheless.")
+        )
     return translate("Review", "Say in the comment why you do not accept it.")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QUrl, Slot
+from PySide6.QtCore import Qt, QUrl, Slot
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QTextBrowser, QWidget
 
 from dpdesk.app.review.looking import FileLook
@@ -26,15 +27,20 @@ class LonelyBrowser(QTextBrowser):
     """A page of a release: it shows what stands in it, loads nothing and leads nowhere."""
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Nothing from outside the page."""
-        return None
+        """Nothing from outside the page: one clear dot for a picture.
+
+        Without an answer Qt would look for a file of that name by itself.
+        """
+        nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
+        nothing.fill(Qt.GlobalColor.transparent)
+        return nothing
 
 
 class FileView(QWidget):
     """A file and pictures of a release, one at a time."""
 
-    def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager, hub: JobHub) -> None:
+        super().__init__()
         layout = column(self, gap=SPACE.xs)
         self.strip = FoldingStrip(self.tr("The file, or pictures of the differences"))
         self.strip.chosen.connect(self._show)
@@ -49,13 +55,13 @@ class FileView(QWidget):
         self.page, self.text = LonelyBrowser(), QPlainTextEdit()
         self.page.setOpenLinks(False)
         self.page.setAccessibleName(self.tr("Page of the release"))
-        self.page.setToolTip(self.tr("What stands on the page that is to be decided"))
+        self.page.setToolTip(self.tr("What is on the page that is to be decided"))
         self.text.setReadOnly(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setTabChangesFocus(True)
         self.page.setTabChangesFocus(True)
         self.text.setAccessibleName(self.tr("Text of the file"))
-        self.text.setToolTip(self.tr("What stands in the file that is to be decided"))
+        self.text.setToolTip(self.tr("What is in the file that is to be decided"))
         self.chart = ChartView(theme)
         self._stack = FrontStack()
         for widget in (self.grid, self.page, self.text, self.chart):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 
 from dpdesk.app.review.values import Status
 from dpdesk.app.scripting import release_script
@@ -44,6 +44,8 @@ _PARTS = {
     "sdmx-csv": "-sdmx",
     "sdmx-structure": "-sdmx-structure",
     "synthetic": "-synthetic",
+    "argus": "-internal",
+    "jj": "-internal",
 }
 translate = QCoreApplication.translate
 
@@ -154,6 +156,8 @@ def _filters() -> dict[str, str]:
         "sdmx-csv": translate("Review", "SDMX-CSV (*.csv)"),
         "sdmx-structure": translate("Review", "SDMX-ML structure (*.xml)"),
         "synthetic": translate("Review", "Synthetic rows (*.csv)"),
+        "argus": translate("Review", "Tables for τ-ARGUS (*.tab)"),
+        "jj": translate("Review", "JJ file (*.jj)"),
     }
 
 
@@ -167,14 +171,8 @@ class ReviewPanel(Panel):
 
     cubeAsked = Signal(object)
 
-    def __init__(
-        self,
-        workbench: Workbench,
-        theme: ThemeManager,
-        asker: FileAsker,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, workbench: Workbench, theme: ThemeManager, asker: FileAsker) -> None:
+        super().__init__()
         self._bench, self._theme, self._asker = workbench, theme, asker
         self.looker = CheckedReview(workbench, self)
         self._jobs: dict[int, str] = {}
@@ -228,9 +226,10 @@ class ReviewPanel(Panel):
         return "\n\n".join(
             (
                 self.tr(
-                    "A release is a folder with two parts. public/ is what leaves: the protected "
-                    "table, a manifest that says what is guaranteed, and a page for users of the "
-                    "data. internal/ stays with you: it tells facts about the raw data."
+                    "A release is a folder with two parts. public/ is what leaves: the "
+                    "protected table, a manifest that says what is guaranteed, and a page for "
+                    "users of the data. internal/ stays with you: it states facts about the "
+                    "raw data."
                 ),
                 self.tr(
                     "After writing, everything is read back and checked, by code that shares "
@@ -240,7 +239,7 @@ class ReviewPanel(Panel):
                 self.tr(
                     "A release that fails its check, or whose review is not sound, is not "
                     "exported. The review says who signed what: the author submits, others vote "
-                    "with their own keys, and nobody reads a vote before all are in."
+                    "with their own keys, and no one reads a vote before all are in."
                 ),
             )
         )
@@ -300,7 +299,7 @@ class ReviewPanel(Panel):
         self._pages = {
             PREPARE: scrolled(self.prepare),
             RELEASE: scrolled(self.release),
-            SIGN: scrolled(self.sign, self.tr("Where the review stands")),
+            SIGN: scrolled(self.sign, self.tr("Status of the review")),
         }
         for page in (*self._pages.values(), self._empty):
             self._stack.addWidget(page)

@@ -281,8 +281,8 @@ _MOST_LINES = 4  # left out, generalised, as they are, as pseudonyms
 class TreatmentCard(QFrame):
     """Columns that are left out, generalised, released as they are."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_look(self, "card")
         layout = column(self, margin=SPACE.l, gap=SPACE.xs)
         head = QLabel(self.tr("What becomes of the columns"))

@@ -30,6 +30,7 @@ from dpdesk.core.charts import (
     SeriesStyle,
     table_from,
 )
+from dpdesk.core.column_names import columns_of
 from dpdesk.core.cuboid import TABLES
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.home import expanded, is_address
@@ -103,12 +104,10 @@ def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object])
 def _fates_of_tables(columns: Sequence[str], work: WorkState) -> Treatments:
     """Of tables with noise, columns that are neither a dimension nor measured leave nothing."""
     given = work.parameters
-    named = given.get("dimensions")
-    dimensions = named if isinstance(named, list | tuple) else ()
     levels = given.get("levels")
     at = levels if isinstance(levels, Mapping) else {}
-    measured = str(given.get("measure", ""))
-    used = [name for name in columns if name in dimensions or f"'{name}'" in measured]
+    named = columns_of(given)
+    used = [name for name in columns if name in named]
     raised = tuple((name, int(at[name])) for name in used if at.get(name))
     return Treatments(
         tuple(name for name in columns if name not in used),
@@ -362,8 +361,9 @@ def mode_words(mode: Mode) -> str:
     if mode is Mode.APPLY:
         return translate(
             "Review",
-            "It has to be made exactly as the protocol says: only source and title may differ, and "
-            "the checklist tells whether more does. The reviewers judge these data, not the way.",
+            "It has to be made exactly as the protocol says: only source and title may differ, "
+            "and the checklist says whether more does. The reviewers judge these data, not the "
+            "method.",
         )
     return translate(
         "Review",
@@ -611,7 +611,7 @@ def _new_run() -> str:
 def words(state: State, source: Path | None = None) -> str:
     """A state in words, so that the shape is not alone."""
     if state is State.CONFIRMED and source is not None:
-        return translate("Review", "re-checked, with the source at hand")
+        return translate("Review", "re-checked, with the source")
     if state is State.NEEDS_MORE and source is not None:
         return translate("Review", "not settled by the source alone: run the plan again on it")
     texts = {

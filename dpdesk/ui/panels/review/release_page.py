@@ -92,14 +92,12 @@ class CheckList(QWidget):
 
     goAsked = Signal(str)
 
-    def __init__(
-        self, theme: ThemeManager, name: str, name_split: str, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager, name: str, name_split: str) -> None:
+        super().__init__()
         self._theme = theme
         self.model = CheckModel(theme, self)
         self.grid = DataGrid(theme, name)
-        self.grid.setToolTip(self.tr("Arrow keys choose a line; its evidence stands below"))
+        self.grid.setToolTip(self.tr("Arrow keys choose a line; its evidence is shown below"))
         self.grid.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.grid.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.grid.setModel(self.model)
@@ -208,8 +206,8 @@ class CheckList(QWidget):
 class Questions(QWidget):
     """What a reviewer decides of a release, above it what it comes to in one sentence."""
 
-    def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager, name: str) -> None:
+        super().__init__()
         layout = column(self, gap=SPACE.s)
         self._verdict = QLabel()
         self._verdict.setWordWrap(True)
@@ -271,8 +269,8 @@ class ExportsPage(QWidget):
 
     exportAsked = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._layout = column(self, margin=SPACE.s, gap=SPACE.m)
         self.buttons: dict[str, QPushButton] = {}
         self._rows: dict[str, QWidget] = {}
@@ -319,6 +317,8 @@ class ExportsPage(QWidget):
             "sdmx-csv": self.tr("SDMX-CSV"),
             "sdmx-structure": self.tr("SDMX structure"),
             "synthetic": self.tr("Synthetic rows"),
+            "argus": self.tr("Tables for τ-ARGUS (internal)"),
+            "jj": self.tr("JJ file (internal)"),
         }
 
     def _keeps(self) -> dict[str, str]:
@@ -327,8 +327,8 @@ class ExportsPage(QWidget):
                 "Keeps every value as text; manifest, guarantee and labels are in its metadata."
             ),
             "xlsx": self.tr(
-                "Keeps every value as text; the guarantee is on the sheet About, labels and "
-                "missing codes on the sheets Variables and Codes."
+                "Keeps every value as text, protected tables as they are printed; the guarantee is "
+                "on the sheet About, labels and missing codes on the sheets Variables and Codes."
             ),
             "sav": self.tr(
                 "Keeps variable labels, value labels, user-missing values, measurement levels and "
@@ -352,8 +352,8 @@ class ExportsPage(QWidget):
                 "done; holds no data."
             ),
             "sdmx-csv": self.tr(
-                "Keeps all tables in one file, each cell with status and standard error; names of "
-                "categories are in the SDMX structure."
+                "Keeps all tables in one file, each cell with its status and, where there is "
+                "noise, standard error; names of categories are in the SDMX structure."
             ),
             "sdmx-structure": self.tr(
                 "Describes the SDMX-CSV: code lists, concepts and data flow; holds no data."
@@ -361,6 +361,14 @@ class ExportsPage(QWidget):
             "synthetic": self.tr(
                 "Rows drawn from a model of the released tables, to try out programs and for "
                 "analyses of what is in the tables; no row is about a person."
+            ),
+            "argus": self.tr(
+                "Internal, with true values: values, metadata, hierarchies and statuses as τ-ARGUS "
+                "reads ready tables. Keep the files in the agency."
+            ),
+            "jj": self.tr(
+                "Internal, with true values: cells, their required protection and the sums between "
+                "them, for solvers of cell suppression. Keep the file in the agency."
             ),
         }
 
@@ -374,8 +382,8 @@ class ExportsPage(QWidget):
 class FileCard(QFrame):
     """Files of one folder with size and purpose."""
 
-    def __init__(self, head: str, badge: str, why: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, head: str, badge: str, why: str) -> None:
+        super().__init__()
         self._head = head
         set_look(self, "card")
         layout = column(self, margin=SPACE.l, gap=SPACE.s)
@@ -422,14 +430,14 @@ class FileCard(QFrame):
 class FileCards(QWidget):
     """Both parts, one below the other."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         layout = column(self, gap=SPACE.m)
         self._public = FileCard(self.tr("public/ is what leaves"), "", "")
         self._internal = FileCard(
             self.tr("internal/ stays with you"),
             self.tr("CONFIDENTIAL"),
-            self.tr("It tells facts about the raw data; never pass it on with the public part."),
+            self.tr("It states facts about the raw data; never pass it on with the public part."),
         )
         self._absent = QLabel(
             self.tr("The internal part is not here: only the public part was opened.")
@@ -610,7 +618,7 @@ class ReleasePage(Page):
     def _build_right(self, theme: ThemeManager) -> QWidget:
         side = QWidget()
         layout = column(side, gap=SPACE.s)
-        self.strip = ChoiceStrip(self.tr("What to look at beside the checks"))
+        self.strip = ChoiceStrip(self.tr("What to look at in addition to the checks"))
         self.strip.chosen.connect(self._on_chosen)
         layout.addWidget(self.strip)
         self._pages = QStackedWidget()

@@ -95,8 +95,8 @@ def _wrong_words(state: ReviewState, faults: tuple[str, ...]) -> str:
     if codes == {"receipt.missing"}:
         text = translate(
             "Review",
-            "This folder lacks what this computer has seen of its review, so nothing can be signed "
-            "or exported: “Join copies” brings it back. {fault}",
+            "This folder does not have what this computer has seen of its review, so nothing "
+            "can be signed or exported: “Join copies” brings it back. {fault}",
         )
         return text.format(fault=faults[0])
     if state.graph.events or state.faults:
@@ -125,7 +125,7 @@ def signed_words(picture: ReviewPicture | None) -> str:
     """Who stands for the release, in one sentence, for the place where it is exported."""
     state = None if picture is None else picture.state
     if state is None or not state.ok or state.current is None:
-        return translate("Review", "Nobody has signed off this release yet.")
+        return translate("Review", "No one has signed off this release yet.")
     words = {
         Status.RELEASED: translate("Review", "Signed off and released: reviewed by {names}."),
         Status.SUPERSEDED: translate("Review", "It was released, and superseded since."),
@@ -201,7 +201,7 @@ def _said(event: Event) -> str:
 
 def _vote_line(ballot: BallotState) -> str:
     if ballot.vote is None:
-        text = translate("Review", "{person}: sealed; nobody can read it yet.")
+        text = translate("Review", "{person}: sealed; no one can read it yet.")
         text = text.format(person=ballot.person)
     else:
         text = f"{ballot.person} {outcome_words(ballot.vote.outcome)}."
@@ -260,7 +260,7 @@ def _status_words(state: ReviewState) -> tuple[str, str]:
     if stranger_faults(state):
         text = translate(
             "Review",
-            "The signatures are whole, but this computer trusts no keys yet, so nobody knows whose "
+            "The signatures are whole, but this computer trusts no keys yet, so no one knows whose "
             "they are: add the cards of the people in People and keys.",
         )
         return "caution", text
@@ -270,7 +270,7 @@ def _status_words(state: ReviewState) -> tuple[str, str]:
 def _state_words(status: Status) -> str:
     texts = {
         Status.DRAFT: translate("Review", "Not submitted."),
-        Status.SUBMITTED: translate("Review", "Submitted; nobody has begun to review."),
+        Status.SUBMITTED: translate("Review", "Submitted; no one has begun to review."),
         Status.IN_REVIEW: translate("Review", "In review."),
         Status.APPROVED: translate("Review", "Approved: it can be released."),
         Status.CHANGES: translate("Review", "Changes are requested: the author submits again."),
@@ -472,7 +472,7 @@ def meaning(action: Action) -> str:
             "Review",
             "Your vote is sealed until all votes are in, and cannot be changed any more.",
         ),
-        EventType.REVEAL: translate("Review", "Everybody reads your vote from now on."),
+        EventType.REVEAL: translate("Review", "Everyone can read your vote from now on."),
         EventType.RELEASE: translate(
             "Review",
             "This is final: it can never be taken back, only be superseded by another release.",

@@ -122,8 +122,8 @@ class SideBySide(QSplitter):
 class LinesCard(QFrame):
     """A heading and lines that wrap and can be selected; ``mark`` stands before each."""
 
-    def __init__(self, head: str, mark: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, head: str, mark: str = "") -> None:
+        super().__init__()
         set_look(self, "card")
         self._head, self._mark = head, mark
         layout = column(self, margin=SPACE.l, gap=SPACE.s)

@@ -136,10 +136,8 @@ _KEPT, _FILE = "review.protocols", "review.protocol-file"
 class ProtocolChoice(QWidget):
     """Both modes with what they mean; for "apply" the protocol, and who locked it."""
 
-    def __init__(
-        self, context: AppContext, hub: JobHub, asker: FileAsker, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, context: AppContext, hub: JobHub, asker: FileAsker) -> None:
+        super().__init__()
         self._context, self._hub = context, hub
         self._kept: tuple[ProtocolFacts, ...] = ()
         self._read: ProtocolFacts | None = None
@@ -322,7 +320,10 @@ class SubmitFields(Fields):
         self._add(
             "supersedes",
             self.tr("Released folder that this one is to replace (empty: none)"),
-            self.tr("A release that went out; its own review is told when this one is out, too"),
+            self.tr(
+                "A release that has been published; its own review is notified when "
+                "this one is published, too"
+            ),
             Kind.FOLDER,
         )
         self._add(
@@ -572,7 +573,7 @@ class SignDialog(QDialog):
             label = QLabel(names[self.action])
             label.setBuddy(self.text)
             self.text.setAccessibleName(names[self.action])
-            self.text.setToolTip(self.tr("It is signed, and everybody can read it"))
+            self.text.setToolTip(self.tr("It is signed, and everyone can read it"))
             layout.addWidget(label)
             layout.addWidget(self.text)
 
@@ -592,7 +593,7 @@ class SignDialog(QDialog):
         self.out.line.setText(str(self._desk.beside or Path.home() / name))
         note = QLabel(
             self.tr(
-                "Then give the file to somebody who may write to the release folder, by mail or on "
+                "Then give the file to someone who may write to the release folder, by mail or on "
                 "a drive: it holds what was signed, with the figures of the checklist, and no rows "
                 "of the data. “Join copies” brings it into the folder."
             )
@@ -660,7 +661,7 @@ class SignDialog(QDialog):
         if self.action is EventType.BALLOT and self._draft is not None:
             return self._draft.whole_problem(self._outcome(), self._said())
         if self.action in _REASONED and not self._said():
-            return self.tr("Give a reason: everybody can read it.")
+            return self.tr("Give a reason: everyone can read it.")
         if not self._elsewhere.isHidden() and self.out.path is None:
             return self.tr("Name the file into which the review is written.")
         return self.fields.problem()

@@ -115,7 +115,7 @@ def related_words(other: RelatedRelease, place: Path | None) -> str:
         Relation.AFTER: translate("Review", "It is replaced by {where} (manifest {code}…)."),
         Relation.BEFORE: translate("Review", "It is to replace {where} (manifest {code}…)."),
     }
-    unknown = translate("Review", "a release that is not beside this folder")
+    unknown = translate("Review", "a release that is not next to this folder")
     where = unknown if place is None else str(place)
     return texts[other.relation].format(where=where, code=other.code[:16])
 
@@ -132,8 +132,8 @@ class StatusPage(QWidget):
     openAsked = Signal(object)
     protocolAsked = Signal()
 
-    def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: ThemeManager, hub: JobHub) -> None:
+        super().__init__()
         layout = column(self, gap=SPACE.m)
         self._places: dict[Relation, Path | None] = {}
         self._noted: dict[str, Path] = {}
@@ -264,14 +264,9 @@ class SignPage(Page):
     signed = Signal(str, str)
 
     def __init__(
-        self,
-        bench: Workbench,
-        theme: ThemeManager,
-        asker: FileAsker,
-        looker: CheckedReview,
-        parent: QWidget | None = None,
+        self, bench: Workbench, theme: ThemeManager, asker: FileAsker, looker: CheckedReview
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._bench, self._theme, self._asker, self._looker = bench, theme, asker, looker
         self.drafts = Drafts(bench, looker, self)
         self._cards: tuple[Card, ...] = ()
@@ -290,10 +285,8 @@ class SignPage(Page):
         self.decide.shown.connect(self._on_shown)
         self._bar = self._build_bar()
         layout.addWidget(self._bar)
-        self.strip = ChoiceStrip(self.tr("Where the review stands, or what to decide"))
-        self.strip.set_choices(
-            ((STANDING, self.tr("Where it stands")), (DECIDE, self.tr("Decide")))
-        )
+        self.strip = ChoiceStrip(self.tr("Status of the review, or what to decide"))
+        self.strip.set_choices(((STANDING, self.tr("Where it is")), (DECIDE, self.tr("Decide"))))
         self.strip.chosen.connect(self._on_page)
         self.strip.hide()
         self._pages = PageStack()
@@ -522,7 +515,7 @@ class SignPage(Page):
             self._take(found, beside)
             self._note_places(found)
         elif isinstance(found, Locked):
-            text = self.tr("The protocol {id} is locked. Whoever applies it needs {file}.")
+            text = self.tr("The protocol {id} is locked. Anyone who applies it needs {file}.")
             self.signed.emit("ok", text.format(id=found.id[:16], file=found.path))
         self._looker.look_with(beside)
 

@@ -14,7 +14,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.consistency.pinned import pinned_cube, pinned_variances
 from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
 from dpdesk.engine.methods.dp_cube.charts import TABLES
-from dpdesk.engine.methods.dp_cube.example_cell import example_cell
+from dpdesk.engine.methods.dp_cube.exploration import example_cell
 from dpdesk.engine.methods.dp_cube.lattice_chart import lattice_of_design
 from dpdesk.engine.methods.dp_cube.plan_shelf import plan_key
 from dpdesk.engine.methods.dp_cube.planner_errors import widths_at
@@ -200,7 +200,9 @@ def test_the_guarantee_names_what_is_exact_and_what_it_holds_for() -> None:
     assert any("the same exact numbers counts up to 4 times" in each for each in guarantee.assumes)
     notes = {note.code: note.sentence for note in design_of(exact=PAIRS).notes}
     assert notes["cube.exact"].startswith("Nothing protects a × b and b × c. All other noise is")
-    assert notes["cube.exact"].endswith("up to 4 rows beside that, 4 times that for one person.")
+    assert notes["cube.exact"].endswith(
+        "up to 4 rows in addition to that, 4 times that for one person."
+    )
     alone = design_of(exact=[[]], rows_per_person=2).guarantee.claim
     assert alone.startswith(
         "Published without noise, and so without ε protection: the grand total."

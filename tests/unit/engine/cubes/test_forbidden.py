@@ -121,7 +121,7 @@ def test_all_tables_and_tables_with_few_dimensions_leave_forbidden_ones_out() ->
         ({"publish": [["sex"]], "forbid": [["sex"]]}, "both name sex"),
         ({"publish": {"max_dimensions": 0}, "forbid": [[]]}, "every table"),
         ({"forbid": [["age"], ["age"]]}, "twice"),
-        ({"forbid": [["agee"]]}, "no dimension"),
+        ({"forbid": [["agee"]]}, "not a dimension"),
         ({"forbid": "age"}, "expected a list"),
     ],
 )

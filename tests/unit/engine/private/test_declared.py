@@ -43,7 +43,7 @@ def test_a_category_other_takes_what_belongs_nowhere() -> None:
 
 def test_the_plan_can_name_the_category_for_the_rest() -> None:
     assert made(["m", "f"], outside="f").codes(["?"]).tolist() == [1]
-    with pytest.raises(InputError, match="no category") as caught:
+    with pytest.raises(InputError, match="not one") as caught:
         made(["m", "f"], outside="x")
     assert caught.value.code == "cube.outside"
 

@@ -6,7 +6,8 @@ import pytest
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.plan import HierarchyBuilder
-from dpdesk.engine.private.declared import DeclaredDomain, declare, nested_fault
+from dpdesk.engine.private.declared import DeclaredDomain, declare
+from dpdesk.verifiers.cubes.stated import nested_fault
 
 ROWS = [
     ["Old Quarter", "Capital", "Coast", "*"],
@@ -47,11 +48,11 @@ def test_cut_points_and_lists_alone() -> None:
 @pytest.mark.parametrize(
     ("stated", "words"),
     [
-        ([], "no table"),
+        ([], "not a table"),
         ({"sex": [["x", "x", "y"]]}, "no levels of a dimension"),
         ({"age": []}, "no levels of a dimension"),
         ({"age": [["x", "y"]]}, "not one label"),
-        ({"age": [["x", "y", 3]]}, "no text"),
+        ({"age": [["x", "y", 3]]}, "not text"),
         ({"age": [["x", "y", "z"]]}, "joins nothing"),
         ({"age": [["x", "x", "x"]]}, "or everything"),
     ],

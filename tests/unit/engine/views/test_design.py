@@ -14,6 +14,8 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
+from dpdesk.engine.methods.priview.method import PriView
+from dpdesk.engine.private.guarantee_words import NO_BUDGET
 from dpdesk.engine.private.method import PrivateInput
 from dpdesk.engine.views.choosing import guide_to
 from dpdesk.engine.views.design import ViewDesign, design_views
@@ -38,6 +40,16 @@ def design_of(columns: str, cluster: bool = False, **keys: Any) -> ViewDesign:
     roles = dict.fromkeys(columns, Role.INSENSITIVE) | ({"id": Role.CLUSTER} if cluster else {})
     parameters = parse_parameters(PARAMETERS, given, "plan")
     return design_views(PrivateInput(roles, {}, parameters), CancelToken(), silent)
+
+
+@pytest.mark.parametrize("noise", ["discrete-laplace", "discrete-gaussian"])
+def test_until_a_budget_is_given_one_of_the_right_kind_is_supposed(noise: str) -> None:
+    given = {"dimensions": ["a", "b"], "domains": {"a": ["0", "1"], "b": ["0", "1"]}}
+    parameters = parse_parameters(PARAMETERS, given | {"noise": noise}, "plan")
+    roles = dict.fromkeys("ab", Role.INSENSITIVE)
+    view = PriView().explore(PrivateInput(roles, {}, parameters), CancelToken()).view(parameters)
+    assert (view.feasible, view.supposed, view.sentence) == (False, True, NO_BUDGET)
+    assert view.charts
 
 
 def noiseless(design: ViewDesign, columns: Row, rows: list[Row]) -> tuple[NDArray[np.int64], ...]:

@@ -65,7 +65,7 @@ def test_what_metadata_say_of_the_use_of_columns_is_told() -> None:
         ("Region", "has the hierarchy region2.hrc"),
         ("IndustryCode", "are hierarchical by their digits (3 1 1 0 0)"),
         ("Wgt", "is the sampling weight"),
-        ("Request", "tells who asked for protection"),
+        ("Request", "says who asked for protection"),
     ):
         assert [note for note in told if f"`{column}`" in note and said in note], column
     assert "`hhnum` names the household" in head(real("muargus", "Samhh.asc")).notes[0]
@@ -105,7 +105,10 @@ def test_what_a_recoding_loses_of_its_labels_is_told(tmp_path: Path) -> None:
     reading = open_hierarchy(path, "age")
     assert reading.notes == (
         missing,
-        "age.grc: the code list age.cdl is not beside it, so its groups are called by their codes.",
+        (
+            "age.grc: the code list age.cdl is not next to it, so its groups are called by "
+            "their codes."
+        ),
     )
     assert reading.hierarchy.rows()[-1] == ["-", "2", "*"]
     assert reading.hierarchy.ranged == frozenset("0123456789")
@@ -146,13 +149,13 @@ def test_fixed_columns_of_a_plan_are_cut_and_pointed(tmp_path: Path, workspace: 
 
 def test_metadata_and_code_lists_that_are_broken_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.asc").write_bytes(b"12\n")
-    with pytest.raises(InputError, match="nothing tells where its columns stand"):
+    with pytest.raises(InputError, match="nothing says where its columns are"):
         head(tmp_path / "a.asc")
     (tmp_path / "A.rda").write_bytes(b"SEX one 1\n")
     with pytest.raises(InputError, match=r"A\.rda, line 1: found `SEX one 1`"):
         head(tmp_path / "a.asc")
     (tmp_path / "A.rda").write_bytes(b"SEX 1 1\n<CODELIST> sex.cdl\n")
-    assert "code list sex.cdl is not beside" in head(tmp_path / "a.asc").notes[0]
+    assert "code list sex.cdl is not next to" in head(tmp_path / "a.asc").notes[0]
     (tmp_path / "Sex.cdl").write_bytes(b"1,male\nfemale\n")
     with pytest.raises(InputError, match=r"Sex\.cdl, line 2: found `female`"):
         head(tmp_path / "a.asc")
@@ -261,7 +264,7 @@ def test_sheets_that_are_no_table_are_named(tmp_path: Path) -> None:
         head(path, table="Peple")
     assert head(workbook(path, [[1, 2]]), header=False).head == (("1", "2"),)
     path.write_bytes(b"a,b\n1,2\n")
-    with pytest.raises(InputError, match="no Excel workbook"):
+    with pytest.raises(InputError, match="not an Excel workbook"):
         head(path)
 
 
@@ -275,8 +278,8 @@ def test_codes_and_words_that_the_metadata_of_argus_do_not_foresee_are_noted(
     assert [note for note in store.reading.notes if note.startswith("Row")] == [
         "Row 2, column `A`: found a value without a label, where others of the column have one; "
         "it is kept as it is. There are 2 such values.",
-        "Row 2, column `B`: found a text that is no number, where the metadata say `<NUMERIC>`; "
-        "it is kept as it is. There are 2 such values.",
+        "Row 2, column `B`: found a text that is not a number, where the metadata say "
+        "`<NUMERIC>`; it is kept as it is. There are 2 such values.",
     ]
     store.close()
 
@@ -289,10 +292,10 @@ def test_characters_beside_the_columns_of_a_text_are_noted(
     store = opened(tmp_path / "a.dat", workspace, columns=columns)
     assert store.page(0, 9) == (("1", "345", "4"),) * 3
     assert store.reading.notes == (
-        "The columns `B` and `C` overlap from position 5 on; what stands there is read into both.",
-        "Line 3 has a character at position 3, where no column is described; what stands there is "
+        ("The columns `B` and `C` overlap from position 5 on; what is there is read into both."),
+        "Line 3 has a character at position 3, where no column is described; what is there is "
         "not read. There are 2 such values.",
-        "2 rows hold no value and were left out, since they are no persons, the first is row 2; "
+        "2 rows hold no value and were left out, since they are not persons, the first is row 2; "
         'write `empty_rows = "keep"` under [source] to keep them.',
     )
     store.close()

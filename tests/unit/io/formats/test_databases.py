@@ -316,7 +316,7 @@ def test_values_without_a_text_and_broken_texts_are_named(tmp_path: Path) -> Non
     )
     with pytest.raises(InputError, match="row 2, column `x`: found values of type BLOB"):
         head(path, table="bad")
-    with pytest.raises(InputError, match="row 3, column `x`: found bytes that are no text"):
+    with pytest.raises(InputError, match="row 3, column `x`: found bytes that are not text"):
         head(path, table="worse")
     other = duckdb_file(tmp_path / "a.duckdb", "CREATE TABLE l AS SELECT [1] AS x;")
     with pytest.raises(InputError, match=r"column `x`: found values of type INTEGER\[\]"):
@@ -334,7 +334,7 @@ def test_a_damaged_or_foreign_database_is_named(
         opened(path, workspace)
     assert caught.value.code == "read.damaged"
     path.write_bytes(b"id,age\n1,2\n")
-    with pytest.raises(InputError, match=f"a.{kind}: the file is no "):
+    with pytest.raises(InputError, match=f"a.{kind}: the file is not a "):
         opened(path, workspace)
 
 

@@ -173,8 +173,8 @@ def test_a_file_of_an_old_stata_is_read_with_a_note(tmp_path: Path) -> None:
     notes = Notes()
     refuse_losses(path, ["town"], None, notes)
     assert notes.told() == (
-        "Stata wrote the file before 2003; numbers of it that are missing by their size alone are "
-        "not told of.",
+        "Stata wrote the file before 2003; numbers in it that are missing only because of "
+        "their size are not reported.",
     )
 
 
@@ -208,7 +208,7 @@ def test_value_labels_that_a_file_names_and_lacks_are_noted(tmp_path: Path) -> N
     given = raw[at : raw.index(b"\0", at)]
     path.write_bytes(raw[:at] + bytes([raw[at] + 1]) + raw[at + 1 :])
     assert head(path).notes == (
-        "The file lacks the value labels of `sex`, although it names them; the values are read "
-        "without.",
+        "The file does not contain the value labels of `sex`, although it names them; the "
+        "values are read without them.",
         f"The value labels called `{given.decode()}` belong to no column; they are left out.",
     )

@@ -110,8 +110,8 @@ def test_a_text_of_stata_in_another_encoding_is_refused_by_its_end(
     path = _dta(tmp_path / "p.dta", version, b"Aach", b"caf\xe9")
     error = _refused(path, encoding=encoding)
     assert error.sentence == (
-        "p.dta, row 2, column `town`: the text ends with bytes that are no whole character in the "
-        f"encoding {encoding.upper()}."
+        "p.dta, row 2, column `town`: the text ends with bytes that are not a whole character in "
+        f"the encoding {encoding.upper()}."
     )
     assert error.details == {"row": 2, "column": "town"}
     assert [row[0] for row in head(path, encoding="cp1252").head] == ["Aach", "café"]
@@ -164,20 +164,21 @@ def test_a_label_of_stata_with_bytes_that_are_no_text_is_refused(
         head(path, encoding=encoding)
     assert caught.value.code == "encoding.undecodable"
     assert caught.value.sentence == (
-        f"p.dta, column `size`: its label holds bytes that are no text in the encoding {read_as}."
+        "p.dta, column `size`: its label contains bytes that are not text in the encoding "
+        f"{read_as}."
     )
     if b"\x81" not in label:
         found = head(path, encoding="cp1252")
         assert found.variables[0].label == "Größe in m"
     path.write_bytes(raw.replace(b"size", b"s\x81ze"))
-    with pytest.raises(InputError, match="its name holds bytes that are no text"):
+    with pytest.raises(InputError, match="its name contains bytes that are not text"):
         head(path, encoding=encoding)
 
 
 def test_a_text_behind_one_that_was_cut_off_is_refused_when_it_is_none(tmp_path: Path) -> None:
     path = _dta(tmp_path / "p.dta", 118, "Köln Sü".encode()[:-1], b"a\xff\xffb1234")
     assert _refused(path).sentence == (
-        "p.dta, row 2, column `town`: found bytes that are no text in the encoding UTF-8."
+        "p.dta, row 2, column `town`: found bytes that are not text in the encoding UTF-8."
     )
 
 
@@ -192,8 +193,8 @@ def test_a_label_of_stata_that_ends_inside_a_character_is_told(tmp_path: Path, l
     raw, old = path.read_bytes(), b"Xxxx" if label == "its label" else b"Yyyy"
     path.write_bytes(raw.replace(old, b"mar\xe9"))
     assert _refused(path, encoding="utf-8").sentence == (
-        f"p.dta, column `sex`: {label} ends with bytes that are no whole character in the encoding "
-        "UTF-8."
+        f"p.dta, column `sex`: {label} ends with bytes that are not a whole character in the "
+        "encoding UTF-8."
     )
     assert GUESS.split("(")[0] in head(path).notes[0]
     path.write_bytes(raw.replace(old, b"\xc3\xa9t\xc3"))
@@ -236,7 +237,7 @@ def test_a_text_of_sas_that_ends_inside_a_character_is_told(
     )
     error = _refused(_sas(path, code, *[b"Aach"] * 5, b"caf\xe9", method=method))
     assert error.sentence == (
-        "p.sas7bdat, row 6, column `TEXT`: the text ends with bytes that are no whole character "
+        "p.sas7bdat, row 6, column `TEXT`: the text ends with bytes that are not a whole character "
         f"in the encoding {name}."
     )
     assert len(head(path, limit=5).head) == 5
@@ -272,7 +273,7 @@ def test_a_name_of_sas_that_ends_inside_a_character_is_refused(tmp_path: Path) -
     path = _sas(tmp_path / "p.sas7bdat", 138, b"Aach")
     path.write_bytes(path.read_bytes().replace(b"TEXT", b"TEX\x83"))
     assert _refused(path).sentence == (
-        "p.sas7bdat, column `TEX`: its name ends with bytes that are no whole character in the "
+        "p.sas7bdat, column `TEX`: its name ends with bytes that are not a whole character in the "
         "encoding CP932."
     )
 
@@ -313,6 +314,6 @@ def test_a_label_of_a_catalogue_that_ends_inside_a_character_is_refused(tmp_path
     catalog.write_bytes(catalog.read_bytes().replace(label, label[:-1] + b"\xe9", 1))
     error = _refused(tmp_path / "p.sas7bdat", encoding="gb18030")
     assert error.sentence == (
-        "p.sas7bcat, column `SEXA`: the label of the value `1` ends with bytes that are no whole "
-        "character in the encoding GB18030."
+        "p.sas7bcat, column `SEXA`: the label of the value `1` ends with bytes that are not a "
+        "whole character in the encoding GB18030."
     )

@@ -25,7 +25,7 @@ def workspace(private_home: Path) -> Iterator[Workspace]:
 
 def _refused(path: Path, log: str, workspace: Workspace) -> None:
     for read in (lambda: head(path), lambda: opened(path, workspace)):
-        with pytest.raises(InputError, match=f"stand in the file {log} beside it") as caught:
+        with pytest.raises(InputError, match=f"are in the file {log} next to it") as caught:
             read()
         german = voice_of("de")
         for said in (caught.value.sentence, caught.value.hint):

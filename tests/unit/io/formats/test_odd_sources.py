@@ -108,7 +108,10 @@ def test_formats_that_sas_brings_along_are_no_value_labels() -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"abc12zz\n", "Line 1 goes on behind the last described column, which ends at position 5"),
+        (
+            b"abc12zz\n",
+            ("Line 1 continues after the last described column, which ends at position 5"),
+        ),
         (b"a\tc12\n", "Line 1 holds a tab, which counts as one character"),
     ],
 )
@@ -150,8 +153,8 @@ def test_single_precision_and_dates_of_other_years_come_from_a_server(server: st
     told = (("0.1", "2020-01-01"), ("", "0222-09-04 BC"), ("2", "infinity"))
     assert done.head == told
     assert done.notes == (
-        "Row 2, column `d`: the value 0222-09-04 BC is no date of the years 1 to 9999; it is kept "
-        "as this text. There are 2 such values.",
+        "Row 2, column `d`: the value 0222-09-04 BC is not a date of the years 1 to 9999; it is "
+        "kept as this text. There are 2 such values.",
     )
 
 
@@ -250,7 +253,7 @@ def test_a_database_whose_column_is_named_by_no_text_is_refused(tmp_path: Path) 
         con.execute("INSERT INTO t VALUES (1)")
     con.close()
     path.write_bytes(path.read_bytes().replace(b"(name)", b"(n\xddme)"))
-    with pytest.raises(InputError, match="a name of a column is no text"):
+    with pytest.raises(InputError, match="a name of a column is not text"):
         head(path, table="t")
 
 
@@ -258,7 +261,7 @@ def test_a_stata_file_that_breaks_off_among_its_labels_is_refused(tmp_path: Path
     path = write_people(tmp_path / "a.dta")
     whole = path.read_bytes()
     path.write_bytes(whole[: whole.index(b"<value_labels>") + 20])
-    with pytest.raises(InputError, match="the file breaks off behind its rows"):
+    with pytest.raises(InputError, match="the file breaks off after its rows"):
         head(path)
 
 

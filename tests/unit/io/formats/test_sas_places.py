@@ -19,8 +19,8 @@ TEXTS = [("ID", 8), ("TEXT", 8)]
 HEADER, RELEASE, HEAD, DESCRIBED = 1024, 216, 24, 5
 END = HEADER + HEAD + 12 * DESCRIBED
 NOTE = (
-    "Another program than SAS wrote the file, and where its first rows begin cannot be told for "
-    "certain; compare the first row with what its program shows."
+    "The file was written by a program other than SAS, and where its first rows begin cannot "
+    "be determined for certain; compare the first row with what that program shows."
 )
 
 
@@ -62,8 +62,8 @@ def test_a_first_row_that_looks_like_padding_is_refused(tmp_path: Path, form: Fo
             head(path)
         assert (caught.value.code, caught.value.sentence) == (
             "read.places",
-            "p.sas7bdat, row 1: the first rows would be read four bytes beside their place, which "
-            "gives wrong values.",
+            "p.sas7bdat, row 1: the first rows would be read four bytes away from their place, "
+            "which gives wrong values.",
         )
 
 
@@ -73,7 +73,7 @@ def test_padding_that_looks_like_a_first_row_is_refused(tmp_path: Path, form: Fo
     raw = _foreign(path, COLUMNS, _rows(b"ID1"), form, near=False)
     raw[END : END + 4] = b"l\xf7\0\0"
     path.write_bytes(raw)
-    with pytest.raises(InputError, match="four bytes beside their place"):
+    with pytest.raises(InputError, match="four bytes away from their place"):
         head(path)
 
 
@@ -96,7 +96,7 @@ def test_a_place_that_nothing_tells_is_noted_and_one_that_is_counted_is_not(
         struct.pack_into(form.order + "I", raw, HEADER + 12, free)
         path.write_bytes(raw)
         if refused:
-            with pytest.raises(InputError, match="four bytes beside their place"):
+            with pytest.raises(InputError, match="four bytes away from their place"):
                 head(path)
         else:
             assert head(path).notes == ()

@@ -111,7 +111,7 @@ def test_notes_on_ranges_stand_with_those_of_a_file(tmp_path: Path) -> None:
     found = head(_file(tmp_path / "p.xpt", table))
     assert found.variables[0].value_labels == {"1": "one"}
     assert found.notes == (
-        "Value labels come from p.sas7bcat beside the file.",
+        "Value labels come from p.sas7bcat next to the file.",
         "Column `AGE`: the format AGEF has labels of ranges of values; they are left out.",
     )
 

@@ -175,8 +175,8 @@ def test_a_label_ends_at_a_nul_with_a_note(tmp_path: Path) -> None:
     found = head(path)
     assert found.variables[0].value_labels == {"1": "on"}
     assert found.notes == (
-        "Column `A`: the label of the value 1 holds a NUL character; what stands behind it is left "
-        "out.",
+        "Column `A`: the label of the value 1 contains a NUL character; what comes after it is "
+        "left out.",
     )
     padded = head(_file(path, _labels(1, [(_number(1), b"one\0\0 ")])))
     assert padded.variables[0].value_labels == {"1": "one"}

@@ -252,7 +252,7 @@ def test_a_text_that_ends_in_a_byte_of_another_encoding_is_refused_with_its_plac
         error = _refused(write_sav_bytes(tmp_path / "p.sav", COLUMNS, rows, order, compression))
         assert error.code == "encoding.undecodable"
         assert error.sentence == (
-            f"p.sav, row 2, column `{column}`: the text ends with bytes that are no whole "
+            f"p.sav, row 2, column `{column}`: the text ends with bytes that are not a whole "
             "character in the encoding UTF-8."
         )
         assert error.details == {"row": 2, "column": column}
@@ -316,7 +316,7 @@ def test_a_label_that_ends_inside_a_character_is_refused_with_its_column(tmp_pat
     error = _refused(_labelled(path, [(ONE, b"ledig  "), (TWO, b"mari\xe9  ")]))
     assert error.code == "encoding.undecodable"
     assert error.sentence == (
-        "p.sav, column `NUM`: the label of the value 2 ends with bytes that are no whole "
+        "p.sav, column `NUM`: the label of the value 2 ends with bytes that are not a whole "
         "character in the encoding UTF-8."
     )
     path = write_sav_bytes(path, [*COLUMNS, ("KEY", 2)], [[*_row(), b"x"]])
@@ -337,7 +337,7 @@ def test_a_long_label_and_that_of_a_column_are_refused_when_they_end_inside_a_ch
         assert raw.count(b"marixx") == 1
         path.write_bytes(raw.replace(b"marixx", b"mari\xe9 "))
         assert _refused(path).sentence == (
-            f"p.sav, column `s`: {words} ends with bytes that are no whole character in the "
+            f"p.sav, column `s`: {words} ends with bytes that are not a whole character in the "
             "encoding UTF-8."
         )
 
@@ -369,8 +369,8 @@ def test_a_file_that_counts_no_rows_and_ends_inside_one_is_refused(
     found = head(path)
     assert len(found.head) == 2
     assert found.notes == (
-        "The file does not say how many rows it has, so rows that are missing at its end cannot be "
-        "told of.",
+        "The file does not say how many rows it has, so rows missing at its end cannot be "
+        "detected.",
     )
     for cut in (1, 8, 20):
         path.write_bytes(raw[:-cut])

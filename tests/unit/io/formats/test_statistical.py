@@ -143,7 +143,7 @@ def test_a_number_that_is_no_date_is_kept_and_named(tmp_path: Path) -> None:
     )  # fmt: skip
     assert found.variables[0].kind is Kind.DATE
     assert found.notes == (
-        "Row 2, column `day`: the number 9000000000000000 is no date of the years 1 to 9999; it "
+        "Row 2, column `day`: the number 9000000000000000 is not a date of the years 1 to 9999; it "
         "is kept as a number.",
     )
 
@@ -164,7 +164,7 @@ def test_a_truncated_file_is_refused_with_its_row(
 
 def test_a_file_of_another_kind_and_an_empty_table_are_named(tmp_path: Path) -> None:
     (tmp_path / "x.sav").write_text("a,b\n1,2\n", encoding="utf-8")
-    with pytest.raises(InputError, match="no SPSS file"):
+    with pytest.raises(InputError, match="not a valid SPSS file"):
         head(tmp_path / "x.sav")
     pyreadstat.write_sav(pd.DataFrame({"a": np.array([], float)}), tmp_path / "none.sav")
     with pytest.raises(InputError, match="1 columns and no rows"):
@@ -173,7 +173,7 @@ def test_a_file_of_another_kind_and_an_empty_table_are_named(tmp_path: Path) -> 
 
 def test_a_wrong_encoding_is_named_with_row_and_column(tmp_path: Path) -> None:
     path = write_people(tmp_path / "people.sav")
-    with pytest.raises(InputError, match="no text in the encoding ASCII") as caught:
+    with pytest.raises(InputError, match="not text in the encoding ASCII") as caught:
         head(path, encoding="ascii")
     assert caught.value.code == "encoding.undecodable"
     assert caught.value.details == {"row": 2, "column": "town"}
@@ -326,7 +326,7 @@ def test_moments_of_which_stata_shows_the_time_of_day_alone_keep_their_day(tmp_p
         "2020-03-26 10:00:00", "10:00:00", "2020-03-26 10:00:00.001", "", "1e+300",
     ]  # fmt: skip
     assert found.notes == (
-        "Column `at` shows times of day alone (%tcHH:MM) but holds moments of other days; these "
-        "are read with their day.",
-        "Row 5, column `at`: the number 1e+300 is no time of a day; it is kept as a number.",
+        "Column `at` shows only times of day (%tcHH:MM) but contains timestamps of other days; "
+        "these are read with their day.",
+        "Row 5, column `at`: the number 1e+300 is not a time of a day; it is kept as a number.",
     )

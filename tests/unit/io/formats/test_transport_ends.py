@@ -81,8 +81,8 @@ def test_rows_at_the_end_that_may_be_filling_are_noted(
     found = head(_file(tmp_path / "p.xpt", whole + behind))
     assert len(found.head) == 4 + rows
     assert found.notes[0] == (
-        f"The file ends with {rows} rows that may be filling (blanks, NULs, or text in place of "
-        "numbers); version 5 of the format does not tell, and they are read as rows."
+        f"The file ends with {rows} rows that may be padding (spaces, NULs, or text in place of "
+        "numbers); version 5 of the format does not say, and they are read as rows."
     )
 
 
@@ -94,8 +94,8 @@ def test_rows_of_zeros_are_filling_only_where_the_last_card_is_filled_up(tmp_pat
     found = head(_file(tmp_path / "p.xpt", _table(columns, ONE * 2 + bytes(16 * 9), b"T")))
     assert len(found.head) == 10
     assert found.notes == (
-        "The file ends with 4 rows that may be filling (blanks, NULs, or text in place of "
-        "numbers); version 5 of the format does not tell, and they are read as rows.",
+        "The file ends with 4 rows that may be padding (spaces, NULs, or text in place of "
+        "numbers); version 5 of the format does not say, and they are read as rows.",
     )
 
 
@@ -108,13 +108,13 @@ def test_a_catalogue_gives_the_labels_of_a_transport_file(tmp_path: Path) -> Non
     path = _file(tmp_path / "p.xpt", _table(columns, rows, b"T"))
     assert head(path).notes == (
         "The value labels of `SEX`, `SIZE` lie in a catalogue that is not here; the values are "
-        "read without. Name it as `catalog`.",
+        "read without them. Name it as `catalog`.",
     )
     found = head(path, catalog=str(catalog))
     assert found.variables[0].value_labels == {"1": "Male", "2": "Female"}
     assert found.notes == (
-        "Column `SIZE`: the catalogue test_formats_linux.sas7bcat lacks its value labels, called "
-        "TALL; the values are read without.",
+        "Column `SIZE`: the catalogue test_formats_linux.sas7bcat does not contain its value "
+        "labels, called TALL; the values are read without them.",
     )
 
 
@@ -122,10 +122,10 @@ def test_room_for_rows_of_blanks_is_noted_where_all_columns_are_texts(tmp_path: 
     texts = _table([(b"S", False, 4)], b"a   " * 20 + b"    " * 3, b"T")
     found = head(_file(tmp_path / "p.xpt", texts))
     assert found.notes == (
-        "The file ends with 1 row that may be filling (blanks, NULs, or text in place of numbers); "
-        "version 5 of the format does not tell, and they are read as rows.",
-        "Behind the last row there is room for 19 rows of blanks; version 5 of the format does not "
-        "tell whether these are rows or filling, and they are left out.",
+        "The file ends with 1 row that may be padding (spaces, NULs, or text in place of "
+        "numbers); version 5 of the format does not say, and they are read as rows.",
+        "After the last row there is room for 19 rows of spaces; version 5 of the format does "
+        "not say whether these are rows or padding, and they are left out.",
     )
     full = _table([(b"S", False, 4)], b"a   " * 20, b"T")
     assert head(_file(tmp_path / "p.xpt", full)).notes == ()

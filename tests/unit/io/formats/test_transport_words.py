@@ -49,7 +49,7 @@ def _file(path: Path, labels: Sequence[bytes], rows: Sequence[bytes]) -> Path:
 def _notes(path: Path, **options: str) -> tuple[str, ...]:
     """What is noted, but for rows of blanks at the end."""
     notes = head(path, **options).notes
-    return tuple(note for note in notes if not note.startswith("Behind the last row"))
+    return tuple(note for note in notes if not note.startswith("After the last row"))
 
 
 def _refused(path: Path, **options: str) -> str:
@@ -89,14 +89,14 @@ def test_a_guessed_encoding_is_noted(tmp_path: Path) -> None:
 def test_labels_that_are_no_text_in_the_encoding_are_refused(tmp_path: Path) -> None:
     path = _file(tmp_path / "p.xpt", [b"P\xb3e\xe6"], [b"Ulm"])
     assert _refused(path, encoding="utf-8") == (
-        "p.xpt, column `A`: its label holds bytes that are no text in the encoding utf-8."
+        "p.xpt, column `A`: its label contains bytes that are not text in the encoding utf-8."
     )
     path = _file(path, [b"caf\xe9"], [b"Ulm"])
     assert _refused(path, encoding="utf-8") == (
-        "p.xpt, column `A`: its label ends with bytes that are no whole character in the encoding "
-        "utf-8."
+        "p.xpt, column `A`: its label ends with bytes that are not a whole character in the "
+        "encoding utf-8."
     )
-    assert "column `A`: its label holds bytes" in _refused(_file(path, [b"a\x81b"], [b"Ulm"]))
+    assert "column `A`: its label contains bytes" in _refused(_file(path, [b"a\x81b"], [b"Ulm"]))
 
 
 def test_texts_that_were_cut_off_inside_a_character_are_noted(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_texts_that_were_cut_off_inside_a_character_are_noted(tmp_path: Path) ->
         "There are 2 such values.",
     )
     for text in (b"caf\xe9", b"\xe9tude", b"a\xffb\xc3\xa9\xc3"):
-        assert "row 2, column `A`: found bytes that are no text in the encoding utf-8" in _refused(
+        assert "row 2, column `A`: found bytes that are not text in the encoding utf-8" in _refused(
             _file(path, [b"Town"], [b"Ulm", text])
         )
 
@@ -135,7 +135,7 @@ def test_a_label_ends_at_a_nul_with_a_note_and_a_name_with_one_is_refused(tmp_pa
     path = _file(tmp_path / "p.xpt", [b"la\0bel"], [b"Ulm"])
     assert head(path).variables[0].label == "la"
     assert _notes(path) == (
-        "Column `A`: its label holds a NUL character; what stands behind it is left out.",
+        "Column `A`: its label contains a NUL character; what comes after it is left out.",
     )
     path.write_bytes(path.read_bytes().replace(b"A       ", b"A\0B     ", 1))
     with pytest.raises(InputError) as caught:

@@ -145,7 +145,7 @@ def test_a_time_finer_than_a_microsecond_is_noted(
     found = head(tmp_path / name)
     assert found.head[1] == (read,)
     note = (
-        f"Row 2, column `at`: the number {number_text(number)} is a moment finer than a "
+        f"Row 2, column `at`: the number {number_text(number)} is a timestamp finer than a "
         "microsecond; it is read to the microsecond."
     )
     assert found.notes == ((note,) if finer else ())

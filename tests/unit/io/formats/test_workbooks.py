@@ -160,7 +160,7 @@ def test_numbers_that_are_no_dates_are_kept_and_noted(tmp_path: Path) -> None:
     cells = [f'<c s="1"><v>{value}</v></c>' for value in values]
     done = head(_sheet(tmp_path / "a.xlsx", *cells, styles=styles))
     assert done.head == (("60", "-1", "2958466", "1900-02-28", "1900-03-01", "0.5"),)
-    assert "Row 2, column A: the number 60 is no date; it is kept as a number." in done.notes
+    assert "Row 2, column A: the number 60 is not a date; it is kept as a number." in done.notes
 
 
 def test_parts_that_are_named_and_not_there_are_refused(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_parts_that_are_named_and_not_there_are_refused(tmp_path: Path) -> None:
         with zipfile.ZipFile(path, "w") as archive:
             for name, text in changed.items():
                 archive.writestr(name, text)
-        with pytest.raises(InputError, match="no Excel workbook, or it is damaged"):
+        with pytest.raises(InputError, match="not an Excel workbook, or it is damaged"):
             head(path)
 
 
@@ -249,7 +249,7 @@ def test_texts_that_only_fill_the_memory_are_refused(
     with pytest.raises(InputError, match="a text in it is longer than any cell may hold"):
         head(path)
     monkeypatch.setattr(workbook_parts, "_LARGEST_PART", 100)
-    with pytest.raises(InputError, match="no Excel workbook, or it is damaged"):
+    with pytest.raises(InputError, match="not an Excel workbook, or it is damaged"):
         head(path)
 
 
@@ -273,7 +273,7 @@ def test_what_is_no_workbook_or_breaks_off_is_refused(tmp_path: Path) -> None:
         head(_sheet(path, "<c><v>1</v></c>", more="<unfinished>"))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("_rels/.rels", '<!DOCTYPE a [<!ENTITY b "c">]><R/>')
-    with pytest.raises(InputError, match="no Excel workbook"):
+    with pytest.raises(InputError, match="not an Excel workbook"):
         head(path)
 
 

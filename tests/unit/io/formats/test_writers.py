@@ -219,7 +219,9 @@ def test_more_missing_values_and_labels_than_spss_holds_are_told(tmp_path: Path)
     told, _, read = lost(tmp_path, "sav", ["1", "9"], said)
     assert (read.value_labels, len(told)) == ({"1": "one"}, 1)
     told, _, read = lost(tmp_path, "dta", ["1", "9"], said)
-    assert told[0].startswith("Value labels of `x` are left out where they stand for no whole")
+    assert told[0].startswith(
+        "Value labels of `x` are left out where they do not stand for a whole"
+    )
     long = Variable("x", value_labels={"a longer code": "label"}, missing=UserMissing(("?",)))
     told, _, read = lost(tmp_path, "sav", ["a", "?"], long)
     assert (told, read.value_labels, read.missing.values) == ([], dict(long.value_labels), ("?",))

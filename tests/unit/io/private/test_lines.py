@@ -100,3 +100,10 @@ def test_encodings_in_which_a_line_changes_the_next_ones_are_refused(encoding: s
     with pytest.raises(InputError) as caught:
         line_codec(encoding, "a.csv")
     assert caught.value.code in ("encoding.state", "encoding.unknown")
+
+
+@pytest.mark.parametrize("end", [b"\x1a", b"\r\n\x1a", b"\x1a" * 5, b"\r\n" + b"\x1a" * 128])
+def test_the_end_of_a_text_of_dos_is_no_row_and_no_value(tmp_path: Path, end: bytes) -> None:
+    grammar = Grammar(",", '"', "")
+    rows, lost = read(tmp_path / "t.csv", b'm,"1"\r\nf,"2"' + end, "cp1252", grammar, 2)
+    assert (rows, lost) == ([("m", "1"), ("f", "2")], 0)

@@ -66,3 +66,67 @@ def test_a_function_whose_faults_cannot_be_caught_is_refused_at_once(
     spec = read_source({"path": "d.csv", "query": query, **KEYS}, "the test")
     with pytest.raises(InputError, match="ESCAPE"):
         read_filter(spec, "the test")
+
+
+def nested(inner: str, times: int, call: str) -> str:
+    """A call around a call, so many of them; ``~`` is what stands inside."""
+    for _ in range(times):
+        inner = call.replace("~", inner)
+    return inner
+
+
+LONG = "z" * 100
+FILLING = [
+    "replace(txt, 'a', age) = ''",
+    "repeat(txt, 3) = ''",
+    nested("txt", 2, f"replace(~, 'z', '{LONG}')") + " = ''",
+    nested("txt", 2, f"regexp_replace(~, 'z', '{LONG}', 'g')") + " = ''",
+    nested("txt", 10, "CAST(row(~) AS VARCHAR)") + " = ''",
+    nested("txt", 4, "CAST(CAST(CAST(~ AS BLOB) AS BIT) AS VARCHAR)") + " = ''",
+    f"concat(txt, upper({nested('txt', 11, '(~ || ~)')})) = ''",
+]
+
+
+@pytest.mark.parametrize("condition", FILLING)
+def test_functions_that_could_fill_the_memory_together_are_refused(condition: str) -> None:
+    query = f"SELECT * FROM data WHERE age = '1' OR {condition}"
+    spec = read_source({"path": "d.csv", "query": query, **KEYS}, "the test")
+    with pytest.raises(InputError, match="fill the memory"):
+        read_filter(spec, "the test")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        nested("txt", 7, "replace(~, 'ä', 'ae')") + " = ''",
+        f"replace(txt, 'z', '{LONG}') = ''",
+        "regexp_replace(txt || age, '[^0-9]', '', 'g') = ''",
+        "age IN (" + ", ".join(f"'{number}'" for number in range(1500)) + ")",
+        " OR ".join(f"txt = '{number}'" for number in range(300)),
+    ],
+)
+def test_functions_that_lengthen_a_value_a_little_are_read(condition: str) -> None:
+    query = f"SELECT * FROM data WHERE {condition}"
+    assert read_filter(read_source({"path": "d.csv", "query": query, **KEYS}, "t"), "t")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM data WHERE data < row(2)",
+        "SELECT * FROM data AS d WHERE CAST(d AS VARCHAR) LIKE '%1%'",
+        "SELECT * FROM data AS d(txt, age) WHERE txt = 'a' AND age < 2",
+        "SELECT * FROM data AS d(age) WHERE age = '1'",
+        "SELECT * FROM data WHERE data.rowid < 2",
+    ],
+)
+def test_the_place_of_a_row_is_none_of_its_values(query: str, tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("age,txt\n1,a\n2,b\n1,c\n")
+    spec = read_source({"path": "d.csv", "query": query, **KEYS}, "the test")
+    workspace = Workspace.open(tmp_path / "home")
+    try:
+        with pytest.raises(InputError) as refused:
+            DataStore.open(spec, tmp_path, workspace, CancelToken(), silent, private=True)
+        assert refused.value.code == "source.query"
+    finally:
+        workspace.close()

@@ -16,6 +16,7 @@ from dpdesk.project.history import History
 from dpdesk.project.people import host_name, user_name
 from dpdesk.project.work import SetTitle, WorkState
 from tests.helpers.hidden_objects import hidden_trigger
+from tests.helpers.hostile_journals import write_hostile_journal
 from tests.helpers.powerless import run_powerless
 from tests.helpers.projects import Desk, history, plain, save
 
@@ -79,7 +80,7 @@ def test_a_lock_that_says_nothing_useful_still_locks(
     lock_path(tmp_path / "a.dpdesk").write_bytes(content)
     found = desk.open(tmp_path / "a.dpdesk")
     assert found.read_only is not None
-    assert "somebody" in found.read_only.sentence
+    assert "someone" in found.read_only.sentence
 
 
 def test_a_very_long_name_can_be_locked(desk: Desk, tmp_path: Path) -> None:
@@ -346,3 +347,23 @@ def test_statistics_of_the_database_are_no_change_of_a_project(desk: Desk, tmp_p
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript("ANALYZE")
     assert desk.open(path).read_only is None
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_a_journal_of_a_foreign_project_deletes_no_file(
+    desk: Desk, tmp_path: Path, locked: bool
+) -> None:
+    path, victim = desk.write(tmp_path / "a.dpdesk"), tmp_path / "thesis.odt"
+    for database in (path, shutil.copy(path, tmp_path / "plain.sqlite")):
+        victim.write_text("years of work")
+        write_hostile_journal(Path(database), victim)
+    with closing(sqlite3.connect(tmp_path / "plain.sqlite")) as connection:
+        connection.execute("SELECT * FROM meta").fetchall()
+    assert not victim.exists()  # what SQLite does by itself
+    victim.write_text("years of work")
+    if locked:
+        lock_path(path).write_text("{}")
+    with pytest.raises(StorageError) as error:
+        desk.open(path)
+    assert error.value.code == "project.damaged"
+    assert victim.read_text() == "years of work"

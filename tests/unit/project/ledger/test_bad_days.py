@@ -18,6 +18,7 @@ from dpdesk.project.ledger.file import APPLICATION, SCHEMA
 from dpdesk.project.ledger.records import LedgerEntry
 from tests.helpers.debits import ask, open_here, pure
 from tests.helpers.hidden_objects import hidden_trigger
+from tests.helpers.hostile_journals import write_hostile_journal
 from tests.helpers.powerless import run_powerless
 
 KEY = AccountKey("residents")
@@ -448,3 +449,14 @@ def test_a_layout_that_no_version_numbers_so_is_called_damaged(tmp_path: Path) -
         with closing(sqlite3.connect(path)) as connection:
             connection.execute(f"PRAGMA user_version = {version}")
         assert code_of(path) == "ledger.damaged"
+
+
+def test_a_journal_that_lies_beside_a_ledger_deletes_no_file(tmp_path: Path) -> None:
+    path, victim = filled(tmp_path / "ledger.sqlite"), tmp_path / "thesis.odt"
+    victim.write_text("years of work")
+    journal = write_hostile_journal(path, victim)
+    assert code_of(path) == "ledger.damaged"
+    assert victim.read_text() == "years of work"
+    journal.unlink()
+    with open_here(path) as ledger:
+        assert ledger.check().ok

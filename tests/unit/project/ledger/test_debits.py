@@ -167,13 +167,32 @@ def test_a_resaved_file_does_not_reset_the_budget_of_a_population(tmp_path: Path
 
 @pytest.mark.parametrize(
     "name",
-    ["Residents", " residents ", "residents\u00a0", "ＲＥＳＩＤＥＮＴＳ", "resi\u00addents\u200b"],
+    [
+        *(
+            "Residents",
+            " residents ",
+            "residents\u00a0",
+            "ＲＥＳＩＤＥＮＴＳ",
+            "resi\u00addents\u200b",
+        ),
+        *("residents\u3164", "resi\u2800dents", "residents\ufe0f", "\u115fresidents\uffa0"),
+    ],
 )
 def test_a_slip_in_a_name_does_not_begin_a_fresh_budget(tmp_path: Path, name: str) -> None:
     with open_here(tmp_path / "l.sqlite") as ledger:
         ledger.debit(ask("1.5"), Fraction(2))
         with pytest.raises(RefusedError, match=r"spent ε = 1.5"):
             ledger.debit(ask("1", population=name), Fraction(2))
+
+
+def test_a_reason_that_shows_nothing_raises_no_limit(tmp_path: Path) -> None:
+    with open_here(tmp_path / "l.sqlite") as ledger:
+        ledger.set_limit(KEY, pure("2"))
+        for reason in ("", " . ", "\u3164", "\u115f \u2800"):
+            with pytest.raises(InputError) as error:
+                ledger.set_limit(KEY, pure("3"), reason)
+            assert error.value.code == "ledger.reason"
+        ledger.set_limit(KEY, pure("3"), "ny")
 
 
 def test_leaving_the_population_out_does_not_begin_a_fresh_budget(tmp_path: Path) -> None:

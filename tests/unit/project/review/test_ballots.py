@@ -92,7 +92,7 @@ def test_everything_is_decided_and_nothing_else(about: Event) -> None:
         files = {key: file for key, file in vote.files.items() if key != path}
         assert reasons(replace(vote, files=files), about) == [f"{path} is not decided"]
     more = with_check(vote, "more", Decision.ACCEPT)
-    assert reasons(more, about) == ["more is no item of the checklist"]
+    assert reasons(more, about) == ["more is not an item of the checklist"]
     extra = {**vote.files, "public/more.csv": FileDecision(code("x"), Decision.ACCEPT)}
     assert reasons(replace(vote, files=extra), about) == ["public/more.csv is not submitted"]
 

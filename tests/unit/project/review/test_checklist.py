@@ -195,7 +195,7 @@ def test_a_class_of_one_sensitive_value_asks_for_a_person_and_is_counted() -> No
     found = item("homogeneous", shown)
     assert found.status is Status.REVIEW
     assert found.evidence == (
-        "In 3 of 100 classes (3 %), 21 rows, everybody has one value of `secret`, most often "
+        "In 3 of 100 classes (3 %), 21 rows, everyone has one value of `secret`, most often "
         "`often`, which 400 of 1,000 rows (40 %) hold in all: knowing the class is knowing the "
         "value. In 1 class more, 50 of 1,000 rows (5 %), one value of `secret` has nine tenths or "
         "more (counted now from the published table)."
@@ -457,7 +457,7 @@ def test_columns_that_guess_better_than_promised_ask_for_a_person() -> None:
 def test_a_few_exceptions_do_not_make_it_pass() -> None:
     found = telling([measured({**told(40, 15_000), "nearly": 13_010})])
     assert found.status is Status.REVIEW
-    assert "For 13,010 of 50,000 rows (26.02 %), `industry` alone tells" in found.evidence
+    assert "For 13,010 of 50,000 rows (26.02 %), `industry` alone reveals" in found.evidence
     assert telling([measured({**told(40, 15_000), "nearly": 39})]).status is Status.FAIL
     few = told(0, 15_000)
     assert telling([measured({**few, "nearly": 0})]).status is Status.PASS
@@ -545,7 +545,7 @@ def test_rows_that_are_alone_by_all_released_columns_call_for_a_look(
     found = checklist(facts.facts(table(), said, evidence)).item("rows-alone")
     assert found.status is status
     if alone == 700:
-        assert "700 of 1,000 rows (70 %) can be told from all others" in found.evidence
+        assert "700 of 1,000 rows (70 %) can be distinguished from all others" in found.evidence
 
 
 @pytest.mark.parametrize(("names", "status"), [([], Status.PASS), (["zip"], Status.REVIEW)])

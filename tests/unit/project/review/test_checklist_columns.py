@@ -79,7 +79,7 @@ def test_rows_with_a_value_of_their_own_are_held_against_their_limit() -> None:
     assert item("own-values", shown, maximum_unique_rows=0.05).status is Status.PASS
     found = item("own-values", shown, maximum_unique_rows=0.04)
     assert found.status is Status.FAIL
-    assert "In `code` 50 of 1,000 rows (5 %) have a value that nobody else has" in found.evidence
+    assert "In `code` 50 of 1,000 rows (5 %) have a value that no one else has" in found.evidence
     assert item("own-values", table(AGE)).status is Status.NOT_APPLICABLE
 
 
@@ -89,7 +89,7 @@ def test_one_more_known_column_is_counted_for_all_that_are_not_sensitive() -> No
     found = item("one-column-more", shown)
     assert found.status is Status.REVIEW
     assert found.evidence == (
-        "Whoever also knows `region` faces groups below 5: that is so for 100 of 1,000 rows "
+        "Anyone who also knows `region` faces groups below 5: that is so for 100 of 1,000 rows "
         "(10 %), of whom 20 would be alone (counted now from the published table)."
     )
     assert item("one-column-more", shown, maximum_exposed=0.1).status is Status.PASS

@@ -144,7 +144,7 @@ def test_unknown_and_missing_keys_are_refused_even_when_they_are_signed(kind: Ev
     assert isinstance(read_event(signed(who, event.body()), 1), Event)
     found = read_event(signed(who, {**event.body(), "more": 1}), 3)
     assert isinstance(found, Fault)
-    assert "`body.more` is no known key" in found.reason
+    assert "`body.more` is not a known key" in found.reason
     for key in event.body():
         found = read_event(signed(who, removed(event.body(), (key,))), 3)
         assert isinstance(found, Fault)

@@ -123,7 +123,8 @@ def test_json_of_the_same_shape_is_the_same_policy(tmp_path: Path) -> None:
          "line 3, [limits]: `maximum_suppression` is 2, expected a share from 0 to 1, such as "
          "0.02."),
         ("version = 1\n[limits]\nmaximum_t = nan", "policy.invalid", "policy.toml, line 3: "
-         "`limits.maximum_t` is nan, expected a finite number of at most 1,000 digits."),
+         "`limits.maximum_t` is nan, expected a finite number of at most 1,000 digits, "
+         "the first 15 of which tell it from a whole one."),
         ("version = 1\n[limits]\nmaximum_epsilon = 0", "parameter.invalid", "policy.toml, line 3, "
          "[limits]: `maximum_epsilon` is 0, expected a number above 0."),
         ("version = 1\n[limits]\ndominance = { n = 2 }", "parameter.invalid", "policy.toml, "
@@ -148,7 +149,8 @@ def test_json_of_the_same_shape_is_the_same_policy(tmp_path: Path) -> None:
         ("version = 1\n[sign_offs]\nowner = ''", "policy.invalid", "policy.toml, line 3, "
          '[sign_offs]: `owner` is "", expected a question or a sentence on one line.'),
         ("version = 1\ntitle = open", "policy.syntax", "policy.toml, line 2, column 9: this is not "
-         'valid TOML: invalid value; texts stand in quotes, such as title = "Public use files".'),
+         "valid TOML: invalid value; texts are written in quotes, such as title = "
+         '"Public use files".'),
     ],
 )  # fmt: skip
 def test_a_fault_is_one_sentence_with_file_line_and_what_was_expected(

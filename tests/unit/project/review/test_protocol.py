@@ -188,7 +188,7 @@ def test_without_the_internal_part_nothing_can_be_compared(
 ) -> None:
     bare = replace(facts.release, evidence=NO_EVIDENCE)
     assert list(differences(protocol, bare, facts.table, POLICY)) == [
-        "the internal part, which holds the plan, is not at hand"
+        "the internal part, which holds the plan, is not available"
     ]
     with pytest.raises(InputError) as caught:
         protocol_of(bare, facts.table, code("m"), POLICY, CancelToken())
@@ -287,7 +287,7 @@ def test_what_is_no_protocol_is_refused_in_one_sentence(
     with pytest.raises(InputError) as caught:
         read_protocol(path)
     assert caught.value.code == "protocol.unreadable"
-    assert caught.value.sentence.startswith(f"{path}: this is no locked protocol")
+    assert caught.value.sentence.startswith(f"{path}: this is not a locked protocol")
 
 
 def test_a_missing_file_is_a_storage_error(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -26,14 +26,18 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.l_diverted.comparators.experiment import (
     SELECTIVITIES,
+    Floats,
     Measured,
+    Sample,
+    Setting,
     Trial,
+    Way,
     measure,
+    random_pool,
 )
-from dpdesk.engine.methods.l_diverted.comparators.pool import Floats, Sample, random_pool
-from dpdesk.engine.methods.l_diverted.comparators.ways import Setting, Way
 from dpdesk.engine.methods.l_diverted.releasing import columns_to_draw
 from dpdesk.engine.methods.l_diverted.settings import Settings
+from dpdesk.engine.querying import Comparison
 
 if TYPE_CHECKING:
     from dpdesk.engine.noise.randomness import RandomSource
@@ -142,17 +146,6 @@ def small_lines(groups: Mapping[str, Sequence[Measured]]) -> dict[str, Line]:
     }
 
 
-def query_lines(groups: Mapping[str, Sequence[Measured]], place: int) -> dict[str, Line]:
-    """One line for each group of trials: error of a bin of selectivity by the number m."""
-    return {
-        label: (
-            np.array([float(each.trial.setting.queries) for each in measured]),
-            np.array([each.by_selectivity[place] for each in measured]),
-        )
-        for label, measured in groups.items()
-    }
-
-
 def way_label(measured: Measured) -> str:
     """The way of a trial, with ε where it has one."""
     trial = measured.trial
@@ -165,7 +158,6 @@ def _plain(number: Fraction) -> str:
     return f"{float(number):g}"
 
 
-BADGE = "internal: uses the truth"
 _MOST_ROWS = 200_000
 _MOST_COLUMNS = 12
 _MOST_VALUES = 100
@@ -175,42 +167,6 @@ _SIZES = (2, 3, 5, 7, 10)
 _EPSILONS = (Fraction(1, 20), Fraction(1))
 _TABLE_ALONE = (Way.CORRECTED, Way.LARGEST)
 _ASKED = (Role.QUASI_IDENTIFIER, Role.INSENSITIVE, Role.SENSITIVE)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What was measured for one sensitive column.
-
-    ``rows`` are those that were used (a part of very large data), ``queries`` the queries with at
-    least one row. The charts compare with true counts: they never leave the agency.
-    """
-
-    column: str
-    size: int
-    rows: int
-    queries: int
-    sentence: str
-    charts: tuple[Chart, ...]
-    badge: str = BADGE
-
-    def as_json(self) -> dict[str, object]:
-        """Plain values; the numbers of the charts as their tables."""
-        return {
-            "column": self.column,
-            "l": self.size,
-            "rows": self.rows,
-            "queries": self.queries,
-            "sentence": self.sentence,
-            "badge": self.badge,
-            "charts": [
-                {
-                    "question": chart.question,
-                    "columns": list(chart.table.columns),
-                    "rows": [list(row) for row in chart.table.rows],
-                }
-                for chart in self.charts
-            ],
-        }
 
 
 def compare_on_own_data(
@@ -301,7 +257,7 @@ def _charts(
 ) -> tuple[Chart, ...]:
     lines = selectivity_lines(ways, [way_label(each) for each in ways])
     groups = {Way.MIXED.value: mixed, Way.PAPER.value: paper}
-    question = msg("Which way tells most of {name} at ℓ′ = {size}?", name=name, size=size)
+    question = msg("Which way says most about {name} at ℓ′ = {size}?", name=name, size=size)
     left_out = [way_label(each) for each in ways if each.trial.way in _TABLE_ALONE]
     return (
         without_lines(

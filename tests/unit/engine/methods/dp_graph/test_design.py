@@ -13,7 +13,6 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.dp_graph.design import GraphDesign, design_graph
-from dpdesk.engine.methods.dp_graph.exploration import GraphExploration
 from dpdesk.engine.methods.dp_graph.method import DpGraph
 from dpdesk.engine.methods.dp_graph.parameters import PARAMETERS
 from dpdesk.engine.private.method import PrivateInput
@@ -193,7 +192,7 @@ def test_replacement_protects_rows_that_come_or_go_too(graph: str, known: int) -
         ({"exact": "in-degrees"}, "without direction"),
         ({"exact_in_nodes": ["a"]}, "without direction"),
         ({"exact_nodes": ["a"]}, "`exact` is none"),
-        ({"exact": "degrees", "exact_nodes": ["q"]}, "no declared node"),
+        ({"exact": "degrees", "exact_nodes": ["q"]}, "not a declared node"),
         ({"exact": "degrees", "exact_nodes": ["a", "a"]}, "twice"),
         ({"exact": "degrees", "exact_nodes": []}, "`exact_nodes` names no node"),
         ({"graph": "directed", "exact": "degrees", "exact_in_nodes": []}, "`exact_in_nodes` names"),
@@ -220,7 +219,7 @@ def test_views_are_planned_and_say_what_is_missing() -> None:
     values = {"ends": ["from", "to"], "nodes": NODES, "exact": "degrees"}
     roles = {"from": Role.INSENSITIVE, "to": Role.INSENSITIVE}
     parsed = parse_parameters(PARAMETERS, values, "plan")
-    exploration = GraphExploration(PrivateInput(roles, {}, parsed), CancelToken())
+    exploration = DpGraph().explore(PrivateInput(roles, {}, parsed), CancelToken())
     supposed = exploration.view(parsed)
     assert (supposed.feasible, supposed.supposed) == (False, True)
     wrong = exploration.view(parsed | {"nodes": None})

@@ -129,7 +129,7 @@ def test_suppressed_rows_of_a_group_are_those_that_are_counted() -> None:
     raw = {"k": 3, "max_suppression": 0.5}
     shown = view(UNEVEN, **raw)
     bars = next((one for one in shown.charts if one.id == "suppression"), None)
-    assert isinstance(bars, BarChart), "the example suppresses somebody"
+    assert isinstance(bars, BarChart), "the example suppresses someone"
     for place, line in enumerate(bars.table.rows):
         lines = table_of(detail(UNEVEN, "suppression", place, **raw)).rows
         assert sum(int(str(one[0])) for one in lines) == int(str(line[3]))

@@ -24,7 +24,6 @@ from dpdesk.engine.methods.k_anonymity.samarati import PREFERENCES, samarati
 from dpdesk.engine.methods.k_anonymity.search import (
     TaskRanges,
     best_of,
-    minimal_nodes,
     optimal_search,
     walk_lattice,
 )
@@ -89,7 +88,8 @@ def test_two_suppressed_rows_allow_two_minimal_nodes_of_the_course_table(
     course: LatticeProblem,
 ) -> None:
     statistics = walk_lattice(course, [2], CancelToken(), silent)
-    assert minimal_nodes(statistics, 2, 2) == ((0, 1), (1, 0))
+    found = np.flatnonzero(statistics.minimal(2, 2))
+    assert [course.levels(int(index)) for index in found] == [(0, 1), (1, 0)]
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_public_files_alone_confirm_k_and_leave_the_source_questions_open(
     assert "metrics, average_class_size" in confirmed
     needs = {c for c, check in checks.items() if check.status is CheckStatus.NEEDS_SOURCE}
     assert {"rows_suppressed", "node", "metrics, loss", "metrics, entropy"} <= needs
-    assert checks["nobody knows more of a person than age, sex"].status is (
+    assert checks["no one knows more about a person than age, sex"].status is (
         CheckStatus.NOT_CHECKABLE
     )
 
@@ -152,7 +152,7 @@ def test_columns_beside_the_claim_are_named(release: tuple[Manifest, MemoryPubli
     manifest, published = release
     wider = MemoryPublished(("age", "sex", "income"), tuple((*r, "1") for r in published.data))
     checks = by_claim(verify_public(manifest, wider, CancelToken()))
-    assert checks["nobody knows more of a person than age, sex"].found.endswith("income")
+    assert checks["no one knows more about a person than age, sex"].found.endswith("income")
 
 
 def test_a_consistent_manifest_over_a_bad_table_fails(
@@ -242,7 +242,7 @@ def test_a_claim_over_fewer_columns_holds_alone_and_fails_against_the_plan() -> 
     wider = MemoryPublished(("age", "sex"), tuple((*row, "f") for row in published.data))
     public = by_claim(verify_public(manifest, wider, CancelToken()))
     assert public["k = 5 over age"].status is CheckStatus.CONFIRMED
-    assert "sex" in public["nobody knows more of a person than age"].found
+    assert "sex" in public["no one knows more about a person than age"].found
     assert "quasi-identifiers as in the plan" in failed(with_source(manifest, wider, PEOPLE))
 
 

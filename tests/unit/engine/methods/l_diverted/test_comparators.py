@@ -9,10 +9,17 @@ import pytest
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, StepProgress, silent
-from dpdesk.engine.methods.l_diverted.comparators.experiment import Trial, expected_error, measure
-from dpdesk.engine.methods.l_diverted.comparators.pool import Sample, random_pool
-from dpdesk.engine.methods.l_diverted.comparators.ways import Setting, Way, estimates
+from dpdesk.engine.methods.l_diverted.comparators.experiment import (
+    Sample,
+    Setting,
+    Trial,
+    Way,
+    estimates,
+    measure,
+    random_pool,
+)
 from dpdesk.engine.noise.randomness import SystemRandomness
+from tests.benchmarks.diverted_figures import expected_error
 from tests.helpers.diverted_releases import skewed_codes
 from tests.reference.diverted_estimation import binomial
 

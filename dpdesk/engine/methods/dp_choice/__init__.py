@@ -1,0 +1,1 @@
+"""Choices with the exponential mechanism: quantiles, and most frequent values, by groups."""

@@ -1,0 +1,167 @@
+"""Private choices as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
+from dpdesk.core.export_formats import OF_CHOICES
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.manifest import Manifest
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
+from dpdesk.core.published import ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import Exploration
+from dpdesk.engine.methods.dp_choice.settings import PARAMETERS
+from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.public_fields import DESIGNED, GUARANTEED
+from dpdesk.engine.private.settings import cluster_of
+
+if TYPE_CHECKING:
+    from dpdesk.core.cuboid import CuboidTable
+    from dpdesk.core.frequency import FrequencySource
+    from dpdesk.core.query import Answer, Askable, Query
+    from dpdesk.core.released import ReleasedContent
+    from dpdesk.verifiers.declared import Declarations
+
+_UNUSED = tuple(f"guarantee.parameters.{key}" for key in ("rho", "delta", "minimal_change"))
+_USED = (
+    *("result.shares[]", "result.domains[].dimension", "result.domains[].categories[]"),
+    "result.outside.*",
+)
+PUBLIC_FIELDS: tuple[PublicField, ...] = (
+    *settings(
+        *("groups[]", "domains.*[]", "origins.*", "choose.**", "epsilon", "neighbours"),
+        "rows_per_person",
+    ),
+    *(field for field in GUARANTEED if field.path not in _UNUSED),
+    *(field for field in DESIGNED if field.path in _USED),
+    *fields_of(
+        Tells.NOTHING,
+        "Which choices there are, from how many candidates, with which chances and errors: "
+        "computed from the plan before the data are read.",
+        *(
+            f"result.choices[].{key}"
+            for key in (
+                *("dimensions[]", "cells", "file", "column", "quantile", "texts"),
+                *("candidates", "width", "rate", "error"),
+            )
+        ),
+    ),
+)
+
+
+class DpChoice(PrivateMethod):
+    """Quantiles and most frequent values by groups, chosen by the exponential mechanism.
+
+    Source: McSherry and Talwar, FOCS 2007; chosen exactly, without floating point
+    (resources/docs/choices.md).
+    """
+
+    id: ClassVar[str] = "dp-choice"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.CHOICES,
+        Protection.NOISE,
+        Spending.PERSONS,
+        folders=("choices",),
+        exports=OF_CHOICES,
+        uses=frozenset({Use.ASKED}),
+    )
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "Differentially private quantiles and most frequent values"
+    summary: ClassVar[str] = (
+        "Release a median, another quantile or the most frequent value of a column for each group; "
+        "it is chosen at random among declared candidates, the better ones more often."
+    )
+    promise: ClassVar[str] = (
+        "One person more or less (or another in the same place, as the plan says) makes no output "
+        "more likely by more than ×e^ε."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
+    checked_by: ClassVar[Mapping[str, str]] = {
+        "guarantee": "guarantee",
+        **dict.fromkeys(("domains", "outside"), "result"),
+        "shares": "rates within",
+        "choices": "choices",
+    }
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`."""
+        from dpdesk.engine.methods.dp_choice.settings import ChoiceSettings, check_columns
+
+        check_columns(ChoiceSettings.from_parameters(parameters, where), columns, roles, where)
+
+    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
+        """See :meth:`QueryableMethod.askable`."""
+        from dpdesk.engine.methods.dp_choice.querying import askable_choices
+
+        return askable_choices(content.manifest)
+
+    def answer(
+        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
+    ) -> Answer:
+        """See :meth:`QueryableMethod.answer`."""
+        from dpdesk.engine.methods.dp_choice.querying import answer_choices
+
+        return answer_choices(query, content, token)
+
+    def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
+        """See :meth:`PrivateMethod.design`; InputError ``choice.*``, ``cube.*``."""
+        from dpdesk.engine.methods.dp_choice.design import design_choices
+
+        return design_choices(given, token, report)
+
+    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
+        """See :meth:`PrivateMethod.price`; InputError ``choice.*``."""
+        from dpdesk.engine.methods.dp_choice.settings import ChoiceSettings
+
+        return ChoiceSettings.from_parameters(parameters, "The plan").charge(cluster_of(roles), "")
+
+    def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
+        """See :meth:`PrivateMethod.explore`."""
+        from dpdesk.engine.methods.dp_choice.design import design_choices, error_words
+        from dpdesk.engine.private.exploring import DesignExploration
+
+        planned = given, token, "choice.planned"
+        return DesignExploration(*planned, design_choices, error_words, 1)
+
+    def verify(
+        self,
+        manifest: Manifest,
+        published: Mapping[str, CuboidTable],
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`PrivateMethod.verify`."""
+        from dpdesk.engine.methods.dp_choice.design import guarantee_again
+        from dpdesk.verifiers.choices import verify_choices
+
+        return verify_choices(manifest.as_json(), published, guarantee_again(manifest), token)
+
+    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_declared`."""
+        from dpdesk.verifiers.choices import declared_check
+
+        return declared_check(manifest.as_json(), given)
+
+    def verify_counted(
+        self,
+        manifest: Manifest,
+        recorded: Mapping[str, object],
+        published: Mapping[str, CuboidTable],
+        given: Declarations,
+        source: FrequencySource,
+        token: CancelToken,
+    ) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_counted`."""
+        from dpdesk.verifiers.choices import counted_check
+
+        return counted_check(manifest.as_json(), recorded, given, source, token)

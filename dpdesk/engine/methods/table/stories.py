@@ -1,0 +1,235 @@
+"""What the agency is told of single cells of a table that it is about to release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import counted as counted_text
+from dpdesk.core.messages import listed, msg
+from dpdesk.core.plain import quoted
+from dpdesk.core.table_parameters import MEAN
+from dpdesk.core.tabulation import CellStory, CellTable, Crosstab
+from dpdesk.engine.methods.table.counting import rules_of
+from dpdesk.engine.methods.table.deciding import (
+    Decision,
+    bounds_of,
+    cell_costs,
+    number_texts,
+    plain_amount,
+)
+from dpdesk.engine.methods.table.settings import SUPPRESS
+from dpdesk.engine.tables.audit import audit
+from dpdesk.engine.tables.model import Flags, Floats, exact
+from dpdesk.engine.tables.rules import Rule
+
+MOST_AUDITED = 600
+"""Suppressed cells up to which is computed what publishing one of them would give away."""
+_NAMED = 3
+_NEAR = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A :class:`~dpdesk.core.tabulation.TableLook` of a decision."""
+
+    decision: Decision
+    number: int
+    table: CellTable
+
+    @cached_property
+    def layout(self) -> Crosstab:
+        """See :class:`~dpdesk.core.tabulation.TableLook`."""
+        head = self.decision.counted.settings.tables[self.number].head
+        return Crosstab.of(self.table.axes, head)
+
+    def story(self, cell: int, token: CancelToken) -> CellStory:
+        """See :class:`~dpdesk.core.tabulation.TableLook`."""
+        system = self.decision.counted.system
+        variable = int(system.variables[self.number][cell])
+        told = _Teller(self.decision, self.number, cell, variable)
+        place = " × ".join(system.tables[self.number].place(cell))
+        return CellStory(place, tuple(told.sentences(self.table, token)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Teller:
+    decision: Decision
+    number: int
+    cell: int
+    variable: int
+
+    def sentences(self, table: CellTable, token: CancelToken) -> Iterator[str]:
+        """All that is told of the cell."""
+        inside, cell = table.internal, self.cell
+        value, frequency = inside["value"][cell], inside["frequency"][cell]
+        if frequency:
+            yield counted_text(
+                "The value is {value}, from {n} contributor.",
+                "The value is {value}, from {n} contributors.",
+                n=int(frequency),
+                value=value,
+            )
+        else:
+            yield msg("The value is {value}.", value=value)
+        if self.decision.counted.system.known[self.variable]:
+            yield "No one contributes to it: everyone knows that it is 0."
+            return
+        unsafe = bool(self.decision.judged.required.unsafe[self.variable])
+        yield from self._rules()
+        if unsafe:
+            yield self._wanted()
+        settings = self.decision.counted.settings
+        if settings.protect != SUPPRESS:
+            if settings.rounds:
+                yield msg("It is published as {value}.", value=table.values[cell])
+            return
+        if self.decision.protected.hidden[self.variable]:
+            yield from self._learned(inside["lower"][cell], inside["upper"][cell], unsafe)
+        yield from self._costs(unsafe, token)
+
+    def _texts(self, *amounts: Fraction | int) -> list[str]:
+        """Amounts of the grid as they stand in the table; of means as sums."""
+        return number_texts(exact(amounts), self.decision.counted.scales[self.number])
+
+    def _rules(self) -> Iterator[str]:
+        judged, counted = self.decision.judged, self.decision.counted
+        if judged.by_hand[self.variable]:
+            yield "Unsafe: its status says so, or a contributor asked for it."
+        if judged.published[self.variable]:
+            yield "Its status says that it must be published."
+        for rule, found in zip(rules_of(counted.settings), judged.by_rule, strict=True):
+            if found[self.variable]:
+                yield self._rule(rule)
+
+    def _rule(self, rule: Rule) -> str:
+        cells = self.decision.counted.system.cells
+        if rule.kind == "full":
+            return (
+                "Unsafe: all contributors of a group are in one cell, so that the cells next to it "
+                "are known to be empty."
+            )
+        if rule.kind == "threshold":
+            return counted_text(
+                "Unsafe: {n} contributor, and the rule asks for {least}.",
+                "Unsafe: {n} contributors, and the rule asks for {least}.",
+                n=int(cells.frequency[self.variable]),
+                least=rule.largest,
+            )
+        size = (cells.values if cells.magnitude is None else cells.magnitude)[self.variable]
+        top = [] if cells.top is None else [abs(each) for each in cells.top[self.variable].tolist()]
+        share = plain_amount(rule.share)
+        if rule.kind == "dominance":
+            part = Fraction(sum(top[: rule.largest])) / size * 100 if size else Fraction(0)
+            return counted_text(
+                "Unsafe: the largest contributor gives {part} % of the value, more than {share} %.",
+                "Unsafe: the {n} largest contributors give {part} % of the value, more than "
+                "{share} %.",
+                n=rule.largest,
+                part=f"{float(part):.1f}",
+                share=str(share),
+            )
+        first, second = (*top, 0, 0)[:2]
+        largest, rest = self._texts(first, size - first - second)
+        if first == size:
+            return msg(
+                "Unsafe: it is a single contribution, {largest}, and the rule asks for {share} % "
+                "of it.",
+                largest=largest,
+                share=str(share),
+            )
+        return msg(
+            "Unsafe: the second largest contributor can tell the largest contribution, {largest}, "
+            "to within {rest}, and the rule asks for {share} % of it.",
+            largest=largest,
+            rest=rest,
+            share=str(share),
+        )
+
+    def _wanted(self) -> str:
+        """What must seem possible; of a mean, of the sum behind it."""
+        required, value = self.decision.judged.required, self._value
+        low, high = self._texts(
+            value - required.lower[self.variable], value + required.upper[self.variable]
+        )
+        if self.decision.counted.settings.tables[self.number].measure.kind == MEAN:
+            return msg("Its sum must seem possible as {low} and as {high}.", low=low, high=high)
+        return msg("It must seem possible that it is {low}, or {high}.", low=low, high=high)
+
+    @property
+    def _value(self) -> Fraction:
+        return Fraction(self.decision.counted.system.cells.values[self.variable])
+
+    def _learned(self, lower: str, upper: str, unsafe: bool) -> Iterator[str]:
+        """What readers can tell of a suppressed cell."""
+        if lower and upper:
+            yield msg(
+                "Suppressed: readers can tell that it lies between {lower} and {upper}.",
+                lower=lower,
+                upper=upper,
+            )
+        elif lower:
+            yield msg("Suppressed: readers can tell that it is at least {lower}.", lower=lower)
+        else:
+            yield "Suppressed: readers can tell neither a lower nor an upper end."
+        if unsafe:
+            protected = self.decision.protected
+            wide = not _narrow(self.decision, protected.lower, protected.upper)[self.variable]
+            yield "✓ That is as far as required." if wide else "✕ That is closer than required."
+        alone = int(self.decision.counted.system.cells.frequency[self.variable]) == 1
+        if alone and self.decision.counted.settings.singletons:
+            yield (
+                "Its only contributor knows it, and was reckoned with as an attacker of other "
+                "unsafe cells."
+            )
+
+    def _costs(self, unsafe: bool, token: CancelToken) -> Iterator[str]:
+        """What suppressing it costs, and what publishing it would give away."""
+        decision, hidden = self.decision, self.decision.protected.hidden
+        cost = str(plain_amount(Fraction(cell_costs(decision.counted)[self.variable])))
+        if not hidden[self.variable]:
+            yield msg("Published. Suppressing it would cost {cost}.", cost=cost)
+            return
+        if unsafe:
+            yield "Published, everyone would know its value: only other rules would allow that."
+            return
+        yield msg("Suppressed to protect others, at a cost of {cost}.", cost=cost)
+        if int(hidden.sum()) > MOST_AUDITED:
+            yield "The table is too large to compute at once what publishing it would give away."
+            return
+        system = decision.counted.system
+        without = hidden.copy()
+        without[self.variable] = False
+        found = audit(system, without, bounds_of(decision.counted), token)
+        exposed = np.flatnonzero(
+            _narrow(decision, found.lower, found.upper)
+            & ~_narrow(decision, decision.protected.lower, decision.protected.upper)
+        )
+        if not len(exposed):
+            yield (
+                "Published, it would bring readers no closer to an unsafe cell than allowed; it "
+                "protects from contributors, or cells in other places."
+            )
+            return
+        names = [quoted(" × ".join(system.cell_of(int(each))[1])) for each in exposed]
+        yield counted_text(
+            "Published, it would bring readers too close to {n} unsafe cell: {cells}.",
+            "Published, it would bring readers too close to {n} unsafe cells: {cells}.",
+            n=len(names),
+            cells=listed(names, _NAMED),
+        )
+
+
+def _narrow(decision: Decision, lower: Floats, upper: Floats) -> Flags:
+    """The unsafe cells of which an interval does not reach as far as required."""
+    required, values = decision.judged.required, decision.counted.system.cells.values
+    low = (values - required.lower).astype(np.float64)
+    high = (values + required.upper).astype(np.float64)
+    room = _NEAR * np.maximum(1.0, np.abs(values.astype(np.float64)))
+    found: Flags = required.unsafe & ((lower > low + room) | (upper < high - room))
+    return found

@@ -1,0 +1,453 @@
+"""The tables of a setting as they are printed, and what is told of the chosen cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QCoreApplication,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QKeyEvent
+from PySide6.QtWidgets import QCheckBox, QHeaderView, QLabel, QPushButton, QSplitter, QWidget
+
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.tabulation import (
+    PRIMARY,
+    PUBLISHED,
+    SECONDARY,
+    SUPPRESSED,
+    CellStory,
+    Crosstab,
+    TableLook,
+)
+from dpdesk.ui.forms.spin import NarrowCombo
+from dpdesk.ui.jobs import JobFailed, JobHub
+from dpdesk.ui.models import DataGrid
+from dpdesk.ui.models.table import guarded
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import Badge, column
+from dpdesk.ui.widgets.focusing import leave_wheel
+from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.spoken import said
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+SIGNS = {PRIMARY: "✕", SECONDARY: "△"}
+WITHHELD = "c"
+"""In the place of a suppressed value, where readers are not told why."""
+OPEN, FOLDED = "▾", "▸"
+_CHANNEL = "protect.cell"
+_MEASURED = 200
+translate = QCoreApplication.translate
+
+
+def status_words(code: str) -> str:
+    """What became of a cell."""
+    words = {
+        PRIMARY: translate("Pivot", "unsafe"),
+        SECONDARY: translate("Pivot", "suppressed to protect others"),
+        SUPPRESSED: translate("Pivot", "suppressed"),
+    }
+    return words.get(code, translate("Pivot", "published"))
+
+
+class PivotModel(QAbstractTableModel):
+    """Cells of one table, of which groups are folded; no widget stands for any of them."""
+
+    def __init__(self, theme: ThemeManager, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._look: TableLook | None = None
+        self._folded: tuple[set[tuple[int, int]], set[tuple[int, int]]] = (set(), set())
+        self._shown: tuple[np.ndarray, np.ndarray] = (np.empty(0, int), np.empty(0, int))
+        self._parents: frozenset[tuple[int, int]] = frozenset()
+        self.published = False
+
+    def show_look(self, look: TableLook | None) -> None:
+        """Show a table; what is folded stays so where the table has the same groups."""
+        self.beginResetModel()
+        before, self._look = self._look, look
+        if look is None or before is None or _labels(before) != _labels(look):
+            self._folded = (set(), set())
+        axes = () if look is None else look.table.axes
+        self._parents = frozenset(
+            (place, above) for place, axis in enumerate(axes) for above in axis.parents
+        )
+        self._arrange()
+        self.endResetModel()
+
+    def set_published(self, published: bool) -> None:
+        """Show what is published, or what the agency knows."""
+        self.published = published
+        self.beginResetModel()
+        self.endResetModel()
+
+    @property
+    def look(self) -> TableLook | None:
+        """The table on show."""
+        return self._look
+
+    def cell(self, index: Index) -> int:
+        """The cell of the table at a place; -1 for none."""
+        if self._look is None or not index.isValid():
+            return -1
+        lines, columns = self._shown
+        return int(self._look.layout.cells[lines[index.row()], columns[index.column()]])
+
+    def toggle(self, section: int, *, head: bool) -> None:
+        """Fold or unfold the group of a line or column; of one without parts, the group above."""
+        if self._look is None or not 0 <= section < len(self._shown[head]):
+            return
+        layout = self._look.layout
+        axes, nodes = _nodes(layout, head)
+        own = list(zip(axes, nodes[self._shown[head][section]].tolist(), strict=True))
+        groups = [pair for pair in own if pair in self._parents]
+        if groups:
+            pair = groups[-1]
+        elif own:
+            axis, node = own[-1]
+            pair = (axis, layout.axes[axis].parents[node])
+        else:
+            return
+        if pair[1] < 0:
+            return
+        self.beginResetModel()
+        self._folded[head].symmetric_difference_update({pair})
+        self._arrange()
+        self.endResetModel()
+
+    def fold_all(self, *, folded: bool) -> None:
+        """Fold all groups of lines below the total, or unfold every one."""
+        if self._look is None:
+            return
+        self.beginResetModel()
+        for head in (False, True):
+            self._folded[head].clear()
+            axes = self._look.table.axes
+            if folded:
+                inner = (p for p in self._parents if 0 <= p[1] < len(axes[p[0]].labels) - 1)
+                self._folded[head].update(inner)
+        self._arrange()
+        self.endResetModel()
+
+    def _arrange(self) -> None:
+        """Which lines and columns are in sight: those below no folded group."""
+        if self._look is None:
+            self._shown = (np.empty(0, int), np.empty(0, int))
+            return
+        shown = []
+        for head in (False, True):
+            axes, nodes = _nodes(self._look.layout, bool(head))
+            free = np.ones(len(nodes), dtype=bool)
+            for place, axis in enumerate(axes):
+                hidden = _below(self._look.layout, axis, self._folded[head])
+                free &= ~hidden[nodes[:, place]]
+            shown.append(np.flatnonzero(free))
+        self._shown = (shown[0], shown[1])
+
+    # -- what Qt asks
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """Lines in sight."""
+        return 0 if parent.isValid() else len(self._shown[0])
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """Columns in sight."""
+        return 0 if parent.isValid() else len(self._shown[1])
+
+    @guarded
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Values with their signs, and how they look."""
+        if self._look is None or not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT
+        cell, table = self.cell(index), self._look.table
+        status = (table.status if self.published else table.internal["status"])[cell]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(cell, status)
+        if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+            line = self.headerData(index.row(), Qt.Orientation.Vertical)
+            head = self.headerData(index.column(), Qt.Orientation.Horizontal)
+            place = " × ".join(str(one).strip(f" {OPEN}{FOLDED}") for one in (line, head) if one)
+            return f"{place}: {self._text(cell, status)}, {status_words(status)}"
+        tokens = self._theme.theme.tokens
+        if role == Qt.ItemDataRole.BackgroundRole and status != PUBLISHED:
+            return QColor(tokens.wash(tokens.fail if status == PRIMARY else tokens.caution))
+        if role == Qt.ItemDataRole.FontRole and self._is_total(index):
+            return self._theme.theme.font(bold=True)
+        return None
+
+    def _text(self, cell: int, status: str) -> str:
+        assert self._look is not None
+        table = self._look.table
+        if self.published:
+            return _spoken(table.values[cell]) or SIGNS.get(status, WITHHELD)
+        sign = SIGNS.get(status, "")
+        return f"{sign} {_spoken(table.internal['value'][cell])}".strip()
+
+    def _is_total(self, index: Index) -> bool:
+        assert self._look is not None
+        layout = self._look.layout
+        for head, section in ((False, index.row()), (True, index.column())):
+            axes, nodes = _nodes(layout, head)
+            own = nodes[self._shown[head][section]].tolist()
+            if axes and not any(layout.depths[a][n] for a, n in zip(axes, own, strict=True)):
+                return True
+        return False
+
+    @guarded
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Labels, deeper ones further in, with a sign for groups that are open or folded."""
+        head = orientation is Qt.Orientation.Horizontal
+        if self._look is None or not 0 <= section < len(self._shown[head]):
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if head else Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return None
+        layout = self._look.layout
+        axes, nodes = _nodes(layout, head)
+        own = list(zip(axes, nodes[self._shown[head][section]].tolist(), strict=True))
+        words = " · ".join(layout.axes[axis].labels[node] for axis, node in own)
+        groups = [pair for pair in own if pair in self._parents]
+        sign = ""
+        if groups:
+            sign = f"{FOLDED if groups[-1] in self._folded[head] else OPEN} "
+        depth = 0 if head else sum(layout.depths[axis][node] for axis, node in own)
+        return f"{'    ' * depth}{sign}{words}" or translate("Pivot", "All")
+
+
+def _spoken(number: str) -> str:
+    """A number of a table, its digits grouped."""
+    whole, point, rest = number.partition(".")
+    return f"{grouped(int(whole))}{point}{rest}" if whole.lstrip("-").isdigit() else number
+
+
+def _labels(look: TableLook) -> list[tuple[str, ...]]:
+    return [axis.labels for axis in look.table.axes]
+
+
+def _nodes(layout: Crosstab, head: bool) -> tuple[tuple[int, ...], np.ndarray]:
+    """The dimensions at an edge, and the nodes of its lines or columns."""
+    return (layout.head, layout.heads) if head else (layout.side, layout.lines)
+
+
+def _below(layout: Crosstab, axis: int, folded: set[tuple[int, int]]) -> np.ndarray:
+    """Whether each node of a dimension lies below a folded group."""
+    parents = layout.axes[axis].parents
+    hidden = np.zeros(len(parents), dtype=bool)
+    for node in reversed(range(len(parents) - 1)):
+        hidden[node] = hidden[parents[node]] or (axis, parents[node]) in folded
+    return hidden
+
+
+class LabelHeader(QHeaderView):
+    """Labels of lines, as wide as the longest of them."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Vertical, parent)
+        self._theme = theme
+        self.setSectionsClickable(True)
+
+    def sizeHint(self) -> QSize:
+        """Room for the longest labels, within bounds."""
+        model = self.model()
+        texts = [str(model.headerData(n, self.orientation()) or "") for n in range(self.count())]
+        longest = sorted(texts, key=len)[-_MEASURED:]
+        wide = max((self.fontMetrics().horizontalAdvance(text) for text in longest), default=0)
+        most = self._theme.theme.ems(40)
+        return QSize(min(wide + 4 * SPACE.s, most), super().sizeHint().height())
+
+
+class PivotGrid(DataGrid):
+    """The cells; ``toggled(int, bool)``: a group of a line, or of a column, is to be folded."""
+
+    toggled = Signal(int, bool)
+
+    def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, name, parent)
+        self.setVerticalHeader(LabelHeader(theme, self))
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setDefaultSectionSize(theme.theme.row)
+        self.horizontalHeader().setSectionsClickable(True)
+        self.verticalHeader().sectionClicked.connect(self._on_line)
+        self.horizontalHeader().sectionClicked.connect(self._on_column)
+
+    @Slot(int)
+    def _on_line(self, section: int) -> None:
+        self.toggled.emit(section, False)
+
+    @Slot(int)
+    def _on_column(self, section: int) -> None:
+        self.toggled.emit(section, True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Space folds the group of the line, Ctrl+Space that of the column."""
+        index = self.currentIndex()
+        if event.key() == Qt.Key.Key_Space and index.isValid():
+            head = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            self.toggled.emit(index.column() if head else index.row(), head)
+            event.accept()
+            return
+        super().keyPressEvent(event)
+
+
+def _story(look: TableLook, cell: int, token: CancelToken, report: Report) -> CellStory:
+    return look.story(cell, token)
+
+
+class PivotPage(QWidget):
+    """Tables that a setting gives, one at a time, and the story of the chosen cell."""
+
+    def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self._looks: tuple[TableLook, ...] = ()
+        layout = column(self, gap=SPACE.s)
+        layout.addWidget(self._build_line())
+        self.model = PivotModel(theme, self)
+        words = self.tr("The table; Space folds the group of a line, Ctrl+Space that of a column")
+        self.grid = PivotGrid(theme, words)
+        self.grid.setModel(self.model)
+        self.grid.toggled.connect(self._on_toggled)
+        self.grid.selectionModel().currentChanged.connect(self._on_current)
+        self._split = QSplitter(Qt.Orientation.Vertical)
+        self._split.setChildrenCollapsible(False)
+        self._split.addWidget(self.grid)
+        self._split.addWidget(self._build_story())
+        self._split.setStretchFactor(0, 3)
+        layout.addWidget(self._split, 1)
+
+    def _build_line(self) -> QWidget:
+        line = FlowBox(gap=SPACE.s)
+        self.choice = NarrowCombo()
+        self.choice.setAccessibleName(self.tr("Table"))
+        self.choice.set_help(self.tr("Which of the tables is shown"))
+        leave_wheel(self.choice)
+        self.choice.currentIndexChanged.connect(self._on_chosen)
+        self.as_published = QCheckBox(self.tr("As published"))
+        self.as_published.setToolTip(self.tr("Show what readers of the table see"))
+        self.as_published.toggled.connect(self._on_published)
+        self.fold, self.unfold = QPushButton(self.tr("Fold")), QPushButton(self.tr("Unfold"))
+        self.fold.setToolTip(self.tr("Fold all groups below the totals"))
+        self.unfold.setToolTip(self.tr("Show the parts of every group"))
+        self.fold.clicked.connect(self._on_fold)
+        self.unfold.clicked.connect(self._on_unfold)
+        legend = QLabel(
+            self.tr(
+                "{unsafe} unsafe   {others} protects others   without a sign: published"
+            ).format(unsafe=SIGNS[PRIMARY], others=SIGNS[SECONDARY])
+        )
+        set_look(legend, "note")
+        self._badge = Badge(self.tr("CONFIDENTIAL"), self.tr("True values, for the agency alone"))
+        for widget in (self.choice, self.as_published, self.fold, self.unfold, legend, self._badge):
+            line.add(widget)
+        return line
+
+    def _build_story(self) -> QWidget:
+        card = QWidget()
+        inner = column(card, margin=SPACE.s, gap=SPACE.xs)
+        self._title, self._told = QLabel(), QLabel()
+        set_look(self._title, "strong")
+        for label in (self._title, self._told):
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            inner.addWidget(label)
+        inner.addStretch(1)
+        self._tell(None)
+        return card
+
+    @property
+    def told(self) -> str:
+        """What is told of the chosen cell."""
+        return self._told.text()
+
+    def show_tables(self, looks: Sequence[TableLook]) -> None:
+        """Show these tables, the one that was chosen in front."""
+        names = [look.table.name or self.tr("Table") for look in looks]
+        chosen = self.choice.currentText()
+        self._looks = tuple(looks)
+        self.choice.blockSignals(True)
+        self.choice.clear()
+        self.choice.addItems(names)
+        self.choice.setCurrentIndex(max(0, names.index(chosen)) if chosen in names else 0)
+        self.choice.blockSignals(False)
+        self.choice.setVisible(len(names) > 1)
+        self._show()
+
+    def _show(self) -> None:
+        place = self.choice.currentIndex()
+        self.model.show_look(self._looks[place] if 0 <= place < len(self._looks) else None)
+        self._tell(None)
+
+    def _tell(self, story: CellStory | None) -> None:
+        if story is None:
+            self._title.setText(self.tr("Choose a cell to see why it is treated so."))
+            self._told.setText("")
+            return
+        self._title.setText(story.place)
+        self._told.setText("\n".join(said(sentence) for sentence in story.sentences))
+
+    # -- reactions
+
+    @Slot(int)
+    def _on_chosen(self, place: int) -> None:
+        self._show()
+
+    @Slot(bool)
+    def _on_published(self, published: bool) -> None:
+        self._badge.setVisible(not published)
+        self.model.set_published(published)
+
+    @Slot(int, bool)
+    def _on_toggled(self, section: int, head: bool) -> None:
+        cell = self.grid.currentIndex()
+        line, place = cell.row(), cell.column()
+        self.model.toggle(section, head=head)
+        if line >= 0:
+            line = min(line, self.model.rowCount() - 1)
+            self.grid.setCurrentIndex(
+                self.model.index(line, min(place, self.model.columnCount() - 1))
+            )
+
+    @Slot()
+    def _on_fold(self) -> None:
+        self.model.fold_all(folded=True)
+
+    @Slot()
+    def _on_unfold(self) -> None:
+        self.model.fold_all(folded=False)
+
+    @Slot(QModelIndex, QModelIndex)
+    def _on_current(self, now: QModelIndex, before: QModelIndex) -> None:
+        look, cell = self.model.look, self.model.cell(now)
+        if look is None or cell < 0:
+            return
+        self._hub.latest(_CHANNEL).query(
+            self.tr("Looking at a cell"),
+            partial(_story, look, cell),
+            then=partial(self._on_story, look),
+            failed=self._on_failed,
+        )
+
+    def _on_story(self, look: TableLook, story: CellStory) -> None:
+        if look is self.model.look:
+            self._tell(story)
+
+    def _on_failed(self, outcome: JobFailed) -> None:
+        self._tell(None)

@@ -1,0 +1,338 @@
+"""Checking private choices: from their files alone, and with the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import isclose, log, prod
+
+import numpy as np
+
+from dpdesk.core.cuboid import CuboidTable
+from dpdesk.core.frequency import FrequencySource
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import msg
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.shapes import as_list, as_table
+from dpdesk.verifiers.counted import Rows, kept_rows, unlike
+from dpdesk.verifiers.declared import (
+    Column,
+    ColumnRequest,
+    Declarations,
+    UndeclaredError,
+    read_column,
+)
+from dpdesk.verifiers.promises import overstated
+from dpdesk.verifiers.reading import OTHER, count, guarantee_of, number, promised, texts
+from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
+
+MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
+_MECHANISM = "exponential-mechanism"
+_RISK = 0.05
+_HALF = Fraction(1, 2)
+_DECLARED = ("categories of the hierarchy", "The categories are those that the plan declares")
+_COUNTED = ("rows that count", "The rows that count are those of the source")
+_PRIVACY = "is a property of how candidates were chosen, which no release can show"
+
+
+@dataclass(frozen=True)
+class _One:
+    """A choice that the settings ask for; without ``quantile`` the most frequent category."""
+
+    column: str
+    quantile: Fraction | None
+    lower: Fraction
+    upper: Fraction
+    step: Fraction
+
+    @property
+    def name(self) -> str:
+        """As the evidence calls it."""
+        if self.quantile is None:
+            return f"most frequent {self.column}"
+        if self.quantile == _HALF:
+            return f"median of {self.column}"
+        return f"quantile {_digits(self.quantile)} of {self.column}"
+
+
+def _digits(value: Fraction) -> str:
+    """All digits of a share that has finitely many."""
+    places = 0
+    while (value * 10**places).denominator > 1:
+        places += 1
+    whole = value * 10**places
+    return f"0.{int(whole):0{places}d}"
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The settings of a manifest."""
+
+    groups: tuple[str, ...]
+    domains: Mapping[str, tuple[str, ...]]
+    choices: tuple[_One, ...]
+    epsilon: Fraction
+    replaced: bool
+    rows: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those with categories."""
+        return (*self.groups, *(each.column for each in self.choices if each.quantile is None))
+
+    def width(self, one: _One) -> Fraction:
+        """The most by which a person changes the difference of two utilities, over all groups.
+
+        A row raises one count by 1; or it moves the goal q n, and the ranks against it, by q one
+        way and 1 - q the other. Replaced, a row goes and one comes.
+        """
+        if one.quantile is None:
+            return Fraction(self.rows * (2 if self.replaced else 1))
+        moved = 2 * max(one.quantile, 1 - one.quantile)
+        if self.replaced:
+            moved = moved * 2 if self.groups else Fraction(2)
+        return self.rows * moved
+
+
+def _asked_of(manifest: Mapping[str, object]) -> _Asked:
+    """Raises ValueError, TypeError, KeyError when malformed."""
+    given = as_table(manifest["parameters"])
+    raw = given["choose"]
+    listed = raw if isinstance(raw, list | tuple) else [raw]
+    domains = {name: texts(each) for name, each in as_table(given.get("domains") or {}).items()}
+    return _Asked(
+        groups=texts(given.get("groups")),
+        domains=domains,
+        choices=tuple(_one(as_table(each)) for each in listed),
+        epsilon=number(given["epsilon"]),
+        replaced=given.get("neighbours", "add-remove") == "replace",
+        rows=count(given.get("rows_per_person", 1)),
+    )
+
+
+def _one(raw: Mapping[str, object]) -> _One:
+    if "mode" in raw:
+        return _One(str(raw["mode"]), None, Fraction(0), Fraction(0), Fraction(1))
+    share, step = number(raw["quantile"]), number(raw.get("step", 1))
+    lower, upper = number(raw["lower"]), number(raw["upper"])
+    if not 0 < share < 1 or step <= 0 or lower >= upper or (upper - lower) % step:
+        raise ValueError("a quantile needs a share, and a grid that ends at its bounds")
+    return _One(str(raw["of"]), share, lower, upper, step)
+
+
+def verify_choices(
+    manifest: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
+    again: Sentences,
+    token: CancelToken,
+) -> tuple[ClaimCheck, ...]:
+    """Every claim of a manifest of the method ``dp-choice``; see :meth:`PrivateMethod.verify`.
+
+    ``again`` is its guarantee worded again. Malformed manifests raise ValueError, TypeError,
+    KeyError or ArithmeticError; Cancelled.
+    """
+    asked, result = _asked_of(manifest), as_table(manifest["result"])
+    label = "The release is the one that its settings describe"
+    fault = next(_result_faults(asked, result), "")
+    checks = [
+        _checked("result", fault, "domains and choices fit", label, MANIFEST),
+        _cost(asked, result),
+    ]
+    if any(check.status is CheckStatus.FAILED for check in checks):
+        fault = fault or "the choices were not looked at, because the result is not so"
+    else:
+        fault = next(_table_faults(asked, result, published, token), "")
+    label = "Every value is one of the declared candidates"
+    checks.append(_checked("choices", fault, "each is a candidate", label, "choices"))
+    checks.append(_words(manifest, again))
+    status, label = CheckStatus.NOT_CHECKABLE, "The privacy loss is what is stated"
+    return (*checks, ClaimCheck("differential privacy", status, _PRIVACY, MANIFEST, label))
+
+
+def _checked(claim: str, fault: str, found: str, label: str, path: str) -> ClaimCheck:
+    status = CheckStatus.FAILED if fault else CheckStatus.CONFIRMED
+    return ClaimCheck(claim, status, fault or found, path, label)
+
+
+def _categories(asked: _Asked, result: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    domains = [as_table(each) for each in as_list(result["domains"])]
+    return {str(each["dimension"]): texts(each["categories"]) for each in domains}
+
+
+def _result_faults(asked: _Asked, result: Mapping[str, object]) -> Iterator[str]:
+    """Keys of the result that are not what the settings give."""
+    categories = _categories(asked, result)
+    if tuple(categories) != asked.columns or not all(categories.values()):
+        yield "`domains` has other columns than the settings, or no categories"
+        return
+    if any(categories[name] != listed for name, listed in asked.domains.items()):
+        yield "`domains` has other categories than the settings"
+    taking = {
+        name: next(text for text in listed if text.lower() == OTHER)
+        for name, listed in categories.items()
+        if any(text.lower() == OTHER for text in listed)
+    }
+    if result["outside"] != taking:
+        yield msg("`{key}` is not so", key="outside")
+    lines = [as_table(each) for each in as_list(result["choices"])]
+    if len(lines) != len(asked.choices) or len({line["file"] for line in lines}) < len(lines):
+        yield "`choices` does not list what the settings ask for"
+        return
+    for one, line in zip(asked.choices, lines, strict=True):
+        expected = _line(asked, one, categories)
+        if {*line} != {*expected, "rate", "width", "error", "file"}:
+            yield "`choices` has other keys than such a choice"
+            return
+        yield from (
+            msg("`choices` states another `{key}`", key=key)
+            for key in expected
+            if line[key] != expected[key] or isinstance(line[key], bool) is (key != "texts")
+        )
+    keys = ("domains", "outside", "shares", "choices")
+    yield from (msg("`{key}` does not belong there", key=key) for key in {*result} - {*keys})
+
+
+def _line(asked: _Asked, one: _One, categories: Mapping[str, tuple[str, ...]]) -> dict[str, object]:
+    """What a choice states that does not hang on the budget."""
+    found: dict[str, object] = {
+        "dimensions": list(asked.groups),
+        "cells": prod(len(categories[name]) for name in asked.groups),
+        "column": one.column,
+    }
+    if one.quantile is None:
+        return found | {"texts": True, "candidates": len(categories[one.column])}
+    whole = (one.upper - one.lower) / one.step + 1
+    return found | {"quantile": float(one.quantile), "candidates": int(whole)}
+
+
+def _cost(asked: _Asked, result: Mapping[str, object]) -> ClaimCheck:
+    """Each rate times its width is a part of ε; they add up to ε. Errors follow from the rates."""
+    label = "The choices cost no more than the budget"
+    return _checked(
+        *("rates within epsilon", next(_cost_faults(asked, result), "")),
+        *("rates times widths add up to ε", label, MANIFEST),
+    )
+
+
+def _cost_faults(asked: _Asked, result: Mapping[str, object]) -> Iterator[str]:
+    lines = [as_table(each) for each in as_list(result["choices"])]
+    spent, shares = Fraction(0), [number(each) for each in as_list(result["shares"])]
+    if len(shares) != len(lines) or len(lines) != len(asked.choices):
+        yield "`shares` and `choices` are not as many as the settings ask for"
+        return
+    for one, line, share in zip(asked.choices, lines, shares, strict=True):
+        rate, width = number(line["rate"]), number(line["width"])
+        if width != asked.width(one):
+            yield msg("`{key}` is not what one person changes", key="width")
+        if rate <= 0 or rate * width != share * asked.epsilon:
+            yield msg("`{key}` is not what its part of ε gives", key="rate")
+            return
+        spent += rate * width
+        candidates = count(line["candidates"])
+        error = log(candidates / _RISK) / float(rate) if candidates > 1 else 0.0
+        if not isclose(float(number(line["error"])), error, rel_tol=1e-9):
+            yield msg("`{key}` is not what its rate gives", key="error")
+    if spent != asked.epsilon:
+        yield "the choices together cost another ε"
+
+
+def _table_faults(
+    asked: _Asked,
+    result: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
+    token: CancelToken,
+) -> Iterator[str]:
+    """What is wrong with the tables."""
+    lines = [as_table(each) for each in as_list(result["choices"])]
+    if sorted(published) != sorted(str(line["file"]) for line in lines):
+        yield "the tables are not those that `choices` lists"
+        return
+    categories = _categories(asked, result)
+    shape = tuple(len(categories[name]) for name in asked.groups)
+    for one, line in zip(asked.choices, lines, strict=True):
+        file = str(line["file"])
+        table = published[file]
+        if table.values.shape != shape:
+            yield msg("{file} does not hold one choice for each group", file=file)
+            continue
+        if one.quantile is None:
+            if table.labels != categories[one.column]:
+                yield msg("{file} holds a value that is not a category", file=file)
+            continue
+        for value in np.unique(table.values).tolist():
+            token.check()
+            exact = number(value)
+            if not one.lower <= exact <= one.upper or (exact - one.lower) % one.step:
+                yield msg("{file} holds {value}, which is not on the grid", file=file, value=value)
+                break
+
+
+def _words(manifest: Mapping[str, object], again: Sentences) -> ClaimCheck:
+    """The guarantee has the facts of these settings, and the sentences that they give."""
+    label = "The sentences of the guarantee fit the settings"
+    stated, parameters = guarantee_of(manifest)
+    given = as_table(manifest["parameters"])
+    expected = promised(given, parameters, None) | {"noise": _MECHANISM}
+    wrong = parameter_fault(parameters, expected)
+    if wrong:
+        fault = msg("`{wrong}` of its parameters is not what the settings give", wrong=wrong)
+        return _checked("guarantee", fault, "", label, MANIFEST)
+    more = overstated(stated, given)
+    key = more or first_difference(manifest, again)
+    fault = "" if not key else msg("`{key}` is not what the settings give", key=key)
+    found = _checked("guarantee", fault, "worded again, the same", label, MANIFEST)
+    words = more != "claim" and bool(fault)
+    return replace(found, words=words and again.differs_in_words(stated))
+
+
+def declared_check(manifest: Mapping[str, object], given: Declarations | None) -> list[ClaimCheck]:
+    """Whether categories that the plan does not list are those of hierarchies."""
+    asked, (claim, label) = _asked_of(manifest), _DECLARED
+    if set(asked.columns) <= set(asked.domains):
+        return []
+    if given is None:
+        found = "the hierarchy lies in the internal part"
+        return [ClaimCheck(claim, CheckStatus.NEEDS_SOURCE, found, MANIFEST, label)]
+    try:
+        columns = [_column(asked, name, given) for name in asked.columns]
+    except UndeclaredError as error:
+        return [ClaimCheck(claim, CheckStatus.FAILED, str(error), MANIFEST, label)]
+    expected = [{"dimension": each.name, "categories": list(each.categories)} for each in columns]
+    same = as_table(manifest["result"])["domains"] == expected
+    fault = "" if same else "the categories are others, or in another order"
+    return [_checked(claim, fault, "declared again, the same", label, MANIFEST)]
+
+
+def counted_check(
+    manifest: Mapping[str, object],
+    recorded: Mapping[str, object],
+    given: Declarations,
+    source: FrequencySource,
+    token: CancelToken,
+) -> list[ClaimCheck]:
+    """Place the rows of the source again: how many count, for each choice.
+
+    ``recorded`` is the result in the evidence. Raises what :func:`declared_check` raises, and
+    Cancelled.
+    """
+    asked, (claim, label) = _asked_of(manifest), _COUNTED
+    person = texts(guarantee_of(manifest)[1].get("cluster"))
+    groups = tuple(_column(asked, name, given) for name in asked.groups)
+    wrong = ""
+    for one in asked.choices:
+        own = _column(asked, one.column, given) if one.quantile is None else _numbers(one)
+        rows = Rows((*groups, own), "", person[0] if person else None, asked.rows)
+        _, facts = kept_rows(source, rows, token)
+        wrong = wrong or unlike(recorded, one.name, facts, complete=given.complete)
+    fault = msg("`{key}` is not what the source gives", key=wrong) if wrong else ""
+    return [_checked(claim, fault, "placed again, the same", label, EVIDENCE)]
+
+
+def _column(asked: _Asked, name: str, given: Declarations) -> Column:
+    return read_column(name, ColumnRequest(asked.domains.get(name)), given)
+
+
+def _numbers(one: _One) -> Column:
+    """Every number has a place, for values are moved within the bounds."""
+    return Column(one.column, ("number",), {}, parts=(0,))

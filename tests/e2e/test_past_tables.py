@@ -1,0 +1,171 @@
+"""Tables that went out before are compared with new ones of the same population."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.exploring import explore
+from dpdesk.app.exporting import export_release
+from dpdesk.app.opening import open_work
+from dpdesk.app.running import run_plan
+from dpdesk.app.verifying import verify_release
+from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.jobs import CancelToken, Note, silent
+from dpdesk.core.plan import Plan
+from dpdesk.io.planfile import read_plan
+from dpdesk.project.past_tables import PastTables
+from dpdesk.project.work import WorkState
+from tests.helpers import cubes
+
+COUNTS = {("n1", "A"): 9, ("n2", "A"): 8, ("n3", "B"): 2, ("s1", "B"): 7, ("s2", "B"): 6}
+NORTH = "n1,North,*\nn2,North,*\nn3,North,*\ns1,South,*\ns2,South,*\n"
+TOWNS = "n1,*\nn2,*\nn3,*\ns1,*\ns2,*\n"
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Iterator[AppContext]:
+    with AppContext.open(tmp_path / "home") as opened:
+        yield opened
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Five towns, two ways to put them together: by region, and by district."""
+    made = tmp_path / "work"
+    made.mkdir()
+    lines = ["town,district,sex"]
+    for (town, district), count in COUNTS.items():
+        lines += [f"{town},{district},{'mf'[number % 2]}" for number in range(count)]
+    (made / "people.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    (made / "north.csv").write_text(NORTH, "utf-8")
+    return made
+
+
+def release(
+    context: AppContext, folder: Path, name: str, protection: str, population: str = "people"
+) -> tuple[Path, list[Note]]:
+    path = folder / f"{name}.toml"
+    top = f'version = 1\ntitle = "{name}"\n'
+    top += f'population = "{population}"\n' if population else ""
+    head = '[source]\npath = "people.csv"\n[attributes.town]\nhierarchy = "north.csv"\n'
+    path.write_text(f'{top}{head}[protection]\nmethod = "table"\n{protection}', "utf-8")
+    told: list[object] = []
+    made = run_plan(context, path, folder / name, CancelToken(), told.append).out
+    return made, [one for one in told if isinstance(one, Note) and "earlier" in one.sentence]
+
+
+BY_TOWN = 'rows = ["town"]\nrule = [{ rule = "threshold", n = 4 }]\n'
+BY_DISTRICT = 'rows = ["district"]\n'
+
+
+def export(context: AppContext, made: Path, out: Path) -> None:
+    export_release(made, "csv", out, context.workspace, CancelToken(), silent)
+
+
+def test_a_cell_that_an_earlier_table_shows_is_named(context: AppContext, folder: Path) -> None:
+    loose = 'rows = ["town"]\nprotect = "none"\n'
+    earlier, before = release(context, folder, "loose", loose)
+    assert before == []
+    _, unknown = release(context, folder, "not out", BY_TOWN)
+    assert unknown == []  # it did not go out yet
+    export(context, earlier, folder / "out.csv")
+    made, (note,) = release(context, folder, "towns", BY_TOWN)
+    assert note.code == "table.differenced"
+    assert "`loose, " in note.sentence
+    assert "2 suppressed cells computable" in note.sentence
+    assert "`n3`" in note.sentence
+    assert verify_release(made, context.registry, CancelToken(), silent).ok
+    _, others = release(context, folder, "other people", BY_TOWN, "elsewhere")
+    assert others == []
+
+
+def test_the_window_says_it_of_each_setting(context: AppContext, folder: Path) -> None:
+    earlier, _ = release(context, folder, "loose", 'rows = ["town"]\nprotect = "none"\n')
+    export(context, earlier, folder / "out.csv")
+    release(context, folder, "towns", BY_TOWN)
+    work = WorkState.from_plan(read_plan(folder / "towns.toml"), folder)
+    with closing(open_work(context, work, CancelToken(), silent)) as data:
+        explored = explore(context, data, work, CancelToken(), silent)
+        codes = [note.code for note in explored.view(work.parameters).notes]
+        assert "table.differenced" in codes
+        freed = {**work.parameters, "rule": []}
+        codes = [note.code for note in explored.view(freed).notes]
+        assert "table.differenced" not in codes
+
+
+def test_areas_that_nest_imperfectly_are_named(context: AppContext, folder: Path) -> None:
+    earlier, _ = release(context, folder, "districts", BY_DISTRICT)
+    export(context, earlier, folder / "out.csv")
+    made, notes = release(context, folder, "towns", BY_TOWN)
+    found = {note.code: note.sentence for note in notes}
+    # District B is n3, s1 and s2; with the published region South it tells n3 alone.
+    assert "`n3`" in found["table.differenced"]
+    assert verify_release(
+        made, context.registry, CancelToken(), silent, folder / "people.csv", context.workspace
+    ).ok
+
+
+def test_noise_is_only_counted_and_harmless_tables_are_said_to_be(
+    context: AppContext, folder: Path
+) -> None:
+    rounded = 'rows = ["town"]\nprotect = "random-round"\nbase = 5\n'
+    made, _ = release(context, folder, "rounded", rounded)
+    export(context, made, folder / "a.csv")
+    made, _ = release(context, folder, "sexes", 'rows = ["sex"]\n')
+    export(context, made, folder / "b.csv")
+    _, notes = release(context, folder, "towns", BY_TOWN)
+    assert [note.code for note in notes] == ["table.earlier-passed", "table.earlier-compared"]
+
+
+def test_tables_of_a_cube_enter_with_what_is_exact_of_them(
+    context: AppContext, folder: Path
+) -> None:
+    source = cubes.write_register(folder / "cube", cubes.people())
+    plan = cubes.write_plan(source, levels=None, dimensions=["sex", "region"], exact=[["sex"]])
+    made = cubes.release(context, plan, folder / "cube/release").out
+    export(context, made, folder / "out.csv")
+    export(context, made, folder / "again.csv")
+    (entered,) = PastTables(context.home, "  Register ", "").releases()
+    assert entered.title == "Register tables"
+    known = {tuple(axis.name for axis in one.axes): one.known for one in entered.tables}
+    assert len(known["sex",]) >= len(cubes.SEX)
+    assert all(known["sex",])
+    assert known["sex", "region"] == known["region",] == ()
+
+
+def test_without_a_name_the_source_stands_for_its_people(context: AppContext, folder: Path) -> None:
+    made, _ = release(context, folder, "loose", 'rows = ["town"]\nprotect = "none"\n', "")
+    export(context, made, folder / "out.csv")
+    _, (note,) = release(context, folder, "towns", BY_TOWN, "")
+    assert note.code == "table.differenced"
+
+
+def test_a_register_that_cannot_be_read_stops_the_release(
+    context: AppContext, folder: Path
+) -> None:
+    made, _ = release(context, folder, "loose", 'rows = ["town"]\nprotect = "none"\n')
+    export(context, made, folder / "out.csv")
+    (path,) = (context.home / "released-tables").glob("*.json")
+    path.write_text("{}", "utf-8")
+    with pytest.raises(StorageError) as refused:
+        release(context, folder, "towns", BY_TOWN)
+    assert refused.value.code == "past.damaged"
+    assert not (folder / "towns").exists()
+
+
+def test_a_plan_names_its_population_once() -> None:
+    base: dict[str, object] = {"version": 1, "source": {"path": "a.csv"}}
+    base["protection"] = {"method": "table", "rows": ["a"]}
+    plan = Plan.from_plain({**base, "population": "people"}, "plan.toml")
+    assert plan.budget is not None
+    assert plan.budget["population"] == "people"
+    same = {**base, "population": "people", "budget": {"population": "people"}}
+    assert Plan.from_plain(same, "plan.toml").budget == plan.budget
+    with pytest.raises(InputError) as refused:
+        Plan.from_plain({**same, "budget": {"population": "others"}}, "plan.toml")
+    assert "population" in refused.value.sentence

@@ -1,0 +1,82 @@
+"""The protect panel with private choices: the form of the registry, planned errors, refusals."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from dpdesk.core.charts import BarChart
+from dpdesk.core.plain import freeze
+from dpdesk.ui.forms.cubes import CubeForm
+from dpdesk.ui.panels.protect import ProtectPanel
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.workbench import Workbench
+from tests.helpers.a11y import findings
+from tests.helpers.people_plan import open_plan
+from tests.helpers.sitting import shown, take_from_data
+
+PLAN = """version = 1
+[source]
+path = "people.csv"
+[protection]
+method = "dp-choice"
+groups = ["region"]
+domains = { region = ["n", "s"], job = ["cook", "nurse"] }
+choose = [{ quantile = 0.5, of = "pay", lower = 0, upper = 100, step = 5 }, { mode = "job" }]
+"""
+
+
+@pytest.fixture
+def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
+    return shown(ProtectPanel(bench, theme), qtbot)
+
+
+def opened(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, folder: Path, more: str = ""
+) -> None:
+    (folder / "people.csv").write_text("region,pay,job\nn,20,cook\ns,60,nurse\n", "utf-8")
+    plan = folder / "plan.toml"
+    plan.write_text(PLAN + more, "utf-8")
+    open_plan(bench, plan, qtbot)
+    panel.activated()
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy)
+
+
+def test_the_form_shows_what_is_chosen_and_counts_nothing(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, tmp_path, "epsilon = 1\n")
+    form, before = panel.settings.form, dict(bench.work.parameters)
+    if folder := os.environ.get("DPDESK_SHOTS"):
+        panel.resize(1300, 900)
+        panel.grab().save(f"{folder}/choices.png")
+    found = {key: freeze(form.values()[key]) for key in before}
+    assert found == {key: freeze(value) for key, value in before.items()}
+    assert "rows worse than the best candidate" in panel.result.sentence
+    chart = panel.result.deck.view("choice-errors").chart
+    assert isinstance(chart, BarChart)
+    assert chart.categories == ("median of pay", "most frequent job")
+    assert not (bench.context.home / "ledger.sqlite").exists()
+    assert panel.settings.budget.isVisible()
+    assert not findings(form)
+
+
+def test_where_suggested_categories_come_from_is_recorded(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, tmp_path, "epsilon = 1\n")
+    form = panel.settings.form
+    assert isinstance(form, CubeForm)
+    take_from_data(form, "job", qtbot)
+    assert bench.work.parameters["origins"] == {"job": "data"}
+
+
+def test_without_a_budget_errors_are_drawn_and_nothing_is_ready(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, tmp_path)
+    assert "Give ε" in panel.result.band.text
+    assert panel.result.deck.view("choice-errors") is not None

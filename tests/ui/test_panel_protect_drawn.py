@@ -1,0 +1,60 @@
+"""The protect panel with values drawn from a budget: the form, and errors before it is spent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from dpdesk.core.charts import ScatterChart
+from dpdesk.ui.forms.cubes import CubeForm
+from dpdesk.ui.panels.protect import ProtectPanel
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.workbench import Workbench
+from tests.helpers.a11y import findings
+from tests.helpers.people_plan import open_plan
+from tests.helpers.sitting import shown, take_from_data
+
+PLAN = """version = 1
+[source]
+path = "answers.csv"
+[protection]
+method = "randomised-response"
+drawn = ["smokes"]
+domains = { smokes = ["yes", "no", "other"] }
+epsilon = 1
+"""
+
+
+@pytest.fixture
+def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
+    return shown(ProtectPanel(bench, theme), qtbot)
+
+
+def test_errors_are_drawn_and_settings_edited_before_anything_is_spent(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    rows = ["town,smokes", *(f"{'abc'[i % 3]},{('yes', 'no')[i % 2]}" for i in range(60))]
+    (tmp_path / "answers.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN, "utf-8")
+    open_plan(bench, plan, qtbot)
+    panel.activated()
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy)
+    form = panel.settings.form
+    assert tuple(form.values()["drawn"]) == ("smokes",)
+    assert isinstance(panel.result.deck.view("errors").chart, ScatterChart)
+    assert "60 rows" in panel.result.sentence
+    assert not (bench.context.home / "ledger.sqlite").exists()
+    assert not findings(form)
+    field = form.field("matrix")
+    for plain in ({"smokes": [["1/2", "1/2"], ["1/3", "2/3"]]}, None):
+        field.set_plain(plain)
+        assert field.plain() == plain
+    assert isinstance(form, CubeForm)
+    take_from_data(form, "smokes", qtbot)
+    assert bench.work.parameters["origins"] == {"smokes": "data"}
+    assert bench.work.parameters["domains"] == {"smokes": ("no", "yes")}
+    assert panel.settings.budget.isVisible()
+    assert not panel.settings.trial.isVisible()

@@ -1,0 +1,250 @@
+"""Protected tables in the window: building them by dragging, folding, and stories of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import QDropEvent
+from pytestqt.qtbot import QtBot
+
+from dpdesk.core.parameters import Parameter
+from dpdesk.core.schema import Role
+from dpdesk.core.tabulation import CellAxis, CellStory, CellTable, Crosstab
+from dpdesk.engine.methods.registered import default_registry
+from dpdesk.ui.forms.tables import Shelf, ShelfField, TableForm
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.panels.protect import ProtectPanel
+from dpdesk.ui.panels.protect.pivot import PivotPage
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.workbench import Workbench
+from tests.helpers.a11y import findings
+from tests.helpers.people_plan import open_plan
+from tests.helpers.sitting import shown
+
+PLAN = """version = 1
+[source]
+path = "firms.csv"
+[attributes.region]
+hierarchy = "regions.csv"
+[protection]
+method = "table"
+rows = ["region"]
+columns = ["size"]
+measure = { sum = "turnover" }
+rule = [{ rule = "threshold", n = 3 }, { rule = "p-percent", p = 20 }]
+"""
+
+
+def write_firms(folder: Path) -> Path:
+    counts = {"n1": (5, 4), "n2": (4, 1), "s1": (6, 3), "s2": (3, 4)}
+    lines = ["region,size,turnover"]
+    for region, (small, large) in counts.items():
+        lines += [f"{region},small,{10 + n}" for n in range(small)]
+        lines += [f"{region},large,{100 + n}" for n in range(large)]
+    (folder / "firms.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    groups = "n1,North,*\nn2,North,*\ns1,South,*\ns2,South,*\n"
+    (folder / "regions.csv").write_text(groups, "utf-8")
+    path = folder / "plan.toml"
+    path.write_text(PLAN, "utf-8")
+    return path
+
+
+@pytest.fixture
+def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path) -> ProtectPanel:
+    """The panel with a table and its protection."""
+    made = shown(ProtectPanel(bench, theme), qtbot)
+    open_plan(bench, write_firms(tmp_path), qtbot)
+    made.activated()
+    qtbot.waitUntil(lambda: not bench.stale and not made.busy)
+    return made
+
+
+def texts(page: PivotPage) -> list[list[str]]:
+    model = page.model
+    heads = [str(model.headerData(n, Qt.Orientation.Vertical)) for n in range(model.rowCount())]
+    return [
+        [head.strip(), *(str(model.index(line, n).data()) for n in range(model.columnCount()))]
+        for line, head in enumerate(heads)
+    ]
+
+
+def test_cells_show_their_status_and_groups_fold(panel: ProtectPanel, qtbot: QtBot) -> None:
+    panel.result.deck.show_page("cells-page")
+    page = panel.result.cells
+    assert [line[0] for line in texts(page)] == [
+        "▾ Total", "▾ North", "n1", "n2", "▾ South", "s1", "s2"
+    ]  # fmt: skip
+    assert page.model.columnCount() == 3
+    marked = {line[0]: line[1:] for line in texts(page)}
+    assert marked["n2"][1] == "✕ 100"
+    assert any(value.startswith("△") for line in texts(page) for value in line)
+    place = page.model.index(3, 1)
+    words = place.data(Qt.ItemDataRole.AccessibleTextRole)
+    assert words == "n2 × large: ✕ 100, unsafe"
+    assert place.data(Qt.ItemDataRole.BackgroundRole) is not None
+    page.grid.setFocus()
+    page.grid.setCurrentIndex(page.model.index(1, 0))
+    qtbot.keyClick(page.grid, Qt.Key.Key_Space)
+    assert [line[0] for line in texts(page)] == ["▾ Total", "▸ North", "▾ South", "s1", "s2"]
+    qtbot.keyClick(page.grid, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
+    assert page.model.columnCount() == 1
+    page.unfold.click()
+    assert (page.model.rowCount(), page.model.columnCount()) == (7, 3)
+    page.fold.click()
+    assert [line[0] for line in texts(page)] == ["▾ Total", "▸ North", "▸ South"]
+    page.unfold.click()
+    page.as_published.click()
+    shown = {line[0]: line[1:] for line in texts(page)}
+    assert shown["n2"][1:] == shown["n1"][1:] == ["c", "c"]
+    place = page.model.index(3, 1)
+    assert place.data(Qt.ItemDataRole.AccessibleTextRole) == "n2 × large: c, suppressed"
+    helper = page.model.index(2, 1).data(Qt.ItemDataRole.BackgroundRole)
+    assert place.data(Qt.ItemDataRole.BackgroundRole) == helper  # not told apart by colour either
+    assert findings(panel) == []
+
+
+def told_of(page: PivotPage, line: int, column: int, qtbot: QtBot) -> str:
+    page.grid.setCurrentIndex(page.model.index(line, column))
+    place = page.model.look.layout  # type: ignore[union-attr]
+    assert place is not None
+    qtbot.waitUntil(lambda: bool(page.told))
+    text = page.told
+    page._tell(None)
+    return text
+
+
+def test_a_chosen_cell_tells_why_and_what_it_costs(panel: ProtectPanel, qtbot: QtBot) -> None:
+    page = panel.result.cells
+    found = texts(page)
+    unsafe = told_of(page, 3, 1, qtbot)
+    assert "The value is 100, from 1 contributor." in unsafe
+    assert "Unsafe: 1 contributor, and the rule asks for 3." in unsafe
+    assert "Unsafe: it is a single contribution, 100, and the rule asks for 20 % of it." in unsafe
+    assert "It must seem possible that it is 80, or 120." in unsafe
+    assert "✓ That is as far as required." in unsafe
+    line, column = next(
+        (n, m)
+        for n, row in enumerate(found)
+        for m, value in enumerate(row[1:])
+        if value.startswith("△")
+    )
+    helper = told_of(page, line, column, qtbot)
+    assert "Suppressed to protect others, at a cost of" in helper
+    assert "Published, it would bring readers too close to" in helper
+    total = told_of(page, 0, 0, qtbot)
+    assert "Published. Suppressing it would cost" in total
+
+
+def form(qtbot: QtBot, columns: tuple[str, ...] = ("a", "b", "c", "id")) -> TableForm:
+    method = default_registry().get("table", "here")
+    parameters: tuple[Parameter, ...] = method.parameters
+    made = TableForm(parameters)
+    qtbot.addWidget(made)
+    made.show_columns(columns, {"id": Role.IDENTIFIER})
+    made.set_values({"rows": ["a"], "columns": []})
+    made.show()
+    return made
+
+
+def shelf(made: TableForm, key: str) -> Shelf:
+    field = made.field(key)
+    assert isinstance(field, ShelfField)
+    return field.shelf
+
+
+def test_columns_move_between_shelves_by_keys(qtbot: QtBot) -> None:
+    made = form(qtbot)
+    assert made.rest.names == ["b", "c"]
+    heard: list[Mapping[str, object]] = []
+    made.valuesChanged.connect(heard.append)
+    made.rest.setCurrentRow(1)
+    qtbot.keyClick(made.rest, Qt.Key.Key_C)
+    assert (heard[-1]["rows"], heard[-1]["columns"]) == (["a"], ["c"])
+    made.rest.setCurrentRow(0)
+    qtbot.keyClick(made.rest, Qt.Key.Key_R)
+    assert shelf(made, "rows").names == ["a", "b"]
+    shelf(made, "rows").setCurrentRow(1)
+    qtbot.keyClick(shelf(made, "rows"), Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert heard[-1]["rows"] == ["b", "a"]
+    shelf(made, "rows").setCurrentRow(0)
+    qtbot.keyClick(shelf(made, "rows"), Qt.Key.Key_C)
+    assert (heard[-1]["rows"], heard[-1]["columns"]) == (["a"], ["c", "b"])
+    shelf(made, "columns").setCurrentRow(0)
+    qtbot.keyClick(shelf(made, "columns"), Qt.Key.Key_Delete)
+    assert made.rest.names == ["c"]
+    assert len(heard) == 5
+
+
+class _Drop(QDropEvent):
+    """A drop from a shelf: Qt knows the source of real ones."""
+
+    def __init__(self, source: Shelf, place: QPoint) -> None:
+        self.data = QMimeData()
+        super().__init__(
+            QPointF(place),
+            Qt.DropAction.CopyAction,
+            self.data,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        self._source = source
+
+    def source(self) -> Shelf:
+        return self._source
+
+
+def test_a_column_that_is_dropped_leaves_the_shelf_that_it_came_from(qtbot: QtBot) -> None:
+    made = form(qtbot)
+    made.rest.setCurrentRow(0)
+    target = shelf(made, "rows")
+    target.dropEvent(_Drop(made.rest, target.visualItemRect(target.item(0)).center()))
+    assert made.values()["rows"] == ["b", "a"]
+    assert made.rest.names == ["c"]
+    target.setCurrentRow(1)
+    made.rest.dropEvent(_Drop(target, QPoint(1, 1)))
+    assert (target.names, made.rest.names) == (["b"], ["a", "c"])
+
+
+class _Long:
+    """A table of many lines, of which only cells in sight may be asked for."""
+
+    def __init__(self, lines: int) -> None:
+        labels = (*(f"r{n}" for n in range(lines)), "Total")
+        axes = (
+            CellAxis("row", labels, (*[lines] * lines, -1)),
+            CellAxis("head", ("x", "y", "Total"), (2, 2, -1)),
+        )
+        cells = len(labels) * 3
+        inside = {"value": ("1",) * cells, "status": ("F",) * cells}
+        self.table = CellTable("", "table.csv", axes, ("1",) * cells, ("F",) * cells, inside)
+        self.layout = Crosstab.of(axes, {"head"})
+
+    def story(self, cell: int, token: object) -> CellStory:
+        return CellStory(str(cell), ("One.",))
+
+
+def test_a_long_table_asks_for_the_cells_in_sight_alone(
+    theme: ThemeManager, hub: JobHub, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = PivotPage(theme, hub)
+    qtbot.addWidget(page)
+    page.resize(700, 500)
+    page.show_tables([_Long(5_000)])
+    asked: set[int] = set()
+    usual = page.model._text
+
+    def text(cell: int, status: str) -> str:
+        asked.add(cell)
+        return usual(cell, status)
+
+    monkeypatch.setattr(page.model, "_text", text)
+    page.show()
+    qtbot.waitExposed(page)
+    page.grid.scrollToBottom()
+    page.grid.viewport().grab()
+    assert asked
+    assert len(asked) < 400
+    assert page.grid.findChildren(type(page.choice)) == []
