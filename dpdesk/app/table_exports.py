@@ -62,7 +62,7 @@ def _meaning(code: str) -> str:
     say = voice()
     return {
         SUPPRESSED: say.text("Suppressed, so that nothing about one contributor can be told."),
-        PRIMARY: say.text("Suppressed: the value would tell too much about one contributor."),
+        PRIMARY: say.text("Suppressed: the value would reveal too much about one contributor."),
         SECONDARY: say.text("Suppressed so that other suppressed values cannot be computed."),
     }[code]
 

@@ -16,6 +16,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from dpdesk.core.messages import msg
+from dpdesk.core.plain import fraction_of
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.reading import OTHER, texts
 
@@ -346,7 +347,7 @@ def number_of(text: str) -> Fraction | None:
 def _exact(raw: object) -> Fraction:
     if isinstance(raw, bool) or not isinstance(raw, int | float | str | Decimal):
         raise TypeError("expected a number")
-    return Fraction(str(raw).strip())
+    return fraction_of(str(raw).strip())
 
 
 def _digits(value: Fraction) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 
@@ -347,7 +348,7 @@ def _matrix_fault(each: Mapping[str, object], matrix: Matrix, size: int, epsilon
     if min(chances) < 0:
         return "the matrix of the settings has a chance below 0"
     whole = each.get("whole")
-    if not isinstance(whole, int) or any((one * whole).denominator > 1 for one in chances):
+    if isinstance(whole, bool) or whole != lcm(*(one.denominator for one in chances)):
         return "the chances of the matrix are not parts of the stated whole"
     for column in zip(*matrix, strict=True):
         if not any(column):

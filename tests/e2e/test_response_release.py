@@ -221,6 +221,18 @@ def test_chances_that_tell_more_or_hide_more_are_found_out(
         assert any("the chances of sex" in failure.reason for failure in report.failures)
 
 
+@pytest.mark.parametrize("whole", [0, -12, 6, 24, 12.5, "12", True])
+def test_another_whole_of_a_matrix_is_found_out(
+    context: AppContext, of_matrix: Path, tmp_path: Path, whole: object
+) -> None:
+    copy = Path(shutil.copytree(of_matrix, tmp_path / "copy"))
+    manifest = manifest_of(copy)
+    assert manifest["result"]["chances"] == [{"column": "sex", "whole": 12}]
+    manifest["result"]["chances"][0]["whole"] = whole
+    seal_again(copy, manifest)
+    assert any("the chances of sex" in each.reason for each in verified(context, copy).failures)
+
+
 @pytest.mark.parametrize(("place", "text"), [(0, "x"), (1, "zqisland"), (2, "999")])
 def test_forged_tables_are_found_out(
     context: AppContext, made: Path, source: Path, tmp_path: Path, place: int, text: str

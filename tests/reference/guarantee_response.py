@@ -122,7 +122,7 @@ RESPONSE: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
-        "{names}: sensitive by role, but not drawn; the true values stand in the rows.",
+        "{names}: sensitive by role, but not drawn; the true values are in the rows.",
         _of("sensitive"),
     ),
     Entry(

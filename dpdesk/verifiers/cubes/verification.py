@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
+from dpdesk.core.plain import fraction_of
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.verifiers.cubes.asked import asked_of
 from dpdesk.verifiers.cubes.claimed import (
@@ -117,8 +118,8 @@ def _steps(claimed: Claimed, number: int) -> tuple[float, Fraction, Fraction]:
         single = len(claimed.measures) == 1
         if name != f"{stated} of {plain[kind]}" and not single:
             continue
-        step = Fraction(str(plain.get("step", 1)))
-        low, high = Fraction(str(plain["lower"])), Fraction(str(plain["upper"]))
+        step = fraction_of(str(plain.get("step", 1)))
+        low, high = fraction_of(str(plain["lower"])), fraction_of(str(plain["upper"]))
         if kind == "average":
             step /= ((low + high) / (2 * step)).denominator
             low, high = -(high - low) / 2, (high - low) / 2
@@ -327,7 +328,7 @@ def _of_average(
     """V_sum + h^2 V_count, with half the range h: the error of an average, times n^2."""
     for plain in claimed.plain_measures:
         if isinstance(plain, Mapping) and name == f"average of {plain.get('average')}":
-            half = float(Fraction(str(plain["upper"])) - Fraction(str(plain["lower"]))) / 2
+            half = float(fraction_of(str(plain["upper"])) - fraction_of(str(plain["lower"]))) / 2
             total = known[f"centred sum of {plain['average']}", names]
             return total + half**2 * known["count", names]
     raise ValueError("a table is of no measure")

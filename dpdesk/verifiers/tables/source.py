@@ -15,7 +15,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Nested, ParameterValue, exact_number
-from dpdesk.core.plain import thaw
+from dpdesk.core.plain import fraction_of, thaw
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import PRIMARY, CellAxis, CellSource, CellTable, Tabulated, Tabulation
@@ -428,7 +428,9 @@ def full_needs(
     usual = given.parameters.get("range")
     wide = usual if isinstance(usual, Fraction) else Fraction(1, 10)
     rules = [as_table(rule) for rule in as_list(plain_of(given, "rule"))]
-    shares = [Fraction(str(rule.get("range", wide))) for rule in rules if rule.get("full") is True]
+    shares = [
+        fraction_of(str(rule.get("range", wide))) for rule in rules if rule.get("full") is True
+    ]
     found: dict[int, tuple[Fraction, Fraction]] = {}
     for table, inside, own, counts in tables if shares else ():
         values = inside.internal["value"]
@@ -506,10 +508,10 @@ def _judged(
     frequency = found.frequency[cell]
     for rule in rules:
         kind = rule["rule"]
-        numbers = {key: Fraction(str(rule[key])) for key in ("n", "k", "p", "q") if key in rule}
+        numbers = {key: fraction_of(str(rule[key])) for key in ("n", "k", "p", "q") if key in rule}
         if kind == "threshold":
             if frequency is not None and 0 < frequency < numbers["n"]:
-                share = Fraction(str(rule["range"])) if "range" in rule else wide
+                share = fraction_of(str(rule["range"])) if "range" in rule else wide
                 needs.append(max(abs(value) * share, least))
         elif kind == "dominance":
             largest = sum(top[: int(numbers["n"])], Fraction(0))

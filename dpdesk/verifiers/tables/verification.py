@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.plain import fraction_of
 from dpdesk.core.published import CELLS_COUNTED, CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY, SUPPRESSED, CellTable
@@ -126,12 +127,12 @@ def _words(
         fault = "it is of another model than the settings say"
     elif protect == _SUPPRESS:
         wide = as_table(parameters.get("attacker", {"lower": 0}))
-        same = Fraction(str(promised.get("lower", 0))) == Fraction(str(wide.get("lower", 0)))
+        same = fraction_of(str(promised.get("lower", 0))) == fraction_of(str(wide.get("lower", 0)))
         upper = promised.get("upper"), wide.get("upper")
         if (
             not same
             or (upper[0] is None) is not (upper[1] is None)
-            or (upper[0] is not None and Fraction(str(upper[0])) != Fraction(str(upper[1])))
+            or (upper[0] is not None and fraction_of(str(upper[0])) != fraction_of(str(upper[1])))
         ):
             fault = "it assumes another knowledge of cells than the settings say"
         elif promised.get("singletons") is not (parameters.get("singletons", True) is True):
@@ -179,7 +180,7 @@ def _values(
     except (ValueError, TypeError):
         return "a value is not a number"
     if protect in (_RANDOM, _CONTROLLED):
-        base = Fraction(str(parameters["base"]))
+        base = fraction_of(str(parameters["base"]))
         off = [i for i, value in enumerate(read.values) if value is not None and value % base]
         if off:
             return msg(
@@ -322,7 +323,7 @@ class _Case:
         if self.protect != _SUPPRESS:
             if self.protect not in (_RANDOM, _CONTROLLED):
                 return "" if value == text else "the published value is another"
-            base = Fraction(str(self.parameters["base"]))
+            base = fraction_of(str(self.parameters["base"]))
             away = abs(number(value) - number(text))
             fits = away < base and (number(value) % base or not away)
             return "" if fits else "it was rounded to another multiple than the two next to it"
@@ -396,7 +397,7 @@ class _Case:
         if cells > MOST_ROUNDED:
             found = msg("not attacked: there are more than {n:,} cells", n=MOST_ROUNDED)
             return ClaimCheck(NARROWED, CheckStatus.NOT_CHECKABLE, found, path)
-        base = Fraction(str(self.parameters["base"]))
+        base = fraction_of(str(self.parameters["base"]))
         short, unsafe = told_by_rounding(
             *(Attacked.of(self.tables, self.numbers()), self.internal, base),
             self._known({}, self.tables).signed,
@@ -427,8 +428,8 @@ class _Case:
         signed = [str(measure) in below for measure in self.measures]
         upper = promised.get("upper")
         return Known(
-            float(Fraction(str(promised.get("lower", 0)))),
-            None if upper is None else float(Fraction(str(upper))),
+            float(fraction_of(str(promised.get("lower", 0)))),
+            None if upper is None else float(fraction_of(str(upper))),
             tuple(signed),
         )
 

@@ -278,7 +278,7 @@ def compare(given: MethodInput, token: CancelToken) -> tuple[Comparison, ...]:
         ]
         lines = {
             "Estimated from drawn rows": [unbiased for unbiased, _ in drawn],
-            "Drawn rows as they stand": [plain for _, plain in drawn],
+            "Drawn rows as they are": [plain for _, plain in drawn],
             "Counts with noise (discrete Laplace)": [_laplace(step) for step in steps],
         }
         found.append(_comparison(each.name, len(each.categories), given.source.rows, steps, lines))

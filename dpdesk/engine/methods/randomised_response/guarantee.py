@@ -118,7 +118,7 @@ def _not_covered(names: str, roles: Mapping[str, Role], others: Sequence[str]) -
     if same:
         limits.append(
             msg(
-                "{columns}: sensitive by role, but not drawn; the true values stand in the rows.",
+                "{columns}: sensitive by role, but not drawn; the true values are in the rows.",
                 columns=listed(same, _MOST_NAMES),
             )
         )

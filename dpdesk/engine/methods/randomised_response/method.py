@@ -70,7 +70,7 @@ class RandomisedResponse(PaidRowsMethod):
         "these together tell the true value"
     )
     advice: ClassVar[tuple[str, ...]] = (
-        "Do not count the drawn columns as they stand: frequent values look rarer than they are, "
+        "Do not count the drawn columns as they are: frequent values look rarer than they are, "
         "and rare ones more frequent. `dpdesk query FOLDER` gives unbiased counts with their "
         "intervals.",
         "To estimate by hand how many rows truly have one of w categories: from the rows that show "

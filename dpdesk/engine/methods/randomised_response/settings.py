@@ -135,6 +135,11 @@ def _declared(
             most=MOST_CATEGORIES,
         )
         raise misfit("response.domain", where, sentence, "domains")
+    if any(isinstance(text, list | tuple | Mapping) for text in listed):
+        sentence = msg(
+            "`domains` gives {column} a category that is not a text", column=quoted(name)
+        )
+        raise misfit("response.domain", where, sentence, "domains")
     found = declare(
         name, list(map(str, listed)), None, 0, None if other is None else str(other), where
     )

@@ -243,6 +243,7 @@ def test_a_debit_pays_for_one_run_of_draws_and_for_no_other_plan() -> None:
         ({"drawn": []}, "response.settings"),
         ({"drawn": ["answer", "answer"]}, "response.settings"),
         ({"domains": {"answer": ["yes"]}}, "response.domain"),
+        ({"domains": {"answer": [["yes", "no"], "other"]}}, "response.domain"),
         ({"domains": {"other": ["yes", "no"]}}, "response.settings"),
         ({"domains": {"answer": ["yes", "no"]}}, "response.outside"),
         ({"domains": {"answer": ["yes", "no"]}, "outside": {"answer": "maybe"}}, "cube.outside"),
