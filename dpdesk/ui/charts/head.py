@@ -11,12 +11,22 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QStyle,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from dpdesk.core.charts import BarChart, Chart, LatticeChart, PointSeries, SeriesStyle
 from dpdesk.ui.theme import SPACE, Theme, look_colour, set_look
 from dpdesk.ui.widgets.states import ElidedLabel
 from dpdesk.ui.words.spoken import said
+
+_SAVE_STYLES = (Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly)
 
 
 @dataclass(frozen=True)
@@ -191,7 +201,8 @@ class ChartHead(QWidget):
         self._tools, self._save = tools, save
         self._low = self._titled = False
         self._heading = ""
-        self._arranged: tuple[bool, bool] | None = None
+        self._arranged: tuple[int, int] | None = None
+        self._save_widths: dict[Qt.ToolButtonStyle, int] = {}
         self.legend = Legend(theme)
         self.title, self.stale, self.answer = QLabel(), QLabel(), QLabel()
         self.upright = ElidedLabel()
@@ -213,8 +224,7 @@ class ChartHead(QWidget):
         self._top.addWidget(self.title, 1)
         self._top.addWidget(self.stale, 0, Qt.AlignmentFlag.AlignTop)
         self._keys.addWidget(self.upright, 0, Qt.AlignmentFlag.AlignBottom)
-        self._gap = QWidget()
-        self._keys.addWidget(self._gap, 1)
+        self._keys.addStretch(1)
         layout.addLayout(self._top)
         layout.addWidget(self.answer)
         for line in (self._own_tools, self._own_key, self._keys):
@@ -282,31 +292,54 @@ class ChartHead(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Use the room that is there now."""
         super().resizeEvent(event)
-        self.arrange()
+        self._fit(2 * self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent))
 
     def arrange(self) -> None:
         """Put tools and key where there is room for them."""
+        kept = self._save.toolButtonStyle()
+        for style in _SAVE_STYLES:
+            self._save.setToolButtonStyle(style)
+            self._save_widths[style] = self._save.sizeHint().width()
+        self._save.setToolButtonStyle(kept)
+        self._fit(0)
+
+    def _fit(self, reserve: int) -> None:
+        """Arrange anew; what needs more width comes back only where ``reserve`` is left over.
+
+        Without it a scroll bar that only the lower of two arrangements does without would come and
+        go for ever.
+        """
+        width, before = self.width(), self._arranged
+        tools, key = self._tools_at(width), self._key_at(width)
+        if before is not None:
+            tools = max(tools, min(self._tools_at(width - reserve), before[0]))
+            key = max(key, min(self._key_at(width - reserve), before[1]))
+        if (tools, key) != before:
+            self._arranged = (tools, key)
+            self._place(tools, key)
+
+    def _tools_at(self, width: int) -> int:
+        """Which of the styles of ``save`` fits next to the question; past the last: none does."""
         question = self.title.fontMetrics().horizontalAdvance(self.title.text())
         stale = self.stale.sizeHint().width() + SPACE.s if self.stale.text() else 0
-        room = self.width() - question - stale - 2 * SPACE.s
-        styles = Qt.ToolButtonStyle
-        for style in (styles.ToolButtonTextBesideIcon, styles.ToolButtonIconOnly):
-            self._save.setToolButtonStyle(style)
-            above = self._tools.sizeHint().width() <= room
-            if above:
-                break
-        else:
-            self._save.setToolButtonStyle(styles.ToolButtonTextBesideIcon)
+        others = self._tools.sizeHint().width() - self._save.sizeHint().width()
+        room = width - question - stale - 2 * SPACE.s - others
+        fitting = (i for i, style in enumerate(_SAVE_STYLES) if self._save_widths[style] <= room)
+        return next(fitting, len(_SAVE_STYLES))
+
+    def _key_at(self, width: int) -> int:
+        """0 where the key fits next to the title of the axis, 1 where it needs lines of its own."""
         key = self.upright.sizeHint().width() + SPACE.l + self.legend.sizeHint().width()
-        beside = key <= self.width()
-        if (above, beside) == self._arranged:
-            return
-        self._arranged = (above, beside)
+        return int(key > width)
+
+    def _place(self, tools: int, key: int) -> None:
+        above, beside = tools < len(_SAVE_STYLES), not key
+        self._save.setToolButtonStyle(_SAVE_STYLES[tools if above else 0])
         for old in (self._own_key, self._keys):
             old.removeWidget(self.legend)
         for old in (self._top, self._own_tools):
             old.removeWidget(self._tools)
-        self._gap.setVisible(not beside)
+        self._keys.setStretch(1, int(not beside))
         place = self._keys if beside else self._own_key
         place.addWidget(self.legend, 1, Qt.AlignmentFlag.AlignBottom)
         place = self._top if above else self._own_tools

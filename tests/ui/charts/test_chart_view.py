@@ -251,6 +251,25 @@ def test_tools_and_key_stand_beside_the_words_where_there_is_room(
     assert right <= head.width()
 
 
+def test_the_width_of_a_scroll_bar_does_not_move_the_key_again_and_again(
+    view: ChartView, qtbot: QtBot
+) -> None:
+    view.set_chart(size_chart())
+    head = view._head
+
+    def beside(width: int) -> bool:
+        head.resize(width, head.height())
+        return head._keys.indexOf(head.legend) >= 0
+
+    least = next(width for width in range(900, 0, -1) if not beside(width)) + 1
+    assert not beside(least)
+    for _ in range(3):
+        assert not beside(least - 14)
+        assert not beside(least)
+    assert beside(least + 100)
+    assert beside(least)
+
+
 def test_where_it_is_low_the_picture_comes_before_its_answer(view: ChartView, qtbot: QtBot) -> None:
     answer = "A long answer that needs several lines. " * 5
     view.set_chart(replace(size_chart(), answer=answer))

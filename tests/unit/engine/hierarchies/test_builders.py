@@ -280,7 +280,7 @@ def test_groups_with_equal_labels_are_kept_apart() -> None:
         ({"order": [1, 2]}, "`order` is [1, 2], expected a list of texts", ""),
         ({"sizes": [1]}, "expected a list of whole numbers of 2 or more", ""),
         ({"sizes": [2], "groups": {"x": ["a"]}}, "found both `sizes` and `groups`", ""),
-        ({"groups": {"x": ["aa"]}}, "holds `aa`, which is not a value", "Did you mean `a`?"),
+        ({"groups": {"x": ["aa"]}}, "contains `aa`, which is not a value", "Did you mean `a`?"),
         ({"groups": {"x": ["a"], "y": ["a"]}}, "`a` is in the groups `x` and `y`", ""),
         ({"groups": {"b": ["a"]}}, "`b` is a group and also a value", "Put the value into"),
         ({"groups": {"x": "a"}}, "the group `x` is not a list of texts", ""),
