@@ -20,7 +20,7 @@ from dpdesk.app.review.review_picture import is_whole, load, verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.capabilities import Content
 from dpdesk.core.cube_parameters import COUNT
-from dpdesk.core.cuboid import Domain, listed_tables
+from dpdesk.core.cuboid import LISTS, Domain, listed_tables
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.export_formats import DOCUMENTS, FORMATS, OF_AGENCIES, STATISTICAL, SYNTHETIC
 from dpdesk.core.export_holding import HOLDS
@@ -264,8 +264,10 @@ def _check_free(out: Path, *, replace: bool) -> None:
 def _further(
     facts: ReleaseFacts, file_format: str, out: Path, registry: Registry
 ) -> dict[str, Path]:
-    """Where the public tables next to the rows are written, next to ``out`` and named after it."""
+    """Where the tables next to the first one are written, next to ``out`` and named after it."""
     names = () if file_format in DOCUMENTS else registry.about(facts.method).tables
+    if not holds_rows(facts.public):
+        names = names[1:]  # the first of them is the table that is written to ``out``
     return {name: out.with_name(f"{out.stem}-{Path(name).stem}{out.suffix}") for name in names}
 
 
@@ -315,9 +317,10 @@ def _one_table(facts: ReleaseFacts, workspace: Workspace, token: CancelToken) ->
     if holds_rows(facts.public):
         yield facts.public / MICRODATA
         return
-    if (facts.public / TABLE).is_file():
-        yield facts.public / TABLE
-        return
+    for name in (TABLE, LISTS[0]):
+        if (facts.public / name).is_file():
+            yield facts.public / name
+            return
     path = workspace.new_path(".csv")
     if (facts.public / TABLES).is_dir():
         from dpdesk.app.cells import both_tables

@@ -31,9 +31,9 @@ PLAIN = frozenset(FORMATS) - frozenset((*DOCUMENTS, *OF_AGENCIES))
 OF_ROWS = PLAIN | {"csvw", "ddi"}
 OF_CUBES = PLAIN | {"ddi", "sdmx-csv", "sdmx-structure", SYNTHETIC}
 OF_CELLS = PLAIN | {"sdmx-csv", "sdmx-structure", *OF_AGENCIES}
-OF_CHOICES = frozenset(("csv", "parquet", "xlsx"))
-"""Formats that hold or describe rows about persons; the tables of a cube; protected tables; what
-was chosen in groups.
+OF_LISTS = frozenset(("csv", "parquet", "xlsx"))
+"""Formats that hold or describe rows about persons; the tables of a cube; protected tables; lists
+of what was chosen or found.
 """
 
 

@@ -11,11 +11,15 @@ from random import Random
 from typing import Any
 
 import pytest
+from openpyxl import load_workbook
+from pyarrow import parquet
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.exporting import export_release
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
+from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from tests.helpers.cubes import toml
 from tests.helpers.forging import check_found, forged
@@ -307,3 +311,24 @@ def test_plans_that_cannot_be_run_spend_nothing(
     assert main(["run", str(plan), "--out", str(tmp_path / "out")]) == 2
     assert said.replace("3 items", "these items") in capsys.readouterr().err.splitlines()[-1]
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["many", "mined"])
+def test_both_lists_are_exported_and_read_back_as_they_were_released(
+    context: AppContext, genuine: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    public = genuine[name] / "public"
+    sets, bases = rows_of(public / "itemsets.csv"), rows_of(public / "bases.csv")
+
+    def exported(form: str) -> Path:
+        place = tmp_path / f"sets.{form}"
+        return export_release(public, form, place, context.workspace, CancelToken(), silent)
+
+    assert rows_of(exported("csv")) == sets
+    assert rows_of(tmp_path / "sets-bases.csv") == bases
+    table = parquet.read_table(exported("parquet"))
+    assert [table.column_names, *map(list, zip(*table.to_pydict().values(), strict=True))] == sets
+    pages = load_workbook(exported("xlsx"))
+    assert [[str(cell.value) for cell in row] for row in pages.worksheets[0].iter_rows()] == sets
+    with pytest.raises(InputError, match="`sav` describes"):
+        exported("sav")

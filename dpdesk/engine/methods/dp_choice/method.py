@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
-from dpdesk.core.export_formats import OF_CHOICES
+from dpdesk.core.export_formats import OF_LISTS
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
@@ -66,7 +66,7 @@ class DpChoice(PrivateMethod):
         Protection.NOISE,
         Spending.PERSONS,
         folders=("choices",),
-        exports=OF_CHOICES,
+        exports=OF_LISTS,
         uses=frozenset({Use.ASKED}),
     )
     version: ClassVar[str] = "1"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.cuboid import LISTS
+from dpdesk.core.export_formats import OF_LISTS
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
@@ -41,7 +42,7 @@ class Itemsets(PrivateMethod):
         Spending.PERSONS,
         tables=LISTS,
         folders=("views",),
-        exports=frozenset(),
+        exports=OF_LISTS,
         uses=frozenset({Use.ASKED}),
     )
     version: ClassVar[str] = "1"
