@@ -68,18 +68,24 @@ def _meaning(code: str) -> str:
 
 
 def _notes(manifest: Manifest) -> list[str]:
-    base = manifest.parameters.get("base")
-    if not _rounded(manifest) or base is None:
+    plain = manifest.parameters
+    protect = plain.get("protect")
+    if not _changed(manifest):
         return []
     say = voice()
-    found = [say.text("Every value is rounded to a multiple of {base}.", base=str(base))]
-    if manifest.parameters.get("protect") == "random-round":
+    if protect == "cell-key":
+        most = str(plain.get("deviation"))
+        found = [say.text("Every count is changed at random by at most {most}.", most=most)]
+    else:
+        base = str(plain.get("base"))
+        found = [say.text("Every value is rounded to a multiple of {base}.", base=base)]
+    if protect != "controlled-round":
         found.append(say.text("Totals may differ from the sums of their parts."))
     return found
 
 
-def _rounded(manifest: Manifest) -> bool:
-    return "round" in str(manifest.parameters.get("protect"))
+def _changed(manifest: Manifest) -> bool:
+    return manifest.parameters.get("protect", "suppress") not in ("suppress", "none")
 
 
 def measure_words(manifest: Manifest, name: str) -> str:
@@ -123,7 +129,7 @@ def write_observations(facts: ReleaseFacts, cube: SdmxCube, path: Path, token: C
 
     manifest = facts.manifest
     published, _ = both_tables(manifest, facts.public, None, token)
-    rounded = _rounded(manifest)
+    rounded = _changed(manifest)
     write_sdmx_cells(cube, list(published.values()), path, rounded=rounded, token=token)
 
 

@@ -24,7 +24,8 @@ class Tabulation:
     the numbers of that column are added up, times ``weight`` where there is one, and rows where
     one of the two is missing are left out. Each row is a contributor of its own, unless
     ``contributor`` names the column that tells them apart. ``top`` is how many of the largest
-    contributions of each cell are wanted.
+    contributions of each cell are wanted. ``keys`` has a number for each row of the source, in its
+    order, by whose sums rows are known again (``prints``).
     """
 
     columns: tuple[str, ...]
@@ -34,6 +35,7 @@ class Tabulation:
     weight: str | None = None
     contributor: str | None = None
     top: int = 0
+    keys: NDArray[np.uint64] | None = field(default=None, repr=False, compare=False)
 
     @property
     def cells(self) -> int:
@@ -50,7 +52,8 @@ class Tabulated:
     10^-``scale``, ``weights`` (sums of weights; rows, without a weight) of 10^-``weight_scale``.
     ``frequency`` counts contributors. ``top`` has the shape (cells, n), largest sizes first, 0
     where there are fewer; ``who`` the contributors' numbers (-1: none). ``prints`` are equal where
-    cells hold the same rows. ``left_out`` rows had no value.
+    cells hold the same rows: sums of ``keys``, where there were any. ``left_out`` rows had no
+    value.
     """
 
     frequency: NDArray[np.int64]

@@ -24,6 +24,9 @@ from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
 from dpdesk.core.schema import Role
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from dpdesk.core.plan import HierarchyBuilder
     from dpdesk.core.rows import RewrittenRows, RowSource
     from dpdesk.core.tabulation import CellSource, CellTable, TableLook
@@ -455,7 +458,9 @@ class CellsOutcome(Outcome):
 
 
 class KeptDraws(Protocol):
-    """Roundings that were drawn before, by what a cell counts: each is drawn once."""
+    """What was drawn before of a population and a source: roundings of cells and keys of rows, each
+    drawn once.
+    """
 
     def directions(
         self, cells: Sequence[Sequence[str]], draw: Callable[[Sequence[int]], Sequence[bool]]
@@ -465,6 +470,12 @@ class KeptDraws(Protocol):
         when this returns.
 
         Raises StorageError where roundings that were kept are gone.
+        """
+        ...
+
+    def row_keys(self, rows: int, draw: Callable[[int], NDArray[np.uint64]]) -> NDArray[np.uint64]:
+        """The keys of so many rows of the source, in its order; ``draw`` gives further ones, as
+        for :meth:`directions`.
         """
         ...
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
 
 _MOST_DIGITS = 30
 _EXPONENT = r"[eE]([+-]?\d+)"
@@ -51,12 +52,19 @@ def tabulate(
     """See :meth:`dpdesk.core.tabulation.CellSource.tabulate`."""
     value = _number(con, columns, asked.value, reading, place, token)
     weight = _number(con, columns, asked.weight, reading, place, token)
-    who = "rowid" if asked.contributor is None else f"{columns[asked.contributor].sql}::VARCHAR"
+    who = (
+        f"{DATA}.rowid"
+        if asked.contributor is None
+        else f"{columns[asked.contributor].sql}::VARCHAR"
+    )
     keys = [f"n{j}" for j in range(len(asked.columns))]
     dimensions = [f"{columns[name].sql}::VARCHAR AS d{j}" for j, name in enumerate(asked.columns)]
+    source, key = DATA, f"hash({DATA}.rowid + 1)"
+    if asked.keys is not None:
+        source, key = f"{DATA} JOIN keyed ON {DATA}.rowid = keyed.place", "keyed.key"
     rows = (
-        f"SELECT {', '.join(dimensions)}, {who} AS w, hash(rowid + 1) AS p, ({value.sql}) AS v, "
-        f"({weight.sql}) AS g FROM {DATA}"
+        f"SELECT {', '.join(dimensions)}, {who} AS w, {key} AS p, ({value.sql}) AS v, "
+        f"({weight.sql}) AS g FROM {source}"
     )
     joins = " ".join(f"JOIN nodes{j} ON d{j} = nodes{j}.label" for j in range(len(keys)))
     nodes = "".join(f"nodes{j}.node AS n{j}, " for j in range(len(keys)))
@@ -64,6 +72,8 @@ def tabulate(
     with query(con, token, place) as cursor:
         for j, members in enumerate(asked.members):
             cursor.register(f"nodes{j}", _nodes(members))
+        if asked.keys is not None:
+            cursor.register("keyed", _keyed(asked.keys))
         cursor.execute(
             f"CREATE TEMP TABLE given AS SELECT *, v * g AS x FROM ({rows}) "
             "WHERE v IS NOT NULL AND g IS NOT NULL"
@@ -98,6 +108,12 @@ def _nodes(members: Mapping[str, Any]) -> object:
             "node": pa.array([node for _, node in pairs], pa.int32()),
         }
     )
+
+
+def _keyed(keys: NDArray[np.uint64]) -> object:
+    import pyarrow as pa
+
+    return pa.table({"place": pa.array(np.arange(len(keys))), "key": pa.array(keys)})
 
 
 def _number(

@@ -1,9 +1,11 @@
-"""Roundings that were drawn at random: each cell is drawn once and keeps its direction for ever.
+"""What was drawn at random for protected tables: roundings of cells, and keys of rows.
 
-Two draws of one cell would average out. They lie in the home folder, one file for each population
+Two draws of one cell would average out, so each cell is drawn once and keeps its direction for
+ever. They lie in the home folder, one file for each population
 and source, as hashes of what a cell counts with the direction: one for the values that it covers,
 one for its rows, so that tables of other dimensions find it too. Values are not among them, but
-what the base leaves of one is hashed with them. How many there are is noted next to the witness of
+what the base leaves of one is hashed with them. Keys of rows lie next to them, in the order of the
+source, from whose rows they are not made. How many there are is noted next to the witness of
 ledgers as well, so that a file that was deleted or put back from an old copy is not taken for new.
 """
 
@@ -14,12 +16,17 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.project.ledger.witness import Witness
 from dpdesk.project.review.homefiles import locked, read_small, write_private
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FOLDER, NOTED = "roundings", "roundings.txt"
 _LARGEST = 1 << 28
@@ -31,15 +38,12 @@ def _hashed(name: str) -> str:
 
 
 class Roundings:
-    """The kept roundings of a population and a source: a :class:`KeptDraws`."""
+    """The kept roundings and keys of a population and a source: a :class:`KeptDraws`."""
 
     def __init__(self, home: Path, population: str, source_sha256: str) -> None:
-        named = json.dumps([population, source_sha256], ensure_ascii=True)
-        self._name = hashlib.sha256(named.encode("ascii")).hexdigest()[:_KEY]
         self._folder = home / FOLDER
-        self._path = self._folder / f"{self._name}.json"
-        self._witness = Witness.here()
-        self._noted = self._witness.path.parent / NOTED
+        self._roundings = _File(self._folder, [population, source_sha256], "up")
+        self._keys = _File(self._folder, [population, source_sha256, "keys of rows"], "keys")
 
     def directions(
         self, cells: Sequence[Sequence[str]], draw: Callable[[Sequence[int]], Sequence[bool]]
@@ -49,18 +53,9 @@ class Roundings:
         Raises StorageError ``roundings.lost`` where fewer are kept than were drawn,
         ``roundings.damaged`` where they cannot be read, and what writing raises.
         """
-        keys = [[_hashed(name) for name in names] for names in cells]
-        with locked(self._folder, self._name):
-            kept = self._read()
-            if len(kept) < self._told():
-                raise self._error(
-                    "roundings.lost",
-                    msg(
-                        "{path}: roundings of these data that were drawn before are gone; drawn "
-                        "again, they could be averaged with the old ones.",
-                        path=self._path,
-                    ),
-                )
+        keys, file = [[_hashed(name) for name in names] for names in cells], self._roundings
+        with locked(self._folder, file.name):
+            kept = self._kept_directions()
             before = len(kept)
             fresh = [place for place, own in enumerate(keys) if kept.keys().isdisjoint(own)]
             for place, up in zip(fresh, draw(fresh) if fresh else (), strict=True):
@@ -71,41 +66,93 @@ class Roundings:
                 for key in own:
                     kept.setdefault(key, up)
             if len(kept) > before:
-                body = {"format": 1, "up": {key: kept[key] for key in sorted(kept)}}
-                write_private(self._path, canonical_json(body))
-                self._tell(len(kept))
+                file.write({key: kept[key] for key in sorted(kept)}, len(kept))
         return directions
 
-    def _read(self) -> dict[str, bool]:
-        if not self._path.exists():
-            return {}
-        try:
-            raw = parse_canonical(read_small(self._path, _LARGEST))["up"]
-        except (DpdeskError, KeyError, ValueError) as error:
-            raise self._damaged() from error
+    def _kept_directions(self) -> dict[str, bool]:
+        raw = self._roundings.read({})
         if not isinstance(raw, dict) or not all(isinstance(up, bool) for up in raw.values()):
-            raise self._damaged()
+            raise self._roundings.damaged()
+        self._roundings.refuse_fewer(len(raw))
         return dict(raw)
 
-    def _damaged(self) -> StorageError:
+    def row_keys(self, rows: int, draw: Callable[[int], NDArray[np.uint64]]) -> NDArray[np.uint64]:
+        """See :meth:`KeptDraws.row_keys`; raises as :meth:`directions`."""
+        import numpy as np
+
+        file = self._keys
+        with locked(self._folder, file.name):
+            raw = file.read("")
+            try:
+                kept = np.frombuffer(bytes.fromhex(str(raw)), ">u8").astype(np.uint64)
+            except ValueError as error:
+                raise file.damaged() from error
+            file.refuse_fewer(len(kept))
+            if len(kept) < rows:
+                kept = np.concatenate([kept, draw(rows - len(kept))])
+                file.write(kept.astype(">u8").tobytes().hex(), len(kept))
+        return kept[:rows]
+
+
+class _File:
+    """A file of draws, and the note of how many it holds."""
+
+    def __init__(self, folder: Path, drawn_for: Sequence[str], key: str) -> None:
+        named = json.dumps(drawn_for, ensure_ascii=True)
+        self.name = hashlib.sha256(named.encode("ascii")).hexdigest()[:_KEY]
+        self._path, self._key = folder / f"{self.name}.json", key
+        self._witness = Witness.here()
+        self._noted = self._witness.path.parent / NOTED
+
+    def read(self, absent: object) -> object:
+        """What the file holds; ``absent`` where there is none."""
+        if not self._path.exists():
+            return absent
+        try:
+            return parse_canonical(read_small(self._path, _LARGEST))[self._key]
+        except (DpdeskError, KeyError, ValueError) as error:
+            raise self.damaged() from error
+
+    def write(self, content: object, count: int) -> None:
+        """Keep so many draws."""
+        write_private(self._path, canonical_json({"format": 1, self._key: content}))
+        self._tell(count)
+
+    def refuse_fewer(self, count: int) -> None:
+        """Raise StorageError ``roundings.lost`` where more were drawn than are there."""
+        if count < self._told():
+            raise self._error(
+                "roundings.lost",
+                msg(
+                    "{path}: what was drawn at random for these data before is missing; drawn "
+                    "again, it could be averaged with the old draws.",
+                    path=self._path,
+                ),
+            )
+
+    def damaged(self) -> StorageError:
+        """The error that the file cannot be read."""
         return self._error(
             "roundings.damaged",
-            msg("{path}: the roundings that are kept there cannot be read.", path=self._path),
+            msg("{path}: the draws that are kept there cannot be read.", path=self._path),
         )
 
     @staticmethod
     def _error(code: str, sentence: str) -> StorageError:
-        hint = "Put the file back from a backup of the home folder; else publish no rounded table."
+        hint = (
+            "Put the file back from a backup of the home folder; else publish no table with "
+            "random changes."
+        )
         return StorageError(code, sentence, hint=hint)
 
     def _told(self) -> int:
-        """How many roundings there must be, by the note outside the home folder."""
+        """How many draws there must be, by the note outside the home folder."""
         try:
             lines = self._noted.read_text("ascii", "replace").splitlines()
         except OSError:
             return 0
         found = [line.split() for line in lines]
-        counts = [line[1] for line in found if len(line) == 2 and line[0] == self._name]
+        counts = [line[1] for line in found if len(line) == 2 and line[0] == self.name]
         return max((int(count) for count in counts if count.isdigit()), default=0)
 
     def _tell(self, count: int) -> None:
@@ -114,7 +161,7 @@ class Roundings:
             self._noted.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle = os.open(self._noted, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(handle, "ab") as stream:
-                stream.write(f"{self._name} {count}\n".encode("ascii"))
+                stream.write(f"{self.name} {count}\n".encode("ascii"))
                 stream.flush()
                 os.fsync(stream.fileno())
         except OSError as error:

@@ -16,6 +16,7 @@ from dpdesk.report.review import ReviewContent, check_lines, figure_line
 from dpdesk.report.words import plain_lines, result_lines
 
 _MEANS, _RANDOM, _CONTROLLED = "mean", "random-round", "controlled-round"
+_CELL_KEY = "cell-key"
 _MOST_SHOWN = 60
 
 
@@ -78,6 +79,8 @@ def _common(manifest: Manifest, method: Method) -> dict[str, object]:
         "rounded": protect in (_RANDOM, _CONTROLLED),
         "at_random": protect == _RANDOM,
         "base": parameters.get("base", 0),
+        "by_keys": protect == _CELL_KEY,
+        "deviation": parameters.get("deviation", 0),
     }
 
 

@@ -272,6 +272,10 @@ def _cell_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
     for protect, base in (("controlled-round", 5), ("random-round", 1000), ("none", 0)):
         truth = Truth("cells", protect=protect, size=base)
         yield protect, table_guarantee(Promise(protect, base=base)), truth
+    for most, variance in ((1, "0.5"), (5, "2.5"), (12, "3")):
+        truth = Truth("cells", protect="cell-key", size=most, lower=float(variance))
+        given = Promise("cell-key", deviation=most, variance=Fraction(variance))
+        yield f"cell-key {most}", table_guarantee(given), truth
 
 
 @cache

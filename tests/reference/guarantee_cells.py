@@ -32,6 +32,11 @@ def _based(protect: str) -> Condition:
     return holds
 
 
+def _changed(truth: Truth, found: tuple[str, ...]) -> bool:
+    """The largest change and the variance are those of the plan; ``lower`` holds the variance."""
+    return truth.protect == _KEYED and [number(one) for one in found] == [truth.size, truth.lower]
+
+
 def _known(truth: Truth, found: tuple[str, ...]) -> bool:
     """A cell lies between the shares of its value that the plan says everyone knows."""
     ends = [truth.lower, *([] if truth.upper is None else [truth.upper])]
@@ -39,6 +44,7 @@ def _known(truth: Truth, found: tuple[str, ...]) -> bool:
 
 
 _SUPPRESS, _ADDITIVE, _RANDOM, _NOTHING = "suppress", "controlled-round", "random-round", "none"
+_KEYED = "cell-key"
 _TOTALS_TELL = (
     "Totals and parts together can narrow a value down further than its own rounding does."
 )
@@ -69,6 +75,12 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         CLAIM,
+        "Every count was changed at random by at most {n}, so that it is right on average and its "
+        "changes have the variance {x}; counts of 0 stay 0.",
+        _changed,
+    ),
+    Entry(
+        CLAIM,
         "The tables are published as they were counted; nothing is protected.",
         _cells(_NOTHING),
     ),
@@ -76,7 +88,7 @@ CELLS: tuple[Entry, ...] = (
         ASSUMES,
         "No other table about the same people or companies shares cells, totals or "
         "contributors with these tables.",
-        _cells(_SUPPRESS, _ADDITIVE, _RANDOM),
+        _cells(_SUPPRESS, _ADDITIVE, _RANDOM, _KEYED),
     ),
     Entry(
         ASSUMES,
@@ -114,6 +126,12 @@ CELLS: tuple[Entry, ...] = (
         _cells(_RANDOM),
     ),
     Entry(
+        ASSUMES,
+        "Each row has a secret key that was drawn once, so that cells of the same rows have the "
+        "same value in every table that is made of the same data on this computer.",
+        _cells(_KEYED),
+    ),
+    Entry(
         LIMITS,
         "Other tables about the same people or companies can reveal more.",
         _cells(_SUPPRESS, audited=False),
@@ -121,7 +139,7 @@ CELLS: tuple[Entry, ...] = (
     Entry(
         LIMITS,
         "Contributors who tell each other what they gave can work out what others gave.",
-        _cells(_SUPPRESS, _ADDITIVE, _RANDOM),
+        _cells(_SUPPRESS, _ADDITIVE, _RANDOM, _KEYED),
     ),
     Entry(
         LIMITS,
@@ -143,6 +161,21 @@ CELLS: tuple[Entry, ...] = (
         LIMITS,
         "Totals were rounded by themselves: they are not the sums of their parts.",
         _cells(_RANDOM),
+    ),
+    Entry(
+        LIMITS,
+        "Totals were changed by themselves: they are not the sums of their parts.",
+        _cells(_KEYED),
+    ),
+    Entry(
+        LIMITS,
+        "Totals and parts together can narrow a count down further than its own change does.",
+        _cells(_KEYED),
+    ),
+    Entry(
+        LIMITS,
+        "A published count above 0 reveals that the cell is not empty.",
+        _cells(_KEYED),
     ),
     Entry(
         LIMITS,

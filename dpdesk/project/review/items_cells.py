@@ -8,9 +8,9 @@ from dpdesk.core.messages import counted, joined, msg
 from dpdesk.project.review.questions import Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
-PROTECTED, NARROWED = "protection of unsafe cells", "how closely rounded cells can be told"
+PROTECTED, NARROWED = "protection of unsafe cells", "how closely changed cells can be told"
 _AGAIN = "Do not publish it; make the release again."
-_UNPROTECTED, _SUPPRESSION = "unprotected-tables", "cell-suppression"
+_UNPROTECTED, _SUPPRESSION, _KEYED = "unprotected-tables", "cell-suppression", "cell-keys"
 
 
 def _rules(case: Case) -> Answer:
@@ -39,14 +39,14 @@ def _protection(case: Case) -> Answer:
         text = "The tables are published as they were counted; nothing is protected."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Choose a protection and release again.")
     if stated.model != _SUPPRESSION:
-        text = msg(
-            "Every value is rounded to a multiple of {base}.",
-            base=str(stated.parameters.get("base")),
-        )
+        base, most = (str(stated.parameters.get(key)) for key in ("base", "deviation"))
+        text = msg("Every value is rounded to a multiple of {base}.", base=base)
+        if stated.model == _KEYED:
+            text = msg("Every count is changed at random by at most {most}.", most=most)
         told = case.facts.claim(NARROWED)
         if told is not None:
             text = joined([text, msg("As attacked again: {found}.", found=told.found)])
-        advice = "Judge whether rounding alone is enough for the smallest cells."
+        advice = "Judge whether such changes alone are enough for the smallest cells."
         return Answer(Status.REVIEW, text, Basis.FILES, advice)
     if stated.parameters.get("audited") is not True:
         text = "Only unsafe cells are suppressed, so many can be computed back from totals."

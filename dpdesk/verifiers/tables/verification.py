@@ -36,13 +36,15 @@ MODELS = {
     "suppress": "cell-suppression",
     "controlled-round": "controlled-rounding",
     "random-round": "random-rounding",
+    "cell-key": "cell-keys",
     "none": "unprotected-tables",
 }
 _SUPPRESS, _RANDOM, _CONTROLLED = "suppress", "random-round", "controlled-round"
+_CELL_KEY = "cell-key"
 WORDS = "the words of the guarantee"
 KEPT = "the agency's tables"
 ATTACK = "protection of unsafe cells"
-NARROWED = "how closely rounded cells can be told"
+NARROWED = "how closely changed cells can be told"
 RANGES = "intervals of suppressed cells"
 BY_RULES = "cells are unsafe by the rules of the plan"
 SHARED = "shared cells"
@@ -100,7 +102,7 @@ def verify_tables(
             return tuple(checks)
     if protect == _SUPPRESS:
         checks += case.attacked(token)
-    elif protect in (_RANDOM, _CONTROLLED):
+    elif protect in (_RANDOM, _CONTROLLED, _CELL_KEY):
         checks.append(case.narrowed(token))
     return (*checks, *case.recounted(given, recorded))
 
@@ -139,6 +141,11 @@ def _words(
             fault = "it assumes another attacker than the settings say"
     elif protect in (_RANDOM, _CONTROLLED) and promised.get("base") != parameters.get("base"):
         fault = "it names another base than the settings"
+    elif protect == _CELL_KEY and any(
+        fraction_of(str(promised.get(key, 0))) != fraction_of(str(parameters.get(key)))
+        for key in ("deviation", "variance")
+    ):
+        fault = "it names another change of counts than the settings"
     if fault:
         return ClaimCheck(WORDS, CheckStatus.FAILED, fault, MANIFEST)
     key = first_difference(manifest, worded)
@@ -188,7 +195,13 @@ def _values(
                 cell=place_of(table, off[0]),
                 base=str(base),
             )
-    if protect != _RANDOM and line["measure"] != "mean":
+    if protect == _CELL_KEY:
+        if line["measure"] != "count":
+            return "cell keys change counts alone"
+        off = [i for i, value in enumerate(read.values) if value is None or value % 1 or value < 0]
+        if off:
+            return msg("cell {cell}: it is not a count", cell=place_of(table, off[0]))
+    elif protect != _RANDOM and line["measure"] != "mean":
         unequal = unsummed(read)
         if unequal:
             return msg("cell {cell}: it is not the sum of its parts", cell=unequal)
@@ -198,6 +211,8 @@ def _values(
 def _added(protect: str) -> str:
     if protect == _RANDOM:
         return "every status fits, and every value is a multiple of the base"
+    if protect == _CELL_KEY:
+        return "every status fits, and every value is a count"
     return "every status fits, and every published total is the sum of its parts"
 
 
@@ -321,6 +336,10 @@ class _Case:
         if status not in (PUBLISHED, PRIMARY, SECONDARY) or not value:
             return "the agency's table has no value or another status"
         if self.protect != _SUPPRESS:
+            if self.protect == _CELL_KEY:
+                most = fraction_of(str(self.parameters["deviation"]))
+                within = abs(number(value) - number(text)) <= (most if number(value) else 0)
+                return "" if within else "it was changed by more than the settings allow"
             if self.protect not in (_RANDOM, _CONTROLLED):
                 return "" if value == text else "the published value is another"
             base = fraction_of(str(self.parameters["base"]))
@@ -387,7 +406,7 @@ class _Case:
         return checks
 
     def narrowed(self, token: CancelToken) -> ClaimCheck:
-        """How closely rounded cells can be told; nothing of that is promised."""
+        """How closely changed cells can be told; nothing of that is promised."""
         from dpdesk.verifiers.tables.attacks import MOST_ROUNDED, Attacked, told_by_rounding
 
         path, cells = self.tables[0].file, sum(len(table.values) for table in self.tables)
@@ -397,7 +416,9 @@ class _Case:
         if cells > MOST_ROUNDED:
             found = msg("not attacked: there are more than {n:,} cells", n=MOST_ROUNDED)
             return ClaimCheck(NARROWED, CheckStatus.NOT_CHECKABLE, found, path)
-        base = fraction_of(str(self.parameters["base"]))
+        # A rounded value is less than the base from the true one, a changed count at most so far.
+        keyed = self.protect == _CELL_KEY
+        base = fraction_of(str(self.parameters["deviation" if keyed else "base"])) + int(keyed)
         short, unsafe = told_by_rounding(
             *(Attacked.of(self.tables, self.numbers()), self.internal, base),
             self._known({}, self.tables).signed,
@@ -410,7 +431,7 @@ class _Case:
         elif short:
             found = msg(
                 "{n:,} of {all:,} unsafe cells can be told more closely than the rules ask, from "
-                "the base and the sums alone",
+                "what may have been changed and the sums alone",
                 n=short,
                 all=unsafe,
             )

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.manifests import public_parameters
@@ -165,6 +166,7 @@ PLANS: dict[str, tuple[str, str, str]] = {
     ),
     "additive": (FIRMS, REGIONS, TWO + SUM + 'protect = "controlled-round"\nbase = 10\n'),
     "random": (FIRMS, REGIONS, TWO + SUM + 'protect = "random-round"\nbase = 7\n'),
+    "keys": (FIRMS, REGIONS, TWO + 'protect = "cell-key"\ndeviation = 4\nvariance = 2\n' + RULES),
     "nothing": (FIRMS, REGIONS, TWO + SUM + RULES + 'protect = "none"\n'),
 }
 
@@ -195,6 +197,10 @@ class Kept:
         """All drawn now; cells that count the same go the same way."""
         drawn = dict(zip(map(tuple, cells), draw(range(len(cells))), strict=True))
         return [drawn[tuple(cell)] for cell in cells]
+
+    def row_keys(self, rows: int, draw: Callable[[int], NDArray[np.uint64]]) -> NDArray[np.uint64]:
+        """All drawn now."""
+        return draw(rows)
 
 
 HALF = Fraction(1, 2)
@@ -598,6 +604,21 @@ FAULTS = [
         _before(protecting, "near", lambda counted, found: (counted, found + 10 * counted.units)),
         PUBLIC,
     ),
+    Fault(
+        "keys",
+        "changed too far",
+        _before(drawing, "near", lambda counted, found: (counted, found + 5)),
+        AGENCY,
+    ),
+    Fault(
+        "keys",
+        "parts of counts",
+        _before(drawing, "near", lambda counted, found: (counted, found + Fraction(1, 2))),
+        PUBLIC,
+    ),
+    Fault("keys", "promised change", _promised(deviation=5), PUBLIC),
+    Fault("keys", "promised variance", _promised(variance=Fraction(1)), PUBLIC),
+    Fault("keys", "distance", _evidence(drawing, distance=_up)),
     # what is stated
     *(
         Fault("sums", f"stated {key}", _result(**{key: change}), PUBLIC)

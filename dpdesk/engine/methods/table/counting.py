@@ -78,8 +78,10 @@ def rules_of(settings: Settings) -> tuple[Rule, ...]:
     return tuple(found)
 
 
-def count_tables(given: CellsInput, token: CancelToken) -> Counted:
-    """Count all tables of a plan.
+def count_tables(
+    given: CellsInput, token: CancelToken, keys: NDArray[np.uint64] | None = None
+) -> Counted:
+    """Count all tables of a plan; with ``keys`` of rows, their sums are the prints of cells.
 
     Raises InputError ``table.*`` and what the source raises, Cancelled.
     """
@@ -100,7 +102,7 @@ def count_tables(given: CellsInput, token: CancelToken) -> Counted:
             weights.append(None)
         else:
             # Who is alone in a cell is told apart by a number, so one is always asked for.
-            found = _tabulated(given, spec, dimensions, max(needed, 1), token)
+            found = _tabulated(given, spec, dimensions, max(needed, 1), keys, token)
             cells, scale = _cells(found), found.scale
             mean = spec.measure.kind == MEAN
             weights.append((found.weights, found.weight_scale) if mean else None)
@@ -225,6 +227,7 @@ def _tabulated(
     spec: TableSpec,
     dimensions: tuple[Dimension, ...],
     top: int,
+    keys: NDArray[np.uint64] | None,
     token: CancelToken,
 ) -> Tabulated:
     held = given.with_role(Role.CLUSTER)
@@ -236,6 +239,7 @@ def _tabulated(
         spec.measure.weight,
         held[0] if held else None,
         top,
+        keys,
     )
     return given.source.tabulate(asked, token)
 

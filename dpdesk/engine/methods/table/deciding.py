@@ -25,6 +25,7 @@ from dpdesk.engine.method import CellsInput, CellsOutcome
 from dpdesk.engine.methods.table.counting import Counted, count_tables
 from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
 from dpdesk.engine.methods.table.settings import (
+    CELL_KEY,
     FREQUENCY,
     NONE,
     RANDOM,
@@ -94,7 +95,7 @@ def made_again(
     for place, spec in enumerate(settings.tables):
         own, scale = system.variables[place], counted.scales[place]
         hidden[own] = [not text for text in published[spec.file].values]
-        if settings.rounds:
+        if settings.changes:
             texts = published[spec.file].values
             released[own] = exact([int(Fraction(text) * 10**scale) for text in texts])
         if settings.protect == SUPPRESS:
@@ -134,7 +135,7 @@ def cell_costs(counted: Counted) -> Exact:
 def protect(counted: Counted, judged: Judgement, token: CancelToken, report: Report) -> Protected:
     """Protect the cells as the plan asks, but for random draws."""
     cells, settings = counted.system.cells, counted.settings
-    if settings.protect in (NONE, RANDOM):
+    if settings.protect in (NONE, RANDOM, CELL_KEY):
         amounts = cells.values.astype(np.float64)
         nothing = np.zeros(len(cells), dtype=bool)
         return Protected(nothing, cells.values, amounts, amounts)
@@ -160,7 +161,7 @@ def outcome_of(decision: Decision) -> CellsOutcome:
         internal["cost"] = cost_of(counted, hidden & ~unsafe)
         bound = Fraction(str(internal.setdefault(BOUND, 0)))
         internal["proven_optimal"] = bound >= Fraction(str(internal["cost"]))
-    if settings.rounds:
+    if settings.changes:
         change = np.abs(protected.released - counted.system.cells.values)
         moved = sum(map(Fraction, change.tolist(), counted.units.tolist()), Fraction(0))
         internal["distance"] = plain_amount(moved)
@@ -285,7 +286,7 @@ def _table(decision: Decision, place: int) -> CellTable:
     texts = number_texts(system.cells.values[own], scale, divisors)
     ends = [
         tuple(
-            known if not (gone or settings.rounds) else text if np.isfinite(end) else ""
+            known if not (gone or settings.changes) else text if np.isfinite(end) else ""
             for known, gone, end, text in zip(
                 texts,
                 hidden,
@@ -348,12 +349,13 @@ def plain_amount(value: Fraction) -> int | float:
 
 
 def near(counted: Counted, released: Exact) -> Protected:
-    """Values that were rounded to multiples of the base, and what they leave open."""
+    """Values that were rounded to multiples of the base, or changed, and what they leave open."""
     hidden = np.zeros(len(released), dtype=bool)
     amounts, values = released.astype(np.float64), counted.system.cells.values
     moved = (released != values).astype(bool)
-    base = (counted.settings.base * counted.units).astype(np.float64)
-    wide = np.where(counted.system.known & ~moved, 0.0, base)
+    reach = counted.settings.base or counted.settings.deviation
+    most = (reach * counted.units).astype(np.float64)
+    wide = np.where(counted.system.known & ~moved, 0.0, most)
     least = np.minimum(bounds_of(counted).lower, 0.0)  # 0: nothing of the measure is negative
     return Protected(hidden, released, np.maximum(amounts - wide, least), amounts + wide)
 

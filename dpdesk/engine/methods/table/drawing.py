@@ -1,4 +1,4 @@
-"""Random rounding: each cell goes to one of its two neighbouring multiples, once and for ever."""
+"""Random rounding and cell keys: each cell is rounded or changed at random, once and for ever."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dpdesk.engine.method import CellsInput, CellsOutcome, KeptDraws
 from dpdesk.engine.methods.table.counting import Counted, count_tables
 from dpdesk.engine.methods.table.deciding import Decision, near, outcome_of
 from dpdesk.engine.noise.randomness import RandomSource
+from dpdesk.engine.tables.cellkeys import PerturbationTable
 from dpdesk.engine.tables.model import Exact, Table
 
 _WORD = 64
@@ -38,6 +39,24 @@ def drawn(
     up = kept.directions([names[cell] for cell in moving], draw)
     released = values - rest
     released[moving] += base[moving] * np.array(up, dtype=bool)
+    return outcome_of(Decision(counted, counted.judged(), near(counted, released)))
+
+
+def keyed(
+    given: CellsInput, kept: KeptDraws, randomness: RandomSource, token: CancelToken
+) -> CellsOutcome:
+    """The outcome with counts changed by cell keys; see :mod:`dpdesk.engine.tables.cellkeys`.
+
+    Margins are changed by themselves. Rows keep the keys that were drawn for them before.
+    """
+    keys = kept.row_keys(given.source.rows, randomness.words)
+    counted = count_tables(given, token, keys)
+    settings, values = counted.settings, counted.system.cells.values
+    table = PerturbationTable.of(settings.deviation, settings.variance)
+    released = values.copy()
+    for own, sums in zip(counted.system.variables, counted.prints, strict=True):
+        for cell, key in zip(own.tolist(), sums.tolist(), strict=True):
+            released[cell] = values[cell] + table.change(values[cell], key)
     return outcome_of(Decision(counted, counted.judged(), near(counted, released)))
 
 

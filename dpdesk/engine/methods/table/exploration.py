@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, ChartTable
@@ -15,7 +16,9 @@ from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY
 from dpdesk.engine.method import CellsInput, CellsOutcome, ExplorationView, unusable
 from dpdesk.engine.methods.table.deciding import decision, outcome_of
+from dpdesk.engine.methods.table.settings import CELL_KEY, Settings
 from dpdesk.engine.methods.table.stories import Look
+from dpdesk.engine.tables.cellkeys import KEYS, PerturbationTable
 
 
 class TableExploration:
@@ -42,7 +45,7 @@ class TableExploration:
         return ExplorationView(
             True,
             _sentence(outcome),
-            (_chart(outcome),),
+            (_chart(outcome), *_changes(made.counted.settings)),
             outcome.figures,
             outcome.guarantee,
             notes=outcome.notes,
@@ -79,6 +82,35 @@ def _chart(outcome: CellsOutcome) -> BarChart:
         categories=tuple(_MARKS.values()),
         series=(BarSeries("Cells", tuple(float(found[status]) for status in _MARKS)),),
         table=ChartTable(("Cell", "Status", "Value", "Contributors", "From", "To"), tuple(rows)),
+    )
+
+
+def _changes(settings: Settings) -> Iterator[BarChart]:
+    """How likely each change by cell keys is; its table has the chances of small counts too."""
+    if settings.protect != CELL_KEY:
+        return
+    most = settings.deviation
+    changes = range(-most, most + 1)
+    table = PerturbationTable.of(most, settings.variance)
+    lines = [
+        (
+            *(None,) * (most - count),
+            *(float(Fraction(share, KEYS)) for share in table.shares[count]),
+        )
+        for count in range(1, most + 1)
+    ]
+    yield BarChart(
+        id="changes",
+        question="How likely is each change of a count?",
+        answer=msg("Counts change by {most} at most; small ones never fall below 0.", most=most),
+        category_axis=Axis("Change"),
+        value_axis=Axis("Chance", minimum=0),
+        categories=tuple(f"{change:+d}" if change else "0" for change in changes),
+        series=(BarSeries("Large counts", tuple(chance or 0.0 for chance in lines[-1])),),
+        table=ChartTable(
+            ("Count", *(f"{change:+d}" if change else "0" for change in changes)),
+            tuple((count, *line) for count, line in enumerate(lines, 1)),
+        ),
     )
 
 

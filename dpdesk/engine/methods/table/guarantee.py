@@ -9,13 +9,27 @@ from fractions import Fraction
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import number_text
-from dpdesk.engine.methods.table.settings import CONTROLLED, NONE, RANDOM, SUPPRESS, Settings
+from dpdesk.engine.methods.table.settings import (
+    CELL_KEY,
+    CONTROLLED,
+    NONE,
+    RANDOM,
+    SUPPRESS,
+    Settings,
+)
 
 SUPPRESSION, ADDITIVE, AT_RANDOM, NOTHING = (
     *("cell-suppression", "controlled-rounding", "random-rounding"),
     "unprotected-tables",
 )
-MODELS = {SUPPRESS: SUPPRESSION, CONTROLLED: ADDITIVE, RANDOM: AT_RANDOM, NONE: NOTHING}
+BY_KEYS = "cell-keys"
+MODELS = {
+    SUPPRESS: SUPPRESSION,
+    CONTROLLED: ADDITIVE,
+    RANDOM: AT_RANDOM,
+    NONE: NOTHING,
+    CELL_KEY: BY_KEYS,
+}
 """The model of the guarantee, by the kind of protection."""
 
 
@@ -33,6 +47,8 @@ class Promise:
     singletons: bool = False
     lower: Fraction = Fraction(0)
     upper: Fraction | None = None
+    deviation: int = 0
+    variance: Fraction = Fraction(0)
 
     @classmethod
     def of(cls, settings: Settings) -> Promise:
@@ -41,10 +57,12 @@ class Promise:
         return cls(
             settings.protect,
             suppress and settings.secondary != NONE,
-            settings.base if settings.rounds else 0,
+            settings.base if settings.protect in (RANDOM, CONTROLLED) else 0,
             suppress and settings.singletons,
             settings.lower if suppress else Fraction(0),
             settings.upper if suppress else None,
+            settings.deviation,
+            settings.variance,
         )
 
     @classmethod
@@ -52,9 +70,9 @@ class Promise:
         """From what a manifest states. Raises KeyError, TypeError, ValueError for other forms."""
         protect = {name: kind for kind, name in MODELS.items()}[model]
         upper = parameters.get("upper")
-        base = parameters.get("base", 0)
-        if not isinstance(base, int):
-            raise TypeError("the base is a whole number")
+        base, deviation = parameters.get("base", 0), parameters.get("deviation", 0)
+        if not isinstance(base, int) or not isinstance(deviation, int):
+            raise TypeError("base and largest change are whole numbers")
         return cls(
             protect,
             parameters.get("audited") is True,
@@ -62,6 +80,8 @@ class Promise:
             parameters.get("singletons") is True,
             Fraction(str(parameters.get("lower", 0))),
             None if upper is None else Fraction(str(upper)),
+            deviation,
+            Fraction(str(parameters.get("variance", 0))),
         )
 
     @property
@@ -74,6 +94,8 @@ class Promise:
                 "lower": _plain(self.lower),
             }
             return found if self.upper is None else found | {"upper": _plain(self.upper)}
+        if self.protect == CELL_KEY:
+            return {"deviation": self.deviation, "variance": _plain(self.variance)}
         return {"base": self.base} if self.base else {}
 
 
@@ -83,7 +105,13 @@ def _plain(value: Fraction) -> int | float:
 
 def table_guarantee(promise: Promise) -> Guarantee:
     """The guarantee in words."""
-    words = {SUPPRESS: _suppressed, CONTROLLED: _rounded, RANDOM: _at_random, NONE: _nothing}
+    words = {
+        SUPPRESS: _suppressed,
+        CONTROLLED: _rounded,
+        RANDOM: _at_random,
+        NONE: _nothing,
+        CELL_KEY: _by_keys,
+    }
     claim, assumes, not_covered = words[promise.protect](promise)
     return Guarantee(MODELS[promise.protect], promise.parameters, claim, assumes, not_covered)
 
@@ -170,6 +198,27 @@ def _at_random(promise: Promise) -> _Words:
     )
     sums = "Totals were rounded by themselves: they are not the sums of their parts."
     return claim, assumes, (sums, _NARROW, _TOGETHER)
+
+
+def _by_keys(promise: Promise) -> _Words:
+    claim = msg(
+        "Every count was changed at random by at most {deviation}, so that it is right on average "
+        "and its changes have the variance {variance}; counts of 0 stay 0.",
+        deviation=promise.deviation,
+        variance=number_text(promise.variance),
+    )
+    assumes = (
+        "Each row has a secret key that was drawn once, so that cells of the same rows have the "
+        "same value in every table that is made of the same data on this computer.",
+        _OTHER_TABLES,
+    )
+    limits = (
+        "Totals were changed by themselves: they are not the sums of their parts.",
+        "Totals and parts together can narrow a count down further than its own change does.",
+        "A published count above 0 reveals that the cell is not empty.",
+        _TOGETHER,
+    )
+    return claim, assumes, limits
 
 
 def _nothing(promise: Promise) -> _Words:

@@ -16,6 +16,7 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.method import CellsInput, CellsMethod, CellsOutcome, Exploration, KeptDraws
 from dpdesk.engine.methods.table.public_fields import CHECKED_BY, PUBLIC_FIELDS
 from dpdesk.engine.methods.table.settings import (
+    CELL_KEY,
     PARAMETERS,
     RANDOM,
     check_settings,
@@ -46,7 +47,7 @@ class ProtectedTables(CellsMethod):
     summary: ClassVar[str] = (
         "Release tables of counts, sums or means with their totals; cells that reveal too much "
         "about one contributor are suppressed, with others so that no one can work them out, "
-        "or all values are rounded."
+        "or all values are rounded or changed a little."
     )
     promise: ClassVar[str] = (
         "No one can compute an unsafe cell from the tables more closely than the agency's rules "
@@ -91,7 +92,7 @@ class ProtectedTables(CellsMethod):
 
     def draws(self, parameters: Mapping[str, ParameterValue]) -> bool:
         """See :meth:`CellsMethod.draws`."""
-        return parameters.get("protect") == RANDOM
+        return parameters.get("protect") in (RANDOM, CELL_KEY)
 
     def draw(
         self,
@@ -102,9 +103,10 @@ class ProtectedTables(CellsMethod):
         token: CancelToken,
     ) -> CellsOutcome:
         """See :meth:`CellsMethod.draw`."""
-        from dpdesk.engine.methods.table.drawing import drawn
+        from dpdesk.engine.methods.table import drawing
 
-        return drawn(given, kept, randomness, token)
+        work = drawing.keyed if given.parameters["protect"] == CELL_KEY else drawing.drawn
+        return work(given, kept, randomness, token)
 
     def made_again(
         self,

@@ -9,6 +9,7 @@ from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *settings(
         *("rows[]", "columns[]", "measure", "measure.*", "total", "protect", "base"),
+        *("deviation", "variance"),
         *("tables[].name", "tables[].rows[]", "tables[].columns[]", "tables[].measure"),
         *("tables[].measure.*", "tables[].hierarchy.**", "singletons", "attacker.*"),
         "tell_apart",
@@ -21,6 +22,8 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         "guarantee.parameters.lower",
         "guarantee.parameters.upper",
         "guarantee.parameters.base",
+        "guarantee.parameters.deviation",
+        "guarantee.parameters.variance",
     ),
     *fields_of(
         Tells.NOTHING,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from urllib.parse import quote
 
+from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
 from dpdesk.core.list_parameters import FlagParameter, TextListParameter, TextParameter
 from dpdesk.core.messages import msg
@@ -39,10 +40,13 @@ from dpdesk.core.table_parameters import (
 from dpdesk.core.tabulation import INTERNAL_COLUMNS
 
 SUPPRESS, RANDOM, CONTROLLED, NONE = "suppress", "random-round", "controlled-round", "none"
+CELL_KEY = "cell-key"
+MOST_CHANGED = 50
 OPTIMAL, HITAS, HEURISTIC = "optimal", "hitas", "heuristic"
 VALUE, CELLS, FREQUENCY = "value", "cells", "frequency"
 ONLY, FOLDER = "table.csv", "tables"
 _SUPPRESSING = Condition("protect", (SUPPRESS,))
+_BY_KEYS = Condition("protect", (CELL_KEY,))
 
 PARAMETERS: tuple[Parameter, ...] = (
     TextListParameter(
@@ -108,6 +112,11 @@ PARAMETERS: tuple[Parameter, ...] = (
             ),
             Choice(CONTROLLED, "Round, additively", "Totals stay the sums of their parts."),
             Choice(RANDOM, "Round at random", "Each cell by itself, right on average."),
+            Choice(
+                CELL_KEY,
+                "Change counts by cell keys",
+                "Each cell by itself, right on average; the same rows always change alike.",
+            ),
             Choice(NONE, "Leave the table as it is", "Nothing is protected."),
         ),
         default=SUPPRESS,
@@ -120,6 +129,22 @@ PARAMETERS: tuple[Parameter, ...] = (
         maximum=10**12,
         suggested=5,
         applies=Condition("protect", (RANDOM, CONTROLLED)),
+    ),
+    IntegerParameter(
+        "deviation",
+        "Largest change",
+        "By how much a count is changed at most.",
+        minimum=1,
+        maximum=MOST_CHANGED,
+        suggested=5,
+        applies=_BY_KEYS,
+    ),
+    PositiveParameter(
+        "variance",
+        "Variance of changes",
+        "The mean of their squares, below the largest change; their mean is 0.",
+        suggested=Fraction(2),
+        applies=_BY_KEYS,
     ),
     ChoiceParameter(
         "secondary",
@@ -232,6 +257,8 @@ class Settings:
     rules: tuple[Mapping[str, object], ...]
     protect: str
     base: int
+    deviation: int
+    variance: Fraction
     secondary: str
     cost: str
     singletons: bool
@@ -244,8 +271,8 @@ class Settings:
     def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> Settings:
         """Read what the parameters say together.
 
-        Raises InputError ``table.no-dimensions``, ``table.base``, ``table.mean`` or
-        ``table.cells``, starting with ``where``.
+        Raises InputError ``table.no-dimensions``, ``table.base``, ``table.mean``,
+        ``table.variance``, ``table.cell-key`` or ``table.cells``, starting with ``where``.
         """
         protect, base = str(values["protect"]), values["base"]
         if protect in (RANDOM, CONTROLLED) and not isinstance(base, int):
@@ -289,6 +316,7 @@ class Settings:
             tuple(rules),
             protect,
             base if isinstance(base, int) else 0,
+            *_by_keys(values, tables, where),
             str(values["secondary"]),
             str(values["cost"]),
             values["singletons"] is True,
@@ -304,9 +332,40 @@ class Settings:
         return tuple(dict.fromkeys(name for table in self.tables for name in table.dimensions))
 
     @property
-    def rounds(self) -> bool:
-        """Whether values are rounded."""
-        return self.protect in (RANDOM, CONTROLLED)
+    def changes(self) -> bool:
+        """Whether values are rounded, or changed by cell keys."""
+        return self.protect in (RANDOM, CONTROLLED, CELL_KEY)
+
+
+def _by_keys(
+    values: Mapping[str, ParameterValue], tables: Sequence[TableSpec], where: str
+) -> tuple[int, Fraction]:
+    """The largest change by cell keys and the variance of changes; 0 without them."""
+    if values["protect"] != CELL_KEY:
+        return 0, Fraction(0)
+    deviation, variance = values["deviation"], values["variance"]
+    if not isinstance(deviation, int) or not isinstance(variance, int | Fraction):
+        raise _wrong(
+            "table.variance",
+            "deviation" if deviation is None else "variance",
+            msg(
+                "{where}: cell keys need `deviation`, by how much a count is changed at most, and "
+                "`variance`, how much these changes vary.",
+                where=where,
+            ),
+        )
+    if values["cells"] is not None or any(one.measure.kind != COUNT for one in tables):
+        raise _wrong(
+            "table.cell-key",
+            "protect",
+            msg(
+                "{where}: cell keys are sums of keys of rows, so only tables that count the rows "
+                "of microdata can be changed by them.",
+                where=where,
+            ),
+            "Round sums and ready cells instead.",
+        )
+    return deviation, Fraction(variance)
 
 
 def _plain(value: ParameterValue) -> object:
@@ -399,6 +458,10 @@ def check_settings(
     of :meth:`Settings.from_parameters`.
     """
     settings = Settings.from_parameters(values, where)
+    if settings.protect == CELL_KEY:
+        from dpdesk.engine.tables.cellkeys import PerturbationTable
+
+        PerturbationTable.of(settings.deviation, settings.variance)
     named = [*settings.dimensions, *(c for t in settings.tables for c in t.measure.columns)]
     cells = settings.cells or {}
     top = cells.get("top", [])

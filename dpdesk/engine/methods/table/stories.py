@@ -86,7 +86,7 @@ class _Teller:
             yield self._wanted()
         settings = self.decision.counted.settings
         if settings.protect != SUPPRESS:
-            if settings.rounds:
+            if settings.changes:
                 yield msg("It is published as {value}.", value=table.values[cell])
             return
         if self.decision.protected.hidden[self.variable]:
