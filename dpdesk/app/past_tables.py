@@ -110,7 +110,7 @@ def past_notes(
     """
     people = str((prepared.plan.budget or {}).get("population") or "")
     past = PastTables(prepared.home, people, prepared.data.sha256).releases()
-    if not past or parameters.get("protect") not in ("suppress", "none"):
+    if not past or parameters.get("protect", "suppress") not in ("suppress", "none"):
         return ()  # what is rounded or changed is not exact
     return tuple(_Compared(prepared.data, parameters, tables, past, token).notes())
 
