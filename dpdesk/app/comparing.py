@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.planning import placed, prepare_cells, prepare_rows
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
-from dpdesk.engine.kinds import truth_of
+from dpdesk.engine.kinds import cells_of, compared_of, truth_of
 
 __all__ = ["Comparison", "compare_plan", "compare_work", "true_answer_of_work"]
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.app.prepared import PreparedRows
+    from dpdesk.app.prepared import Prepared, PreparedCells, PreparedRows
+    from dpdesk.core.hierarchy import Hierarchy
+    from dpdesk.core.plan import Plan
     from dpdesk.core.query import Answer, Query
-    from dpdesk.engine.querying import ComparedMethod, Comparison
+    from dpdesk.engine.querying import Comparison
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
 
@@ -24,25 +28,43 @@ if TYPE_CHECKING:
 def compare_work(
     context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
 ) -> tuple[Comparison, ...]:
-    """Compare ways to release the sensitive columns of the work, on random queries.
+    """Compare ways to release the sensitive columns of the work on random queries, or its tables.
 
     Seconds to a minute; nothing is released or kept. Raises InputError for whatever is wrong with
     the work, RefusedError ``compare.method`` for methods without comparators, ``compare.columns``,
     ``diverted.not-eligible``; Cancelled.
     """
-    from dpdesk.app.exploring import ready_rows
+    from dpdesk.app.exploring import THE_WORK
 
-    return _compared(ready_rows(context, data, work, token, report), token, report)
+    place = work.to_plan(), work.base, THE_WORK
+    given = *place, token, report, data, work.hand_made()
+    return _compared(_prepared(context, *given), token, report)
 
 
 def compare_plan(
     context: AppContext, plan: Path, token: CancelToken, report: Report
 ) -> tuple[Comparison, ...]:
     """The same for a plan file; also raises what reading it and its source raises."""
-    from dpdesk.app.running import prepare_plan
-
-    with prepare_plan(context, plan, token, report) as prepared:
+    given = placed(plan)
+    place = given.plan, given.base, given.name
+    with _prepared(context, *place, token, report, None, given.hierarchies) as prepared:
         return _compared(prepared, token, report)
+
+
+def _prepared(
+    context: AppContext,
+    plan: Plan,
+    base: Path,
+    where: str,
+    token: CancelToken,
+    report: Report,
+    data: DataStore | None,
+    hierarchies: Mapping[str, Hierarchy],
+) -> PreparedRows | PreparedCells:
+    """A plan whose data may be looked at; InputError ``method.no-trial`` for one that pays."""
+    method = context.registry.ready(plan.protection.method, f"{where}, [protection]")
+    make = prepare_rows if cells_of(method) is None else prepare_cells
+    return make(context, plan, base, where, token, report, data, hierarchies)
 
 
 def true_answer_of_work(
@@ -61,26 +83,29 @@ def true_answer_of_work(
     from dpdesk.app.exploring import ready_rows
 
     prepared = ready_rows(context, data, work, token, report)
-    return _checked_method(prepared).true_answer(query, prepared.given, token, None)
+    method = truth_of(prepared.method)
+    if method is None:
+        raise _not_compared(prepared)
+    return method.true_answer(query, prepared.given, token, None)
 
 
-def _compared(prepared: PreparedRows, token: CancelToken, report: Report) -> tuple[Comparison, ...]:
+def _compared(
+    prepared: PreparedRows | PreparedCells, token: CancelToken, report: Report
+) -> tuple[Comparison, ...]:
     from dpdesk.engine.noise.randomness import SystemRandomness
 
-    method = _checked_method(prepared)
+    method = compared_of(prepared.method)
+    if method is None:
+        raise _not_compared(prepared)
     return method.compare(prepared.given, prepared.data, SystemRandomness(), token, report)
 
 
-def _checked_method(prepared: PreparedRows) -> ComparedMethod:
-    method = truth_of(prepared.method)
-    if method is None:
-        raise RefusedError(
-            "compare.method",
-            msg(
-                "{plan}: the method `{id}` does not say that it can be compared with other ways "
-                "on queries.",
-                plan=prepared.plan_name,
-                id=prepared.method.id,
-            ),
-        )
-    return method
+def _not_compared(prepared: Prepared) -> RefusedError:
+    return RefusedError(
+        "compare.method",
+        msg(
+            "{plan}: the method `{id}` does not say that it can be compared with other ways.",
+            plan=prepared.plan_name,
+            id=prepared.method.id,
+        ),
+    )

@@ -21,7 +21,7 @@ from dpdesk.engine.kinds import answers_of, truth_of
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.core.released import ReleasedContent
-    from dpdesk.engine.querying import ComparedMethod, QueryableMethod
+    from dpdesk.engine.querying import QueryableMethod, TrueMethod
     from dpdesk.io.release_content import ReleaseContent
 
 NOT_COMPARED = (
@@ -55,7 +55,7 @@ class OpenRelease:
     about: AskedRelease
     content: ReleasedContent
     method: QueryableMethod
-    truth: ComparedMethod | None = None
+    truth: TrueMethod | None = None
     warnings: tuple[str, ...] = ()
 
     def ask(self, query: Query, token: CancelToken, report: Report) -> Answer:

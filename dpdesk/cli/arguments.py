@@ -184,7 +184,7 @@ def _add_verify_and_export(commands: _Commands) -> None:
     compare = _add(
         commands,
         "compare",
-        "compare ways to release sensitive columns of a plan on its own data (internal)",
+        "compare ways to release sensitive columns or tables of a plan on its own data (internal)",
     )
     compare.add_argument("plan", metavar="PLAN", type=Path, help="the plan of such a release")
     add_json(compare)

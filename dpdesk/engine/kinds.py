@@ -9,7 +9,7 @@ from __future__ import annotations
 from dpdesk.core.capabilities import Use
 from dpdesk.engine.method import CellsMethod, Method, RowsMethod
 from dpdesk.engine.private.method import PaidRowsMethod, PrivateMethod
-from dpdesk.engine.querying import ComparedMethod, QueryableMethod
+from dpdesk.engine.querying import ComparedMethod, QueryableMethod, TrueMethod
 
 
 def rows_of(method: Method) -> RowsMethod | None:
@@ -43,7 +43,13 @@ def answers_of(method: Method) -> QueryableMethod | None:
     return method if said and isinstance(method, QueryableMethod) else None
 
 
-def truth_of(method: Method) -> ComparedMethod | None:
-    """The method, where it says that its answers can be compared with the truth."""
+def compared_of(method: Method) -> ComparedMethod | None:
+    """The method, where it says that its releases can be compared with the truth."""
     said = method.capabilities.allows(Use.COMPARED)
     return method if said and isinstance(method, ComparedMethod) else None
+
+
+def truth_of(method: Method) -> TrueMethod | None:
+    """The method, where its answers can be compared with the true ones."""
+    found = compared_of(method)
+    return found if isinstance(found, TrueMethod) else None

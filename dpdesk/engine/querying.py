@@ -25,8 +25,8 @@ class Comparison:
     """What was measured, or follows from the truth, for one column.
 
     ``size`` is ℓ′, or what ``measure`` names. ``rows`` are those that were used (a part of very
-    large data), ``queries`` the queries with at least one row. The charts compare with true counts:
-    they never leave the agency.
+    large data), ``queries`` the queries with at least one row; 0 where cells were compared.
+    The charts compare with true counts: they never leave the agency.
     """
 
     column: str
@@ -80,7 +80,7 @@ class QueryableMethod(Protocol):
 
 @runtime_checkable
 class ComparedMethod(Protocol):
-    """A :class:`~dpdesk.engine.method.Method` whose answers can be compared with the truth: inside
+    """A :class:`~dpdesk.engine.method.Method` whose releases can be compared with the truth: inside
     the agency, by those who have the source.
     """
 
@@ -92,11 +92,16 @@ class ComparedMethod(Protocol):
         token: CancelToken,
         report: Report,
     ) -> tuple[Comparison, ...]:
-        """Ways to release the sensitive columns, compared on random queries.
+        """Ways to release the same: sensitive columns on random queries, tables cell by cell.
 
         Raises RefusedError when the data cannot be released or compared so, Cancelled.
         """
         ...
+
+
+@runtime_checkable
+class TrueMethod(ComparedMethod, Protocol):
+    """A compared method that answers queries, and knows the true answers too."""
 
     def true_answer(
         self,

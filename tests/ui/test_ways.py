@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.types import SetParameters
-from dpdesk.core.charts import ScatterChart
+from dpdesk.core.charts import BarChart, ScatterChart
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.compare import ComparePanel
 from dpdesk.ui.theme import ThemeManager
@@ -53,6 +53,29 @@ def test_errors_of_each_way_are_shown_and_stay_inside(
     assert findings(window) == []
     bench.apply(SetParameters({"l": 2}))
     qtbot.waitUntil(window.chart._veil.isVisible)
+
+
+def test_protections_of_tables_are_compared_in_the_same_window(
+    qtbot: QtBot, bench: Workbench, theme: ThemeManager
+) -> None:
+    bench.choose_method(next(method for method in bench.methods if method.id == "table"))
+    bench.apply(SetParameters({"rows": ["town"], "rule": [{"rule": "threshold", "n": 3}]}))
+    panel = ComparePanel(bench, theme)
+    qtbot.addWidget(panel)
+    panel.show()
+    assert panel._ways.isVisible()
+    assert panel._ways.accessibleName() == "Compare protections…"
+    window = WaysWindow(bench, theme)
+    qtbot.addWidget(window)
+    window.present()
+    assert window.title.text() == "Which protection loses least of the tables?"
+    window.start.click()
+    qtbot.waitUntil(lambda: window.compared is not None)
+    chart = window.chart.chart
+    assert isinstance(chart, BarChart)
+    assert "Noise with ε = 1" in chart.categories
+    assert "cells from" in window.sentence.text()
+    assert findings(window) == []
 
 
 def test_a_comparison_can_be_stopped(qtbot: QtBot, bench: Workbench, theme: ThemeManager) -> None:

@@ -5,6 +5,7 @@ It uses the true counts: all of it is internal, and no picture of it can be save
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from dpdesk.app import comparing
 from dpdesk.app.types import WorkState
+from dpdesk.core.capabilities import Content
 from dpdesk.core.charts import Chart
 from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
@@ -33,6 +35,12 @@ if TYPE_CHECKING:
 
 
 COMPARE = "ways.compare"
+
+
+def _words(comparison: Comparison, named: Sequence[str]) -> Iterator[str]:
+    """A word or two for each chart: its own, or that of its place."""
+    for chart, name in zip(comparison.charts, named, strict=False):
+        yield name if comparison.queries else said(chart.short)
 
 
 class WaysWindow(SideWindow):
@@ -65,13 +73,7 @@ class WaysWindow(SideWindow):
         self.title.setWordWrap(True)
         set_look(self.title, "headline")
         self.badge = note(self.tr("⚠ Internal, confidential: uses the true counts"), "caution")
-        self.about = note(
-            self.tr(
-                "Random queries on the data that are open, answered from drawn values, Anatomy, "
-                "randomised response and Laplace noise. Nothing is released or kept; it takes "
-                "seconds to a minute. The ways promise different things: only errors are compared."
-            )
-        )
+        self.about = note()
         for widget in (self.title, self.badge, self.about, self.band, self.progress):
             layout.addWidget(widget)
         line = FlowBox(gap=SPACE.s)
@@ -135,10 +137,31 @@ class WaysWindow(SideWindow):
     @Slot()
     def _on_work(self) -> None:
         """The work may be another one than was compared."""
+        self._name_ways()
         busy = self._bench.hub.latest(COMPARE).busy
         self.start.setEnabled(self._bench.data is not None and not busy)
         old = self._compared is not None and self._compared_for != self._bench.work
         self.chart.set_stale(old, self.tr("of other settings: compare again") if old else "")
+
+    def _name_ways(self) -> None:
+        """Say which ways the method of the work is compared with."""
+        known, method = self._bench.context.registry, self._bench.work.method
+        title = self.tr("Which method gives the most exact answers?")
+        about = self.tr(
+            "Random queries on the data that are open, answered from drawn values, Anatomy, "
+            "randomised response and Laplace noise. Nothing is released or kept; it takes "
+            "seconds to a minute. The ways promise different things: only errors are compared."
+        )
+        if known.about(method).content is Content.CELLS:
+            title = self.tr("Which protection loses least of the tables?")
+            about = self.tr(
+                "Suppression, rounding, cell keys and noise on the same tables. Random changes "
+                "are drawn for the comparison alone. Nothing is released or kept; the search for "
+                "cells may take minutes. The ways promise different things: only losses are "
+                "compared."
+            )
+        self.title.setText(title)
+        self.about.setText(about)
 
     def _show(self) -> None:
         found = self._compared or ()
@@ -147,14 +170,14 @@ class WaysWindow(SideWindow):
             for place, each in enumerate(found)
             for chart in each.charts
         }
-        words = (self.tr("Ways"), self.tr("By ℓ′"), self.tr("Small counts"))
+        named = (self.tr("Ways"), self.tr("By ℓ′"), self.tr("Small counts"))
         choices = [
             (
                 f"{place}-{chart.id}",
                 msg("{file}: {note}", file=each.column, note=word) if len(found) > 1 else word,
             )
             for place, each in enumerate(found)
-            for chart, word in zip(each.charts, words, strict=False)
+            for chart, word in zip(each.charts, _words(each, named), strict=False)
         ]
         full = {key: chart.question for key, (chart, _) in self._charts.items()}
         self.strip.set_choices(choices, full)
@@ -169,11 +192,13 @@ class WaysWindow(SideWindow):
             self.sentence.setText("")
             return
         text = self.tr("{queries} queries on {rows} rows, ℓ′ = {size}. {sentence}")
+        if not comparison.queries:
+            text = self.tr("{size} cells from {rows} rows. {sentence}")
         self.sentence.setText(
             text.format(
                 queries=grouped(comparison.queries),
                 rows=grouped(comparison.rows),
-                size=comparison.size,
+                size=grouped(comparison.size),
                 sentence=said(comparison.sentence),
             )
         )

@@ -37,6 +37,7 @@ from dpdesk.engine.tables.model import Bounds, Exact, Flags, Floats, Table, exac
 from dpdesk.engine.tables.rules import Judgement
 
 COUNT_CELLS, PROTECT = "Count the cells", "Protect the table"
+_NEAR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,4 +378,14 @@ def bounds_of(counted: Counted) -> Bounds:
         )
         part = Bounds.of(values[own], float(settings.lower), upper)
         found.lower[own], found.upper[own] = part.lower, part.upper
+    return found
+
+
+def too_close(decision: Decision, lower: Floats, upper: Floats) -> Flags:
+    """The unsafe cells of which an interval does not reach as far as required."""
+    required, values = decision.judged.required, decision.counted.system.cells.values
+    low = (values - required.lower).astype(np.float64)
+    high = (values + required.upper).astype(np.float64)
+    room = _NEAR * np.maximum(1.0, np.abs(values.astype(np.float64)))
+    found: Flags = required.unsafe & ((lower > low + room) | (upper < high - room))
     return found

@@ -13,7 +13,7 @@ from dpdesk.engine.methods.table.counting import Counted, count_tables
 from dpdesk.engine.methods.table.deciding import Decision, near, outcome_of
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.tables.cellkeys import PerturbationTable
-from dpdesk.engine.tables.model import Exact, Table
+from dpdesk.engine.tables.model import Exact, Ints, Table
 
 _WORD = 64
 
@@ -37,9 +37,15 @@ def drawn(
         return [below(base[cell], randomness) < rest[cell] for cell in cells]
 
     up = kept.directions([names[cell] for cell in moving], draw)
-    released = values - rest
-    released[moving] += base[moving] * np.array(up, dtype=bool)
+    released = rounded_up(values - rest, base, np.array(moving, dtype=np.int64), up)
     return outcome_of(Decision(counted, counted.judged(), near(counted, released)))
+
+
+def rounded_up(floor: Exact, base: Exact, moving: Ints, up: Sequence[bool]) -> Exact:
+    """Multiples of the base, those of ``moving`` the next ones where they go ``up``."""
+    released = floor.copy()
+    released[moving] += base[moving] * np.array(up, dtype=bool)
+    return released
 
 
 def keyed(

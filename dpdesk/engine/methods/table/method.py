@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending
+from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import OF_CELLS
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.manifest import Manifest
@@ -24,8 +24,10 @@ from dpdesk.engine.methods.table.settings import (
 )
 
 if TYPE_CHECKING:
+    from dpdesk.core.rows import RowSource
     from dpdesk.core.tabulation import CellTable
     from dpdesk.engine.noise.randomness import RandomSource
+    from dpdesk.engine.querying import Comparison
 
 
 class ProtectedTables(CellsMethod):
@@ -40,7 +42,7 @@ class ProtectedTables(CellsMethod):
         Protection.CELLS,
         Spending.NOTHING,
         exports=OF_CELLS,
-        uses=frozenset(),
+        uses=frozenset({Use.COMPARED}),
     )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Protected tables"
@@ -107,6 +109,19 @@ class ProtectedTables(CellsMethod):
 
         work = drawing.keyed if given.parameters["protect"] == CELL_KEY else drawing.drawn
         return work(given, kept, randomness, token)
+
+    def compare(
+        self,
+        given: CellsInput,
+        rows: RowSource,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> tuple[Comparison, ...]:
+        """See :meth:`ComparedMethod.compare`: all protections, and noise, on the same tables."""
+        from dpdesk.engine.methods.table.comparing import compared_tables
+
+        return compared_tables(given, randomness, token, report)
 
     def made_again(
         self,

@@ -22,16 +22,16 @@ from dpdesk.engine.methods.table.deciding import (
     cell_costs,
     number_texts,
     plain_amount,
+    too_close,
 )
 from dpdesk.engine.methods.table.settings import SUPPRESS
 from dpdesk.engine.tables.audit import audit
-from dpdesk.engine.tables.model import Flags, Floats, exact
+from dpdesk.engine.tables.model import exact
 from dpdesk.engine.tables.rules import Rule
 
 MOST_AUDITED = 600
 """Suppressed cells up to which is computed what publishing one of them would give away."""
 _NAMED = 3
-_NEAR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ class _Teller:
             yield "Suppressed: readers can tell neither a lower nor an upper end."
         if unsafe:
             protected = self.decision.protected
-            wide = not _narrow(self.decision, protected.lower, protected.upper)[self.variable]
+            wide = not too_close(self.decision, protected.lower, protected.upper)[self.variable]
             yield "✓ That is as far as required." if wide else "✕ That is closer than required."
         alone = int(self.decision.counted.system.cells.frequency[self.variable]) == 1
         if alone and self.decision.counted.settings.singletons:
@@ -207,8 +207,8 @@ class _Teller:
         without[self.variable] = False
         found = audit(system, without, bounds_of(decision.counted), token)
         exposed = np.flatnonzero(
-            _narrow(decision, found.lower, found.upper)
-            & ~_narrow(decision, decision.protected.lower, decision.protected.upper)
+            too_close(decision, found.lower, found.upper)
+            & ~too_close(decision, decision.protected.lower, decision.protected.upper)
         )
         if not len(exposed):
             yield (
@@ -223,13 +223,3 @@ class _Teller:
             n=len(names),
             cells=listed(names, _NAMED),
         )
-
-
-def _narrow(decision: Decision, lower: Floats, upper: Floats) -> Flags:
-    """The unsafe cells of which an interval does not reach as far as required."""
-    required, values = decision.judged.required, decision.counted.system.cells.values
-    low = (values - required.lower).astype(np.float64)
-    high = (values + required.upper).astype(np.float64)
-    room = _NEAR * np.maximum(1.0, np.abs(values.astype(np.float64)))
-    found: Flags = required.unsafe & ((lower > low + room) | (upper < high - room))
-    return found

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app.types import COMPARE_AT_MOST, OpenWork
-from dpdesk.core.capabilities import ESTIMATED, UNKNOWN, Capabilities, Use
+from dpdesk.core.capabilities import ESTIMATED, UNKNOWN, Capabilities, Content, Use
 from dpdesk.core.charts import Figure
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.forms.spin import NarrowCombo
@@ -291,10 +291,7 @@ class ComparePanel(Panel):
         layout.addWidget(self._pages, 1)
 
     def _build_ways(self) -> QPushButton:
-        self._ways = parts.button(
-            self.tr("Compare on &queries…"),
-            self.tr("Errors of drawn values, Anatomy, noise and randomised response on these data"),
-        )
+        self._ways = parts.button("", "")
         self._ways.clicked.connect(self.waysAsked)
         return self._ways
 
@@ -385,8 +382,9 @@ class ComparePanel(Panel):
         self._pages.setCurrentWidget(self._content if candidates else self._empty)
         self._offer_release()
         known, work = self._bench.context.registry, self._bench.work
-        compared = known.about(work.method).allows(Use.COMPARED)
-        self._ways.setVisible(compared and self._bench.data is not None)
+        about = known.about(work.method)
+        self._name_ways(cells=about.content is Content.CELLS)
+        self._ways.setVisible(about.allows(Use.COMPARED) and self._bench.data is not None)
         release = self._bench.release
         made = UNKNOWN if release is None else known.about(release.method)
         self._browse.setVisible(_looked_through(made))
@@ -395,6 +393,18 @@ class ComparePanel(Panel):
         if candidates:
             self._show_entries()
         self.statusChanged.emit()
+
+    def _name_ways(self, *, cells: bool) -> None:
+        text = self.tr("Compare on &queries…")
+        tip = self.tr(
+            "Errors of drawn values, Anatomy, noise and randomised response on these data"
+        )
+        if cells:
+            text = self.tr("Compare pro&tections…")
+            tip = self.tr("What suppression, rounding, cell keys and noise lose of these tables")
+        self._ways.setText(text)
+        self._ways.setToolTip(tip)
+        self._ways.setAccessibleName(text.replace("&", ""))
 
     def _offer_release(self) -> None:
         for pin, button in self._make.items():
