@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import msg
-from dpdesk.core.plain import number_text
+from dpdesk.core.plain import fraction_of, number_text
 from dpdesk.engine.methods.table.settings import (
     CELL_KEY,
     CONTROLLED,
@@ -78,10 +78,10 @@ class Promise:
             parameters.get("audited") is True,
             base,
             parameters.get("singletons") is True,
-            Fraction(str(parameters.get("lower", 0))),
-            None if upper is None else Fraction(str(upper)),
+            fraction_of(str(parameters.get("lower", 0))),
+            None if upper is None else fraction_of(str(upper)),
             deviation,
-            Fraction(str(parameters.get("variance", 0))),
+            fraction_of(str(parameters.get("variance", 0))),
         )
 
     @property
