@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import shutil
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,42 @@ def test_what_is_too_much_to_attack_again_is_counted(
     told = {check.claim: check.found for check in report.claims}
     assert "2 of 4 were attacked" in told[ATTACK]
     assert "2 of 8 intervals were compared" in told[RANGES]
+
+
+def told(made: Path) -> dict[str, set[int]]:
+    """The possible counts of each row, by trying all: suppressed ones are not empty."""
+    cells = {row[0]: line["value"] for row, line in read(made / "public/table.csv").items()}
+    hidden = [name for name, value in cells.items() if not value]
+    rest = int(cells["Total"]) - sum(int(v) for k, v in cells.items() if v and k != "Total")
+    fits = [
+        parts for parts in product(range(1, rest + 1), repeat=len(hidden)) if sum(parts) == rest
+    ]
+    return {name: {parts[at] for parts in fits} for at, name in enumerate(hidden)}
+
+
+def test_that_empty_cells_are_published_gives_no_small_count_away(
+    context: AppContext, tmp_path: Path
+) -> None:
+    lines = ["r", *"abc", *"d" * 5, *"e" * 6]
+    made = released(context, tmp_path, lines, 'rows = ["r"]\n' + FEW)
+
+    possible = told(made)
+
+    assert set(possible) >= {"a", "b", "c"}
+    assert all(len(found) > 1 for found in possible.values())
+    assert sound(context, made)
+
+
+def test_a_suppressed_sum_of_0_cannot_be_computed(context: AppContext, tmp_path: Path) -> None:
+    lines = ["r,q,x", "a,s,0", *(f"{r},{q},{20 + n}" for r in "ab" for q in "st" for n in range(3))]
+    lines = [line for line in lines if line[:3] != "a,s" or line.endswith(",0")]
+    made = released(context, tmp_path, lines, TWO + SUM + FEW)
+
+    cells = read(made / "internal/table.csv")
+
+    assert cells["a", "s"]["value"] == cells["a", "s"]["lower"] == "0"
+    assert float(cells["a", "s"]["upper"]) > 0
+    assert sound(context, made)
 
 
 def test_that_a_whole_group_is_in_one_cell_stays_open_where_the_plan_asks(

@@ -34,6 +34,8 @@ _STILL = 1e-9
 _WORTH_A_THREAD = 20
 _LARGEST_PART = 4000
 _T = TypeVar("_T")
+INFORMED = -2
+"""The attacker who sees that empty cells are published, so that no suppressed one is empty."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ class Exposed:
     """How far the end is from the value."""
     required: float
     attacker: int = -1
-    """A group of :func:`alone`; -1: everyone."""
+    """A group of :func:`alone`; -1: everyone; :data:`INFORMED`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +74,33 @@ class Problem:
     low: Floats
     high: Floats
     owners: Ints | None = None
+    least: Floats | None = None
+    """``low`` for those who know that no suppressed cell is empty; None: nothing follows."""
 
     @classmethod
-    def of(cls, system: System, bounds: Bounds, owners: Ints | None = None) -> Problem:
-        """The problem of a system; variables that everyone knows cannot move."""
+    def of(
+        cls,
+        system: System,
+        bounds: Bounds,
+        owners: Ints | None = None,
+        filled: Floats | None = None,
+    ) -> Problem:
+        """The problem of a system; variables that everyone knows cannot move.
+
+        ``filled`` is the least value of each variable that is not empty (0: any): 1 where things
+        are counted and empty cells are published.
+        """
         values = system.cells.values.astype(np.float64)
         low = np.where(system.known, 0.0, np.minimum(bounds.lower - values, 0.0))
         high = np.where(system.known, 0.0, np.maximum(bounds.upper - values, 0.0))
-        return cls(csr_array(system.matrix, dtype=np.float64), low, high, owners)
+        least = None
+        if filled is not None and (values + low < filled).any():
+            least = np.maximum(low, np.minimum(filled - values, 0.0))
+        return cls(csr_array(system.matrix, dtype=np.float64), low, high, owners, least)
+
+    def low_of(self, attacker: int) -> Floats:
+        """``low`` as an attacker knows it: everyone (-1) as the plan says, others more."""
+        return self.low if attacker == -1 or self.least is None else self.least
 
     @cached_property
     def unit(self) -> float:
@@ -95,7 +116,9 @@ class Problem:
         if need <= 0 or need >= _SMALL * self.unit:
             return self
         wide = _LARGEST * need
-        return replace(self, low=np.maximum(self.low, -wide), high=np.minimum(self.high, wide))
+        least = None if self.least is None else np.maximum(self.least, -wide)
+        low, high = np.maximum(self.low, -wide), np.minimum(self.high, wide)
+        return replace(self, low=low, high=high, least=least)
 
 
 @dataclass(frozen=True)
@@ -108,10 +131,15 @@ class Target:
 
 
 def targets_of(required: Requirement) -> list[Target]:
-    """Both sides of every unsafe variable, where there is something to protect."""
+    """Both sides of every unsafe variable, where there is something to protect.
+
+    A range of 0 (a share of the value 0) asks for nothing, but the value must not be certain: it
+    has to be able to move by a grid unit.
+    """
+    certain = required.unsafe & (required.lower == 0) & (required.upper == 0)
     return [
         Target(int(v), up, float(ends[v]))
-        for up, ends in ((False, required.lower), (True, required.upper))
+        for up, ends in ((False, required.lower), (True, np.where(certain, 1, required.upper)))
         for v in np.flatnonzero(required.unsafe)
         if ends[v] > 0
     ]
@@ -131,6 +159,8 @@ class Moves:
     of: Ints
     sign: Ints
     unit: float
+    informed: tuple[Floats, Floats] | None = None
+    """``low`` and ``high`` with :attr:`Problem.least`."""
 
     @classmethod
     def of_pattern(cls, problem: Problem, suppressed: Flags) -> Moves:
@@ -145,14 +175,19 @@ class Moves:
         reduced = csr_array(matrix @ merge.tocsr())
         reduced.eliminate_zeros()
         reduced = csr_array(reduced[np.diff(reduced.indptr) > 0])
-        # A column that goes against its cell has the cell's bounds turned round.
-        floor, ceiling = np.full(count, -np.inf), np.full(count, np.inf)
         against = sign[kept] < 0
-        np.maximum.at(floor, column[kept], np.where(against, -high[kept], low[kept]) / unit)
-        np.minimum.at(ceiling, column[kept], np.where(against, -low[kept], high[kept]) / unit)
+
+        def ends(low: Floats) -> tuple[Floats, Floats]:
+            # A column that goes against its cell has the cell's bounds turned round.
+            floor, ceiling = np.full(count, -np.inf), np.full(count, np.inf)
+            np.maximum.at(floor, column[kept], np.where(against, -high[kept], low[kept]) / unit)
+            np.minimum.at(ceiling, column[kept], np.where(against, -low[kept], high[kept]) / unit)
+            return floor, ceiling
+
+        informed = None if problem.least is None else ends(problem.least[open_])
         of, way = np.full((2, len(problem.low)), -1, dtype=np.int64)
         of[open_], way[open_] = column, sign
-        return cls(reduced, floor, ceiling, of, way, unit)
+        return cls(reduced, *ends(low), of, way, unit, informed)
 
 
 def _merged(matrix: csr_array) -> tuple[Ints, Ints]:
@@ -374,8 +409,10 @@ class _Part:
         """How far a column can go towards ``goal`` while the columns ``known`` stay."""
         low, high = self._bounds[0].copy(), self._bounds[1].copy()
         low[known] = high[known] = 0.0
-        if column not in known:
-            (high if goal > 0 else low)[column] = goal
+        if goal > 0:
+            high[column] = min(high[column], goal)
+        else:
+            low[column] = max(low[column], goal)
         touched = np.union1d(known, [column])
         self.program.bound(touched, low[touched], high[touched])
         self.program.cost(np.array([column]), np.array([-1.0 if goal > 0 else 1.0]))
@@ -429,8 +466,9 @@ def exposed(
 ) -> list[Exposed]:
     """The targets that a pattern does not protect, with their attackers.
 
-    From a contributor alone in a cell, a target is to be protected as far as it can be: what
-    follows from that cell and the common bounds without any table cannot be hidden.
+    From a contributor alone in a cell, and from who knows that no suppressed cell is empty, a
+    target is to be protected as far as it can be: what follows from that and the common bounds
+    without any table cannot be hidden.
 
     Raises
     ------
@@ -499,15 +537,16 @@ class _Beforehand:
 
     @property
     def _bounds(self) -> tuple[Floats, Floats]:
-        return self.problem.low / self.problem.unit, self.problem.high / self.problem.unit
+        low = self.problem.low_of(INFORMED)
+        return low / self.problem.unit, self.problem.high / self.problem.unit
 
     def reach(self, target: Target, who: int, token: CancelToken) -> float:
         """How far a target can move at all, at most as far as it needs to."""
         owners = self.problem.owners
-        if owners is None:
-            return target.need
         low, high = (ends.copy() for ends in self._bounds)
-        known, variable = np.flatnonzero(owners == who), target.variable
+        none = np.zeros(0, dtype=np.int64)
+        known = none if owners is None else np.flatnonzero(owners == who)
+        variable = target.variable
         low[known] = high[known] = 0.0
         touched = np.union1d(known, [variable])
         if target.upper:
@@ -548,6 +587,14 @@ class _Attacked:
             ends = self._part_high if goal > 0 else self._part_low
             ends[column] = max(ends[column], goal) if goal > 0 else min(ends[column], goal)
         self._part = _Part(moves, columns, self._part_low, self._part_high)
+        self._informed = self._part
+        if moves.informed is not None:
+            low, high = moves.informed
+            goals = (
+                np.maximum(self._part_low, np.minimum(low[columns], 0.0)),
+                np.minimum(self._part_high, np.maximum(high[columns], 0.0)),
+            )
+            self._informed = _Part(replace(moves, low=low, high=high), columns, *goals)
         self._owners = owners
         inside = np.flatnonzero(self._place >= 0)
         if owners is not None:
@@ -555,6 +602,8 @@ class _Attacked:
         known = np.zeros(0, dtype=np.int64) if owners is None else owners[inside]
         # Which contributor (by number in this part) knows which column.
         self._who, self._number = np.unique(known, return_inverse=True)
+        if moves.informed is not None:
+            self._who = np.append(self._who, INFORMED)
         self._knows = self._place[inside[: len(known)]]
         self._moved: list[Flags] = []
 
@@ -566,6 +615,8 @@ class _Attacked:
         """What this part leaves too narrow."""
         if len(self._part.low) > 1:
             low, high = self._part.ranges(token)
+            if self._informed is not self._part:
+                self._informed.ranges(token)
         else:
             low, high = self._moves_ends()
         found: list[Exposed] = []
@@ -592,11 +643,16 @@ class _Attacked:
 
     def _known(self, target: Target, token: CancelToken) -> list[Exposed]:
         """The contributors from whom a variable is not protected, all of them tried."""
+        own = self._beforehand.problem.low_of(INFORMED)[target.variable] / self._moves.unit
+        if not target.upper and target.need > -own:
+            target = replace(target, need=-float(own))
         goal, column, need = self._goal(target), int(self._place[target.variable]), target.need
+        if need <= 0:
+            return []
         left = np.ones(len(self._who), dtype=bool)
         if self._owners is not None:
             left &= self._who != self._owners[target.variable]
-        for place, point in enumerate(self._part.points):
+        for place, point in enumerate(self._informed.points):
             if self._there(point[column] * np.sign(goal), need):
                 left &= self._moves_of(place)
         found: list[Exposed] = []
@@ -604,10 +660,10 @@ class _Attacked:
         while groups:
             group = groups.pop()
             known = np.unique(self._knows[np.isin(self._number, group)])
-            reach, far = self._part.far(column, goal, known, token)
+            reach, far = self._informed.far(column, goal, known, token)
             if self._there(abs(reach), need):
                 if far is not None:
-                    self._part.points.append(far)
+                    self._informed.points.append(far)
             elif len(group) == 1:
                 who = int(self._who[group[0]])
                 most = replace(target, need=self._beforehand.reach(target, who, token))
@@ -620,7 +676,7 @@ class _Attacked:
     def _moves_of(self, place: int) -> Flags:
         """Whose cells a point moves."""
         while len(self._moved) <= place:
-            moving = np.abs(self._part.points[len(self._moved)]) > _STILL
+            moving = np.abs(self._informed.points[len(self._moved)]) > _STILL
             moved = np.zeros(len(self._who), dtype=bool)
             moved[self._number[moving[self._knows]]] = True
             self._moved.append(moved)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.tables.audit import Problem, Target
+from dpdesk.engine.tables.audit import INFORMED, Problem, Target
 from dpdesk.engine.tables.model import Dimension, Flags, Floats, Ints, System
 from dpdesk.engine.tables.search import (
     Attack,
@@ -52,7 +52,8 @@ class _Boxes:
         self._columns = csc_array(instance.problem.matrix)
         self._pattern = instance.must.copy()
         self._reach = np.zeros(len(system))
-        self._usable = instance.may & (instance.problem.high > 0) & (instance.problem.low < 0)
+        self._low = instance.problem.low_of(INFORMED)
+        self._usable = instance.may & (instance.problem.high > 0) & (self._low < 0)
         owners = instance.problem.owners
         self._owners = np.full(len(system), -1) if owners is None else owners
         self._place = np.full((len(system), 2), -1, dtype=np.int64)
@@ -106,14 +107,14 @@ class _Boxes:
         rows = np.unique(part.indices)
         problem, owners = self._instance.problem, self._owners[box]
         own = owners == self._owners[variable]
-        inside = Problem(
-            csr_array(csr_array(part)[rows]), problem.low[box], problem.high[box], None
-        )
-        may = self._usable[box] & ((owners < 0) | own)
+        low, here = self._low[box], box == variable
+        low[here] = problem.low[variable]
+        inside = Problem(csr_array(csr_array(part)[rows]), low, problem.high[box], None)
+        may = (self._usable[box] | here) & ((owners < 0) | own)
         instance = Instance(inside, (), self._instance.weight[box], may & False, may)
         weight = self._instance.weight[box]
         price = np.where(self._pattern[box], _PRICELESS * (1 + weight), weight + _PRICELESS)
-        where = int(np.flatnonzero(box == variable)[0])
+        where = int(np.flatnonzero(here)[0])
         attack = Attack(Target(where, True, need))
         return Attacker(instance).move(attack, may, price, token, even=True)
 
@@ -223,7 +224,9 @@ def _part_pattern(
     rows = rows[np.bincount(inside.indices, minlength=len(lengths))[rows] == lengths[rows]]
     whole, place = instance.problem, {int(v): i for i, v in enumerate(part)}
     owners = None if whole.owners is None else whole.owners[part]
-    problem = Problem(csr_array(csr_array(inside)[rows]), whole.low[part], whole.high[part], owners)
+    least = None if whole.least is None else whole.least[part]
+    matrix = csr_array(csr_array(inside)[rows])
+    problem = Problem(matrix, whole.low[part], whole.high[part], owners, least)
     must = pattern[part]
     targets = [
         Target(place[t.variable], t.upper, t.need) for t in instance.targets if t.variable in place

@@ -62,7 +62,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Attack:
-    """A target, attacked by everyone (owner -1) or by one contributor."""
+    """A target, attacked by everyone (owner -1), one contributor, or who is ``INFORMED``."""
 
     target: Target
     owner: int = -1
@@ -95,10 +95,11 @@ class Attacker:
         nothing = np.zeros(2 * self._count)
         return Program(both, (self._none, self._none), (nothing, nothing), kind="anew")
 
-    def _room(self, need: float) -> tuple[float, Floats, Floats]:
+    def _room(self, attack: Attack) -> tuple[float, Floats, Floats]:
         """The unit of an attack, and how far each variable can go up and down in it."""
-        problem = self._instance.problem.near(need)
-        return problem.unit, problem.high / problem.unit, -problem.low / problem.unit
+        problem = self._instance.problem.near(attack.target.need)
+        low = problem.low_of(attack.owner)
+        return problem.unit, problem.high / problem.unit, -low / problem.unit
 
     def _known(self, attack: Attack) -> Flags:
         owners = self._instance.problem.owners
@@ -113,7 +114,7 @@ class Attacker:
         alone; else by what the target needs, which can only make more cuts.
         """
         target, may = attack.target, self._instance.may
-        unit, *far = self._room(target.need)
+        unit, *far = self._room(attack)
         need = target.need / unit
         share = np.where(may, chosen + _TILT * (1.0 - chosen), 0.0)
         up, down = np.minimum(far[0], need) * share, np.minimum(far[1], need) * share
@@ -131,10 +132,10 @@ class Attacker:
         self._flow.cost(where, np.zeros(1))
         if solved.answer is not Answer.OPTIMAL or solved.duals is None:
             return None
-        return self._dual_cut(solved.duals, still, target, chosen)
+        return self._dual_cut(solved.duals, still, attack, chosen)
 
-    def _dual_cut(self, duals: Floats, still: Flags, target: Target, chosen: Floats) -> _Cut | None:
-        unit, *far = self._room(target.need)
+    def _dual_cut(self, duals: Floats, still: Flags, attack: Attack, chosen: Floats) -> _Cut | None:
+        target, (unit, *far) = attack.target, self._room(attack)
         need = target.need / unit
         raised, lowered = np.maximum(-duals, 0.0), np.maximum(duals, 0.0)
         raised[raised < _MOVED] = 0.0
@@ -175,7 +176,7 @@ class Attacker:
         even: bool = False,
     ) -> Floats | None:
         """That move, in grid units; with ``even`` one that can be made in both directions."""
-        unit, *far = self._room(attack.target.need)
+        unit, *far = self._room(attack)
         need = attack.target.need / unit
         still = self._known(attack) | ~allowed
         up, down = np.where(still, 0.0, far[0]), np.where(still, 0.0, far[1])
@@ -516,7 +517,7 @@ class _Search:
             if cut is None:
                 continue
             cuts.append(cut)
-            if attack.owner >= 0 and attack not in self._attacks:
+            if attack.owner != -1 and attack not in self._attacks:
                 self._attacks.append(attack)
         self.master.add(cuts)
         return bool(cuts)

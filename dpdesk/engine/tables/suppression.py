@@ -56,9 +56,11 @@ def suppress(
     singletons: bool = True,
     stop: CancelToken | None = None,
     watch: Watch = lambda value, bound: None,
+    filled: Floats | None = None,
 ) -> Pattern:
     """Cells to suppress so that every unsafe one is protected from everyone (and singletons).
 
+    ``filled`` says how much is at least in a cell that is not empty (:meth:`Problem.of`).
     ``cost`` holds a number per variable (not negative); of equal costs the fewest cells. When
     ``stop`` is cancelled the best pattern so far is returned. ``watch`` hears cost and bound.
 
@@ -71,7 +73,7 @@ def suppress(
     """
     unsafe = judged.required.unsafe & ~system.known
     may = ~system.known & ~(judged.published & ~unsafe)
-    problem = Problem.of(system, bounds, alone(system) if singletons else None)
+    problem = Problem.of(system, bounds, alone(system) if singletons else None, filled)
     weigh = _Weights(cost, may & ~unsafe)
     instance = Instance(problem, targets_of(judged.required), weigh.weight, unsafe, may)
 

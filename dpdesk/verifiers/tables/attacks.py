@@ -28,6 +28,8 @@ from dpdesk.verifiers.tables.published import equations, place_of
 
 _TOLERANCE = 1e-6
 _SEED, _TRIES = 7, 12
+_EVERYONE = -2
+_OPEN = 1e-3
 MOST_ROUNDED = 5_000
 """Of rounded tables, in which all cells are unknown, so many cells are attacked."""
 MOST_PROGRAMS = 4_000
@@ -175,6 +177,8 @@ class Kept:
     unsafe: NDArray[np.bool_]
     owner: Ints
     """A number of who is alone in each (-1: nobody is)."""
+    held: NDArray[np.bool_]
+    """Whether each is known to the agency to have contributors."""
     told: bool
     """Whether one owner's cells are known to be one's; else they may be so where values agree."""
 
@@ -192,7 +196,7 @@ class Kept:
         columns: dict[str, list[float]] = {
             name: [] for name in ("value", "lower_required", "upper_required", "lower", "upper")
         }
-        unsafe, owner = [], []
+        unsafe, owner, there = [], [], []
         for place, (table, cell) in enumerate(attacked.where):
             inside = internal[attacked.tables[table].file].internal
             for name, found in columns.items():
@@ -202,9 +206,16 @@ class Kept:
             unsafe.append(inside["status"][cell] == PRIMARY)
             own = place if owners is None else owners.get(attacked.number(place), -1)
             owner.append(own if inside["frequency"][cell] == "1" else -1)
+            there.append(inside["frequency"][cell] not in ("", "0"))
         arrays = {name: np.array(found) for name, found in columns.items()}
         who = np.array(owner, np.int64)
-        return cls(**arrays, unsafe=np.array(unsafe, bool), owner=who, told=owners is not None)
+        # A range of 0 asks for nothing, but an unsafe value must not be certain either.
+        least = _OPEN * min((abs(x) for x in arrays["value"].tolist() if x), default=1.0)
+        certain = np.array(unsafe, bool) & (arrays["lower_required"] == 0)
+        certain &= arrays["upper_required"] == 0
+        arrays["upper_required"] = np.where(certain, least, arrays["upper_required"])
+        flags = {"unsafe": np.array(unsafe, bool), "held": np.array(there, bool)}
+        return cls(**arrays, **flags, owner=who, told=owners is not None)
 
 
 def unprotected(
@@ -232,8 +243,9 @@ def unprotected(
     fault = _short(attacked, kept, *reached(room, goals[0], goals[1], token))
     if not fault and linked:
         fault = _short(attacked, kept, kept.value - kept.lower, kept.upper - kept.value)
-    if not fault and singletons:
-        fault = _by_singletons(attacked, kept, room, _Beforehand(attacked, internal, known), token)
+    if not fault:
+        who = singletons, known.more(attacked, internal, kept)
+        fault = _by_single_ones(attacked, kept, who, _Beforehand(attacked, internal, known), token)
     wanted = np.argsort(~kept.unsafe, kind="stable")[: MOST_PROGRAMS // 2].tolist()
     least, most = ranges(room, np.abs(kept.value), wanted, token)
     return fault, _recorded(attacked, kept, least, most, wanted, linked=linked)
@@ -243,12 +255,30 @@ def unprotected(
 class Known:
     """Between which shares of its value everyone knows a cell to lie.
 
-    ``signed`` tables are those of a measure with negative values, of which nobody knows anything.
+    ``signed`` tables are those of a measure with negative values, of which nobody knows anything;
+    ``counts`` those that count.
     """
 
     lower: float
     upper: float | None
     signed: tuple[bool, ...]
+    counts: tuple[bool, ...]
+
+    def more(
+        self, attacked: Attacked, internal: Mapping[str, CellTable], kept: Kept
+    ) -> tuple[Unknowns, bool]:
+        """:meth:`moves` for those who see that all empty cells are published; whether they do.
+
+        A suppressed count is at least 1 then.
+        """
+        moves = self.moves(attacked, kept)
+        for table in attacked.tables:
+            inside = internal[table.file].internal["frequency"]
+            if any(not text and n == "0" for text, n in zip(table.values, inside, strict=True)):
+                return moves, False
+        one = attacked.of_tables(self.counts) & kept.held & (kept.value >= 1)
+        low = np.where(one, np.maximum(moves.low, 1 - kept.value), moves.low)
+        return replace(moves, low=low), bool((low > moves.low).any())
 
     def moves(self, attacked: Attacked, kept: Kept) -> Unknowns:
         """How far each unknown can be from its true value."""
@@ -308,7 +338,8 @@ class _Beforehand:
     def _suppressed_whole(self) -> tuple[Attacked, Room]:
         """The tables with all cells suppressed but those that everyone knows to be empty."""
         whole = self._attacked.without_values(self._internal)
-        return whole, Room(self._known.moves(whole, Kept.of(whole, self._internal)))
+        kept = Kept.of(whole, self._internal)
+        return whole, Room(self._known.more(whole, self._internal, kept)[0])
 
     def far(self, place: int, need: float, known: Sequence[int], *, upward: bool) -> float:
         """How far an unknown can move at all for the one who is alone in the ``known`` cells."""
@@ -328,23 +359,35 @@ def _short(attacked: Attacked, kept: Kept, down: Floats, up: Floats) -> str:
     return ""
 
 
-def _by_singletons(
-    attacked: Attacked, kept: Kept, room: Room, beforehand: _Beforehand, token: CancelToken
+def _by_single_ones(
+    attacked: Attacked,
+    kept: Kept,
+    who: tuple[bool, tuple[Unknowns, bool]],
+    beforehand: _Beforehand,
+    token: CancelToken,
 ) -> str:
-    """The first unsafe cell that a contributor who is alone in another one comes too close to.
+    """The first unsafe cell that someone comes too close to who knows more than the plan says.
 
-    A cell that moves far enough while all such cells stay does so for each of them.
+    That is each contributor who is alone in another cell (where ``who`` asks), and whoever sees
+    that no suppressed count is 0. A cell that moves far enough while all cells of such contributors
+    stay does so for each of them.
     """
-    cells: dict[int, list[int]] = {}
-    for place in np.flatnonzero(kept.owner >= 0).tolist():
+    singletons, (moves, informed) = who
+    room = Room(moves)
+    cells: dict[int, list[int]] = {_EVERYONE: []} if informed else {}
+    for place in np.flatnonzero(kept.owner >= 0).tolist() if singletons else []:
         cells.setdefault(int(kept.owner[place]), []).append(place)
     for place in np.flatnonzero(kept.unsafe)[: MOST_PROGRAMS // 2].tolist():
         others = [who for who in cells if who != kept.owner[place]]
         if kept.owner[place] >= 0 and not kept.told:
             # Another cell with one contributor and the same value may be the same contributor's.
-            others = [who for who in others if kept.value[cells[who][0]] != kept.value[place]]
-        for upward, required in ((False, kept.lower_required), (True, kept.upper_required)):
-            need = float(required[place])
+            others = [
+                who
+                for who in others
+                if who == _EVERYONE or kept.value[cells[who][0]] != kept.value[place]
+            ]
+        down = min(float(kept.lower_required[place]), -float(moves.low[place]))
+        for upward, need in ((False, down), (True, float(kept.upper_required[place]))):
             groups = [others] if others and need > 0 else []
             while groups:
                 token.check()
@@ -359,6 +402,12 @@ def _by_singletons(
                 # Who knows a part of a total knows that it is at least that much.
                 most = beforehand.far(place, need, fixed, upward=upward)
                 if not _reaches(kept, place, reach, most):
+                    if not fixed:
+                        return msg(
+                            "cell {cell}: an attacker comes closer than required, since no "
+                            "suppressed count is 0",
+                            cell=attacked.name(place),
+                        )
                     alone = msg(", to who is alone in {cell}", cell=attacked.name(fixed[0]))
                     return _closer(attacked, place, alone)
     return ""

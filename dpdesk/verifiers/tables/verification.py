@@ -452,6 +452,7 @@ class _Case:
             float(fraction_of(str(promised.get("lower", 0)))),
             None if upper is None else float(fraction_of(str(upper))),
             tuple(signed),
+            tuple(str(line["measure"]) == "count" for line in self.lines),
         )
 
     def _owners(self) -> Mapping[int, int] | None:

@@ -104,6 +104,19 @@ s1,Total,100,14,15,15,,5
 Total,small,100,13,20,15,P,6
 """
 FIRMS = _firms()
+ONES = "size\n" + "".join(f"{c}\n" * n for c, n in zip("abcde", (1, 1, 1, 20, 30), strict=True))
+NIL = """region,size,turnover
+n,small,0
+n,large,50
+n,large,60
+n,large,70
+s,small,20
+s,small,30
+s,small,40
+s,large,20
+s,large,30
+s,large,40
+"""
 PLANS: dict[str, tuple[str, str, str]] = {
     "sums": (FIRMS, REGIONS, TWO + SUM + RULES),
     "contributors": (FIRMS, REGIONS + GROUPS, TWO + SUM + RULES),
@@ -135,6 +148,8 @@ PLANS: dict[str, tuple[str, str, str]] = {
         "",
         'rows = ["region"]\ncolumns = ["trade"]\nrule = [{ rule = "threshold", n = 2 }]\n',
     ),
+    "ones": (ONES, "", 'rows = ["size"]\nrule = [{ rule = "threshold", n = 3 }]\n'),
+    "nil": (NIL, "", TWO + SUM + 'rule = [{ rule = "threshold", n = 3 }]\n'),
     "linked": (
         LINKED,
         "",
@@ -558,6 +573,18 @@ FAULTS = [
     Fault("owned", "all alone are one", _after(suppression, "alone", _everybody_known)),
     Fault("owned", "attackers", _read_as(singletons=False), PUBLIC),
     Fault("empty", "empty cells are not known", _system()),
+    Fault(
+        "ones",
+        "no suppressed count is 0",
+        _after(counting.Counted, "filled", lambda found: found * 0),
+        AGENCY,
+    ),
+    Fault(
+        "nil",
+        "a value of 0 needs nothing",
+        _after(suppression, "targets_of", lambda found: [t for t in found if t.need > 1]),
+        AGENCY,
+    ),
     Fault("sums", "known shares", _read_as(lower=Fraction(1, 2)), PUBLIC),
     Fault("known", "known shares", _read_as(lower=Fraction(0), upper=None), PUBLIC),
     Fault(

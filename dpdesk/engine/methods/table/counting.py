@@ -21,7 +21,7 @@ from dpdesk.core.tabulation import CellSource, Tabulated, Tabulation
 from dpdesk.engine.hierarchies.alignment import align, default_hierarchy
 from dpdesk.engine.method import CellsInput, own_hierarchy
 from dpdesk.engine.methods.table.settings import Settings, TableSpec
-from dpdesk.engine.tables.model import Cells, Dimension, Exact, System, Table, exact
+from dpdesk.engine.tables.model import Cells, Dimension, Exact, Floats, System, Table, exact
 from dpdesk.engine.tables.rules import Judgement, Rule, judge
 
 _STATUS = {"S": 0, "s": 0, "U": 1, "u": 1, "P": 2, "p": 2, "": 3}
@@ -50,9 +50,26 @@ class Counted:
 
     def judged(self) -> Judgement:
         """What the rules say of each variable; a range is at least 1 where things are counted."""
+        return judge(self.system, rules_of(self.settings), self.settings.range, self._ones())
+
+    def filled(self, judged: Judgement) -> Floats:
+        """The least value of each variable that is not empty, where readers see that it is not.
+
+        Where no empty cell has to be suppressed all of them are published, so that everyone sees
+        that a suppressed count is at least 1.
+        """
+        cells, ones = self.system.cells, self._ones()
+        empty = (cells.frequency == 0) & ~self.system.known
+        if (empty & judged.required.unsafe).any():
+            return np.zeros(len(cells))
+        there = (cells.frequency > 0) & (cells.values >= ones).astype(bool)
+        return np.where(there, ones, 0).astype(np.float64)
+
+    def _ones(self) -> Exact:
+        """1 where things are counted, on the grid of each variable; else 0."""
         counts = [int(spec.measure.kind == COUNT) for spec in self.settings.tables]
-        least = self.units * self._spread(counts)
-        return judge(self.system, rules_of(self.settings), self.settings.range, least)
+        ones: Exact = self.units * self._spread(counts)
+        return ones
 
     def _spread(self, of_tables: Sequence[int]) -> Exact:
         found = exact([0] * len(self.system))

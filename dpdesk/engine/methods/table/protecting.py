@@ -50,6 +50,7 @@ def suppressed(
             how=cast(How, settings.secondary),
             singletons=settings.singletons,
             watch=watch,
+            filled=counted.filled(judged),
         )
         hidden = pattern.suppressed
         internal[BOUND] = plain_amount(pattern.bound)
