@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import prepare_rows
@@ -17,6 +18,7 @@ from dpdesk.app.witnessing import noise_notes
 from dpdesk.core.budget import Noise
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.errors import InputError
+from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, ending, silent
 from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.plain import number_text
@@ -32,9 +34,10 @@ from dpdesk.engine.method import (
     GrowingExploration,
     Method,
     PatientExploration,
+    PlanInput,
 )
 from dpdesk.engine.private.method import BudgetAdvice
-from dpdesk.project.candidates import Candidate
+from dpdesk.project.candidates import Candidate, LevelNames
 from dpdesk.project.work import WorkState
 
 if TYPE_CHECKING:
@@ -63,6 +66,8 @@ class Explored:
     """What holds for all settings: other releases about the same people."""
     earlier: Callable[..., tuple[Note, ...]] | None = field(default=None, repr=False)
     """What earlier tables give away of those of a setting (its parameters, them, a token)."""
+    level_names: LevelNames = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    """What people call the levels of the columns: see :attr:`Hierarchy.level_names`."""
 
     def view(
         self,
@@ -273,7 +278,9 @@ def explore(
         from dpdesk.app.private.trying import trying_input
 
         method, given = trying_input(context, data, work, token, report)
-        return Explored(work, method, method.explore(given, CancelToken()), tuple(data.columns))
+        tried = method.explore(given, CancelToken())
+        columns, names = tuple(data.columns), _level_names(given)
+        return Explored(work, method, tried, columns, level_names=names)
     prepared, earlier = ready(context, data, work, token, report), None
     if isinstance(prepared, PreparedCells):
         from dpdesk.app.past_tables import past_notes
@@ -284,7 +291,8 @@ def explore(
         assert isinstance(prepared, PreparedRows)
         found = prepared.method.explore(prepared.given, token, report)
     _, notes = noise_notes(prepared.home, prepared.plan.budget, data.sha256)
-    return Explored(work, prepared.method, found, tuple(data.columns), notes, earlier)
+    columns, names = tuple(data.columns), _level_names(prepared.given)
+    return Explored(work, prepared.method, found, columns, notes, earlier, names)
 
 
 def make_candidate(
@@ -302,7 +310,8 @@ def make_candidate(
     asked, Cancelled.
     """
     with ending(token) as own:
-        outcome = ready(context, data, work, own, report).decide(own, report)
+        prepared = ready(context, data, work, own, report)
+        outcome = prepared.decide(own, report)
         charts = tuple(outcome.charts)
     return Candidate(
         id=0,
@@ -313,6 +322,15 @@ def make_candidate(
         charts=charts,
         result=outcome.result,
         when=datetime.now().astimezone(),
+        level_names=_level_names(prepared.given),
+    )
+
+
+def _level_names(given: PlanInput) -> LevelNames:
+    """What people call the levels of the columns, as far as their hierarchies are known."""
+    known = given.hierarchies.items()
+    return MappingProxyType(
+        {name: one.level_names for name, one in known if isinstance(one, Hierarchy)}
     )
 
 

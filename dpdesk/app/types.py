@@ -33,7 +33,13 @@ from dpdesk.engine.method import (
 from dpdesk.io.reading import Reading, SourcePreview
 from dpdesk.io.store import DataStore
 from dpdesk.project.audit import AuditNote
-from dpdesk.project.candidates import COMPARE_AT_MOST, Candidate, CandidateShelf, ShelfSnapshot
+from dpdesk.project.candidates import (
+    COMPARE_AT_MOST,
+    Candidate,
+    CandidateShelf,
+    LevelNames,
+    ShelfSnapshot,
+)
 from dpdesk.project.file import (
     Lost,
     ProjectFile,
@@ -200,6 +206,7 @@ __all__ = [
     "HierarchyChoice",
     "History",
     "HistorySnapshot",
+    "LevelNames",
     "LoadedSettings",
     "Lost",
     "Method",

@@ -22,6 +22,21 @@ Codes = NDArray[np.int32]
 _ROOT = "*"
 
 
+_LONGEST_NAME = 24
+
+
+def level_words(names: Sequence[str], level: int) -> str:
+    """A level by its number and, where it has one, its name: ``1 (20–29 …)``.
+
+    ``names`` are :attr:`Hierarchy.level_names`, or nothing where they are not known.
+    """
+    name = names[level] if level < len(names) else ""
+    if not name:
+        return str(level)
+    shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+    return f"{level} ({shown}{'' if level == len(names) - 1 else ' …'})"
+
+
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
     """A checked hierarchy of one attribute.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
+from typing import TypeAlias
 
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.errors import InputError
@@ -14,6 +16,9 @@ from dpdesk.core.schema import Role
 from dpdesk.project.work import WorkState
 
 COMPARE_AT_MOST = 6
+
+
+LevelNames: TypeAlias = "Mapping[str, tuple[str, ...]]"
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class Candidate:
     charts: tuple[Chart, ...] = field(repr=False)
     result: Mapping[str, object] = field(repr=False)
     when: datetime
+    level_names: LevelNames = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    """What people call the levels of the columns: see :attr:`Hierarchy.level_names`."""
 
     @property
     def scope(self) -> tuple[str, tuple[str, ...]]:

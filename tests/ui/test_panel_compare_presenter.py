@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpdesk.app.types import Candidate, SetMethod, SetParameters, SetRoles, WorkState
+from dpdesk.app.types import Candidate, SetMethod, SetRoles, WorkState
 from dpdesk.core.charts import (
     Axis,
     BarChart,
@@ -231,15 +231,17 @@ def test_the_table_shows_only_what_differs_in_the_plans() -> None:
     assert rows["Hierarchy of age"] == ["–", "mask from right", ""]
     assert rows["Level of age"] == ["1", "2", ""]
     assert "Level of sex" not in rows
+    names = {"age": ("", "30-39", "*")}
+    named = [replace(one, level_names=names) for one in (ONE, changed)]
+    rows = lines(compare_table(presenter.entries(named, Pins(1, 2)), (KAnonymity(),)))
+    assert rows["Level of age"] == ["1 (30-39 …)", "2 (*)", ""]
     assert "Rows suppressed, at most" not in rows
     assert "Method" not in rows
 
 
-def test_candidates_are_named_by_their_settings_each_differently() -> None:
+def test_candidates_are_named_by_method_and_strength_each_differently() -> None:
     method, state = KAnonymity(), work(7)
     first = candidate_name(method, state, ())
-    assert first == "k 7 rows · rows suppressed 2 %"
+    assert first == "k-anonymous microdata, k = 7"
     taken = replace(ONE, name=first)
     assert candidate_name(method, state, (taken,)) == f"{first} (2)"
-    long = SetParameters({"objective": "average-class-size", "levels": {"a" * 40: 1}}).apply(state)
-    assert len(candidate_name(method, long, ())) <= 61

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dpdesk.app.types import Failure, ReleaseFacts, VerifyReport, WorkState
+from dpdesk.app.types import Candidate, Failure, Method, ReleaseFacts, VerifyReport, WorkState
 from dpdesk.core.evidence import Evidence
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
+from dpdesk.engine.methods.anatomy.method import Anatomy
+from dpdesk.engine.methods.l_diverted.method import LDiverted
 from dpdesk.ui.panels.review import presenter
 from dpdesk.ui.panels.review.preparing import inspect_folder
 from dpdesk.ui.panels.review.presenter import State, purpose, size_text
+from tests.helpers import projects
 from tests.helpers.stated import stated
 
 WORK = WorkState(
@@ -26,6 +30,12 @@ WORK = WorkState(
     method="k-anonymity",
     parameters={"k": 5},
 )
+
+
+def candidate(work: WorkState, result: Mapping[str, object]) -> Candidate:
+    return replace(projects.candidate(state=work), result=result)
+
+
 CONFIRMED = ClaimCheck("k = 5 over age", CheckStatus.CONFIRMED, "counted 3", "microdata.csv")
 NEEDS = ClaimCheck("metrics, loss", CheckStatus.NEEDS_SOURCE, "says 0.2", "manifest.json")
 NEVER = ClaimCheck("no one knows more", CheckStatus.NOT_CHECKABLE, "income", "microdata.csv")
@@ -39,20 +49,42 @@ def facts(internal: bool = True, **manifest: object) -> ReleaseFacts:
 
 
 def test_columns_are_left_out_generalised_or_kept_as_the_result_says() -> None:
-    found = presenter.fates(("id", "age", "sex", "income"), WORK, {"node": {"age": 2, "sex": 0}})
-    assert found == presenter.Treatments(("id",), (("age", 2),), ("sex", "income"))
-    assert [text for _, text in found.lines()] == ["id", "age (level 2)", "sex, income"]
+    made = candidate(WORK, {"node": {"age": 2, "sex": 0}})
+    found = presenter.fates(("id", "age", "sex", "income"), made)
+    assert found == presenter.Treatments(("id",), (("age", "2"),), ("sex", "income"))
+    assert [text for _, text in found.lines()] == ["id", "age: level 2", "sex, income"]
+
+
+def test_levels_are_named_by_a_group() -> None:
+    names = {"age": ("", "30-39", "*")}
+    made = replace(candidate(WORK, {"node": {"age": 1}}), level_names=names)
+    lines = dict(presenter.fates(("age",), made).lines())
+    assert lines["Generalised"] == "age: level 1 (30-39 …)"
+
+
+@pytest.mark.parametrize(
+    ("method", "key", "head"),
+    [
+        (LDiverted(), "sensitive", "Drawn at random"),
+        (Anatomy(), "sensitive", "Apart from the rows"),
+    ],
+)
+def test_a_drawn_column_is_not_released_as_it_is(method: Method, key: str, head: str) -> None:
+    work = replace(WORK, parameters={key: ["income"]})
+    found = presenter.fates(("sex", "income"), candidate(work, {}), method.capabilities)
+    lines = dict(found.lines())
+    assert (lines["As they are"], lines[head]) == ("sex", "income")
 
 
 def test_an_identifier_that_is_kept_stands_among_the_pseudonyms() -> None:
     work = replace(WORK, pseudonyms={"id": PseudonymSpec("k")})
-    found = presenter.fates(("id", "age"), work, {"node": {"age": 1}})
-    assert found == presenter.Treatments((), (("age", 1),), (), ("id",))
+    found = presenter.fates(("id", "age"), candidate(work, {"node": {"age": 1}}))
+    assert found == presenter.Treatments((), (("age", "1"),), (), ("id",))
     assert found.lines()[-1] == ("As pseudonyms", "id")
 
 
 def test_no_column_is_said_in_words_not_left_blank() -> None:
-    found = presenter.fates(("sex",), WORK, {})
+    found = presenter.fates(("sex",), candidate(WORK, {}))
     assert [text for _, text in found.lines()] == ["no column", "no column", "sex"]
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
 from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.schema import Role
 from dpdesk.project.audit import AuditEntry
-from dpdesk.project.candidates import Candidate
+from dpdesk.project.candidates import Candidate, LevelNames
 from dpdesk.project.file.codec import decode, encode
 from dpdesk.project.file.free_values import CodecError
 from dpdesk.project.file.parts import PartReader, PartWriter
@@ -54,6 +54,7 @@ class Shown:
     figures: tuple[Figure, ...]
     charts: tuple[Chart, ...]
     result: Mapping[str, object]
+    level_names: LevelNames = field(default_factory=lambda: MappingProxyType({}))
 
 
 def to_text(document: Mapping[str, object]) -> str:
@@ -185,7 +186,13 @@ def _choice_from(raw: object, parts: PartReader) -> HierarchyChoice:
 
 def candidate_document(candidate: Candidate, folder: Path, parts: PartWriter) -> dict[str, object]:
     """A candidate as JSON types, but for its number, its name and its time."""
-    shown = Shown(candidate.guarantee, candidate.figures, candidate.charts, candidate.result)
+    shown = Shown(
+        candidate.guarantee,
+        candidate.figures,
+        candidate.charts,
+        candidate.result,
+        candidate.level_names,
+    )
     return {
         "work": state_document(candidate.work, folder, parts),
         "shown": encode(shown, Shown, parts),
@@ -200,9 +207,8 @@ def candidate_from(
     if not isinstance(work, dict):
         raise CodecError("a candidate has no state of the work")
     state, where = state_from(work, parts)
-    made = Candidate(
-        number, name, state, shown.guarantee, shown.figures, shown.charts, shown.result, when
-    )
+    known = shown.guarantee, shown.figures, shown.charts, shown.result
+    made = Candidate(number, name, state, *known, when, shown.level_names)
     return made, where
 
 

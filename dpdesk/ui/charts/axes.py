@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QCoreApplication, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QGraphicsGridLayout, QSizePolicy, QWidget
 
@@ -20,6 +20,8 @@ from dpdesk.ui.words.numbers import figure_words, marked
 MAX_LINES = 8
 FEW_DECADES = 2.2
 ROOM_AT_ENDS = 60
+FEWEST_TICKS = 3
+_DIGITS = ((1, 2, 5), (1, 2, 3, 5, 7), (1, 1.5, 2, 3, 4, 5, 7))
 
 
 class NumberAxis(pg.AxisItem):  # type: ignore[misc]
@@ -47,12 +49,12 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
     def _label_below(self, axis: Axis) -> None:
         # Text stays horizontal: the title of an upright axis stands above the plot instead.
         if self._flat:
-            self._write_label(axis.label)
+            self._write_label(label_of(axis))
 
     def fit_label(self) -> None:
         """Shorten the title to the width that is there now."""
         if self._flat:
-            self._write_label(self._axis.label)
+            self._write_label(label_of(self._axis))
 
     def _write_label(self, label: str) -> None:
         # The library takes the title for HTML, and a column may be called anything.
@@ -84,7 +86,7 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
             return []
         wanted = max(2, min(MAX_LINES, int(size // self._room)))
         if self._axis.log and high - low < FEW_DECADES:
-            return [(1.0, log_places(low, high))]
+            return [(1.0, self._uncut(log_places(low, high), (low, high, size), 1.0))]
         step = nice_step((high - low) / wanted)
         if self._axis.log or self._axis.whole:
             step = max(1.0, round(step))
@@ -93,8 +95,25 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
         first, last = math.ceil(low / step - 1e-9), math.floor(top / step + 1e-9)
         # A tick at the very end of the axis would be lost to rounding.
         edge = (high - low) * 1e-9
-        ticks = (number * step for number in range(first, last + 1))
-        return [(step, [min(max(tick, low + edge), high - edge) for tick in ticks])]
+        ticks = [number * step for number in range(first, last + 1)]
+        ticks = [min(max(tick, low + edge), high - edge) for tick in ticks]
+        return [(step, self._uncut(ticks, (low, high, size), step))]
+
+    def _uncut(
+        self, ticks: Sequence[float], room: tuple[float, float, float], spacing: float
+    ) -> list[float]:
+        """The ticks whose texts end inside the frame; ``room`` are the axis' ends and pixels."""
+        low, high, size = room
+        if not self._flat or size <= 1:
+            return list(ticks)
+        metrics = QFontMetricsF(self.style["tickFont"] or QFont())
+        texts = self.tickStrings(ticks, 1.0, spacing)
+        halves = [metrics.horizontalAdvance(text) / 2 for text in texts]
+        return [
+            tick
+            for tick, half in zip(ticks, halves, strict=True)
+            if (tick - low) / (high - low) * size + half <= size + MARGINS[2]
+        ]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """Texts of ticks."""
@@ -120,6 +139,15 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
         return self.orientation in ("top", "bottom")
 
 
+def label_of(axis: Axis) -> str:
+    """Title and unit of an axis, and that its steps multiply where they do."""
+    if not axis.log:
+        return axis.label
+    words = QCoreApplication.translate("ChartView", "log scale")
+    unit = f"{axis.unit}, {words}" if axis.unit else words
+    return f"{axis.title} ({unit})"
+
+
 def _told_apart(values: Sequence[float]) -> list[str]:
     """Numbers of a log axis, with more decimals where they would look the same."""
     texts = [plain_text(value) for value in values]
@@ -133,14 +161,18 @@ def _told_apart(values: Sequence[float]) -> list[str]:
 def log_places(low: float, high: float) -> list[float]:
     """Logarithms of 1, 2 and 5 times powers of ten from ``low`` to ``high`` (logarithms).
 
-    Where fewer than two would be there, of round numbers at equal distances instead.
+    Where these are few, of more digits; where fewer than two would be there, of round numbers at
+    equal distances.
     """
-    found = [
-        math.log10(digit) + power
-        for power in range(math.floor(low), math.ceil(high) + 1)
-        for digit in (1, 2, 5)
-        if low <= math.log10(digit) + power <= high
-    ]
+    for digits in _DIGITS:
+        found = [
+            math.log10(digit) + power
+            for power in range(math.floor(low), math.ceil(high) + 1)
+            for digit in digits
+            if low <= math.log10(digit) + power <= high
+        ]
+        if len(found) >= FEWEST_TICKS:
+            break
     if len(found) > 1:
         return found
     first, last = 10.0**low, 10.0**high

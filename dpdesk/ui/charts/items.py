@@ -63,7 +63,7 @@ def draw_whisker(
 
 Floats = NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
-FEW_LABELS = 8
+_BREAKS = " _-/,;"
 
 
 class PixelItem(pg.GraphicsObject):  # type: ignore[misc]
@@ -155,34 +155,41 @@ class BarsItem(PixelItem):
             painter.drawText(place, flags, bar.label)
 
     def _folded(self, transform: QTransform) -> list[tuple[Bar, QRectF]]:
-        """Bars as their labels see them: before and after in two lines where one is too long."""
+        """Bars as their labels see them: in two lines, or briefly, where one is too long."""
         metrics, room = QFontMetricsF(self._font), abs(transform.m11()) - 6
-        widest = max((metrics.horizontalAdvance(bar.label) for bar in self._bars), default=0.0)
-        fold = not self._lying and widest > room
+        labels = [bar.label for bar in self._bars]
+        if not self._lying:
+            brief = [bar.brief or bar.label for bar in self._bars]
+            ways = (labels, [text.replace(" → ", " →\n") for text in labels], brief)
+            fitting = (way for way in ways if _widest(way, metrics) <= room)
+            labels = next(fitting, ["\n".join(text.rsplit(" ", 1)) for text in brief])
         found = []
-        for bar in self._bars:
-            label = bar.label.replace(" → ", " →\n") if fold else bar.label
-            seen = replace(bar, label=label)
+        for bar, label in zip(self._bars, labels, strict=True):
             ends = replace(bar, value=max(bar.value, bar.clear))
-            found.append((seen, self._rect(ends, transform)))
+            found.append((replace(bar, label=label), self._rect(ends, transform)))
         return found
 
     def _labels(self, ends: Sequence[tuple[Bar, QRectF]], view: QRectF) -> list[tuple[Bar, QRectF]]:
-        """The labels that have room, the brief ones where the long ones have none.
+        """All labels, else brief ones, else those of the longest bars of all groups.
 
-        Of very many bars that have none, the longest one's alone: what is left out is told by the
-        table, and below the plot.
+        Where not even these have room, the longest bar's alone: what is left out is told by the
+        table, and below the plot. Never those of some bars that happen to have room.
         """
         named = [(bar, rect) for bar, rect in ends if bar.label]
-        placed = [(bar, self._label_place(bar, rect, view)) for bar, rect in named]
-        drawn = _apart(placed)
-        if len(drawn) < len(placed) and all(bar.brief for bar, _ in named):
-            short = [(replace(bar, label=bar.brief), rect) for bar, rect in named]
-            briefly = _apart([(bar, self._label_place(bar, rect, view)) for bar, rect in short])
-            drawn = max(drawn, briefly, key=len)
-        if len(drawn) == len(placed) or len(placed) <= FEW_LABELS:
-            return drawn
-        return [max(placed, key=lambda pair: pair[0].value)]
+        short = [(replace(bar, label=bar.brief or bar.label), rect) for bar, rect in named]
+        longest: dict[int, tuple[Bar, QRectF]] = {}
+        for bar, rect in short:
+            group = round((bar.low + bar.high) / 2)
+            if group not in longest or longest[group][0].value < bar.value:
+                longest[group] = bar, rect
+        for way in (named, short, list(longest.values())):
+            placed = [(bar, self._label_place(bar, rect, view)) for bar, rect in way]
+            if not any(
+                one.intersects(other) for (_, one), (_, other) in itertools.combinations(placed, 2)
+            ):
+                return placed
+        bar, rect = max(named, key=lambda pair: pair[0].value)
+        return [(bar, self._label_place(bar, rect, view))]
 
     def _rect(self, bar: Bar, transform: QTransform) -> QRectF:
         if self._lying:
@@ -231,13 +238,9 @@ class BarsItem(PixelItem):
         return QRectF(left, rect.top() - height - 2, width, height)
 
 
-def _apart(placed: Sequence[tuple[Bar, QRectF]]) -> list[tuple[Bar, QRectF]]:
-    """Those whose labels cover none before them."""
-    found: list[tuple[Bar, QRectF]] = []
-    for bar, place in placed:
-        if not any(place.intersects(other) for _, other in found):
-            found.append((bar, place))
-    return found
+def _widest(texts: Sequence[str], metrics: QFontMetricsF) -> float:
+    lines = (line for text in texts for line in text.split("\n"))
+    return max(map(metrics.horizontalAdvance, lines), default=0.0)
 
 
 class LineItem(PixelItem):
@@ -533,13 +536,16 @@ def layout_bars(chart: BarChart, theme: Theme) -> list[Bar]:
     filled = [one for one in chart.series if not one.outline]
     group = 0.76
     inner = group - 0.12 if any(one.outline for one in chart.series) else group
-    width = inner / max(1, len(filled))
+    turns = _take_turns(filled)
+    width = inner if turns else inner / max(1, len(filled))
     kind = "share" if chart.value_axis.percent else "number"
     tokens, bars = theme.tokens, []
     before = next((one for one in chart.series if one.outline), None) if len(filled) == 1 else None
     for one in chart.series:
-        place = 0 if one.outline else filled.index(one)
+        place = 0 if one.outline or turns else filled.index(one)
         for index, value in enumerate(one.values):
+            if turns and not value and any(other.values[index] for other in filled):
+                continue
             low = index - group / 2 if one.outline else index - inner / 2 + place * width
             failed = index in chart.hatched and not one.outline
             absent = index in chart.missing and not one.outline
@@ -550,7 +556,10 @@ def layout_bars(chart: BarChart, theme: Theme) -> list[Bar]:
             if before is not None and not one.outline:
                 was = before.values[index]
                 text = _pair_label(_bar_label(value, kind), _bar_label(was, kind), before)
-                bar = replace(bar, label=text, clear=max(was, value))
+                brief = _pair_label(
+                    _bar_label(value, kind), _bar_label(was, kind), before, named=False
+                )
+                bar = replace(bar, label=text, clear=max(was, value), brief=brief)
             elif not one.outline:
                 brief = whole_percent(value) if kind == "share" else ""
                 bar = replace(bar, label=_bar_label(value, kind), brief=brief)
@@ -561,11 +570,23 @@ def layout_bars(chart: BarChart, theme: Theme) -> list[Bar]:
     return bars
 
 
-def _pair_label(value: str, other: str, outline: BarSeries) -> str:
+def _take_turns(series: Sequence[BarSeries]) -> bool:
+    """Whether each category belongs to one of several series: none stands beside another."""
+    values = [one.values for one in series]
+    return (
+        len(values) > 1
+        and all(map(any, values))
+        and all(sum(map(bool, at)) < 2 for at in zip(*values, strict=True))
+    )
+
+
+def _pair_label(value: str, other: str, outline: BarSeries, *, named: bool = True) -> str:
     """A value with the state before it, or with the most that it may be."""
     if not outline.bound:
         return f"{other.removesuffix(' %')} → {value}"
     text = QCoreApplication.translate("Bars", "{value} of {most} {name}")
+    if not named:
+        text = QCoreApplication.translate("Bars", "{value} of {most}")
     return text.format(value=value.removesuffix(" %"), most=other, name=inside(outline.name))
 
 
@@ -610,6 +631,26 @@ def told_apart(names: Sequence[str], room: int, metrics: QFontMetrics) -> list[s
             for name, cut in zip(names, shown, strict=True)
         ]
     return shown
+
+
+def wrapped(name: str, room: float, most: int, metrics: QFontMetrics) -> list[str]:
+    """A name in at most so many lines of this width; what is too long for them ends the last."""
+    lines: list[str] = []
+    rest = name
+    while len(lines) < most - 1 and metrics.horizontalAdvance(rest) > room:
+        widths = itertools.accumulate(map(metrics.horizontalAdvance, rest))
+        fits = max(1, sum(width <= room for width in widths))
+        cut = max(rest.rfind(mark, 1, fits) for mark in _BREAKS) + 1
+        lines.append(rest[: cut or fits].rstrip())
+        rest = rest[cut or fits :].lstrip()
+    return [*lines, rest]
+
+
+def in_lines(names: Sequence[str], room: int, most: int, metrics: QFontMetrics) -> list[str]:
+    """The names in lines of this width, so that no two look alike where they must be cut."""
+    parts = [wrapped(name, room, most, metrics) for name in names]
+    ends = told_apart([lines[-1] for lines in parts], room, metrics)
+    return ["\n".join([*lines[:-1], end]) for lines, end in zip(parts, ends, strict=True)]
 
 
 def thinned(names: Sequence[str], room: float, width: Callable[[str], int]) -> list[str]:

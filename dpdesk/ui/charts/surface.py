@@ -36,9 +36,9 @@ from dpdesk.ui.charts.items import (
     bars_top,
     close_together,
     curve_style,
+    in_lines,
     layout_bars,
     thinned,
-    told_apart,
 )
 from dpdesk.ui.theme import Theme, look_colour
 
@@ -171,6 +171,7 @@ CLOUD_FROM = 400
 PICK_PIXELS = 40.0
 HOVER_PIXELS = 14.0
 MANY_BARS = 8
+MOST_LINES, LINE_GAP = 3, 4
 MARKER = {
     SeriesStyle.REFERENCE: "disc",
     SeriesStyle.FIRST: "disc",
@@ -388,20 +389,24 @@ class PlotSurface(PlotFrame):
     def _name_categories(self, chart: BarChart) -> None:
         side = "left" if chart.horizontal else "bottom"
         metrics = QFontMetrics(self._theme.font("note"))
+        measure, most = metrics.horizontalAdvance, MOST_LINES
         if chart.horizontal:
-            room = max(80, self.width() // 3)
             slot = self.plotItem.vb.height() / max(1.0, len(chart.categories) + 0.2)
+            most = min(most, max(1, int((slot - LINE_GAP) // metrics.height())))
+            room = max(80, self.width() // 3)
+            if any(measure(name) > room * most * 0.8 for name in chart.categories):
+                room = max(room, self.width() * 9 // 20)
         else:
             wide = self.plotItem.vb.width() if self.plotItem.vb.width() > 1 else self.width() - 90
             slot = wide / max(1.0, len(chart.categories) + 0.2)
-            room = max(24, int(slot) - 2)
-        measure = metrics.horizontalAdvance
+            # Lines do not follow the room inside the axes, which follows them.
+            room = max(24, int((self.width() - 90) / (len(chart.categories) + 0.2)) - 2)
         if not chart.horizontal and not close_together(chart.categories, slot, measure):
             names = list(chart.categories)
         elif not chart.horizontal and len(chart.categories) > MANY_BARS:
             names = thinned(chart.categories, slot, measure)
         else:
-            names = told_apart(chart.categories, room, metrics)
+            names = in_lines(chart.categories, room, most, metrics)
         if chart.horizontal and self.plotItem.vb.height() > 1:
             step = max(1, math.ceil(metrics.height() / max(slot, 1.0)))
             names = [name if place % step == 0 else "" for place, name in enumerate(names)]

@@ -68,7 +68,7 @@ from dpdesk.core.charts import (
 )
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.shown import drawable
-from dpdesk.ui.charts.axes import handles_of
+from dpdesk.ui.charts.axes import handles_of, label_of
 from dpdesk.ui.charts.head import ChartHead
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
@@ -177,6 +177,8 @@ def write_bytes(path: Path, content: bytes) -> None:
 SvgRenderer = Callable[[Chart], str]
 _FORMATS = ("png", "svg", "csv")
 LEAST_ROWS, MOST_LINES = 5, 16
+LONG_NAME = 30
+"""Letters of a name from which it may want two lines beside its bar."""
 
 
 def load_plots() -> None:
@@ -248,7 +250,7 @@ class ChartView(QWidget):
         surface.show_chart(chart)
         surface.setToolTip(self._keys(chart))
         failing = self.tr("below the threshold")
-        self._head.show_chart(chart, failing, _upright_axis(chart).label)
+        self._head.show_chart(chart, failing, label_of(_upright_axis(chart)))
         self._read_out(surface.chosen)
         self._show_page()
 
@@ -552,7 +554,8 @@ class ChartView(QWidget):
         chart, line = self._chart, QFontMetrics(theme.font("note")).height() + 2
         lines = 0
         if isinstance(chart, BarChart) and chart.horizontal:
-            lines = min(len(chart.categories), MOST_LINES) + 3
+            each = 2 if any(len(name) > LONG_NAME for name in chart.categories) else 1
+            lines = min(each * len(chart.categories), MOST_LINES) + 3
         self._pages.setMinimumHeight(max(theme.row * LEAST_ROWS, lines * line))
 
     @Slot(int)

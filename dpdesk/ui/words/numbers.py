@@ -106,6 +106,8 @@ def _looks_grouped(whole: str, rest: str) -> bool:
 
 
 LONGEST_NAME = 40
+LONG_SENTENCE = 300
+"""Letters of a sentence beside something else; it may name very many columns."""
 translate = QCoreApplication.translate
 
 

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.private.trial import OutsideRows, Trial
-from dpdesk.app.types import Command, Method, ReleaseFacts, SetMethod, SetParameters, WorkState
+from dpdesk.app.types import (
+    Command,
+    LevelNames,
+    Method,
+    ReleaseFacts,
+    SetMethod,
+    SetParameters,
+    WorkState,
+)
+from dpdesk.core.capabilities import ESTIMATED, Capabilities
 from dpdesk.core.errors import InputError
+from dpdesk.core.hierarchy import level_words
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     ChoiceParameter,
@@ -27,20 +38,38 @@ from dpdesk.ui.words.numbers import figure_words, grouped, marked, quoted
 from dpdesk.ui.words.spoken import inside, said
 
 MOST_PARTS = 6
+NO_NAMES: LevelNames = MappingProxyType({})
 
 
-def levels_words(picked: Mapping[str, object]) -> str:
-    """What a point of a chart stands for: ``age 1, sex 0``."""
+def levels_words(picked: Mapping[str, object], names: LevelNames = NO_NAMES) -> str:
+    """What a point of a chart stands for: ``age 1 (20-29 …), sex 0``."""
     parts: list[str] = []
     for key, value in picked.items():
         if isinstance(value, Mapping):
-            parts += [f"{name} {level}" for name, level in value.items()]
+            known = ((name, level, names.get(name, ())) for name, level in value.items())
+            parts += [f"{name} {level_words(at, level)}" for name, level, at in known]
         else:
             parts.append(f"{key} {value}")
     return ", ".join(parts)
 
 
-def settings_words(method: Method | None, work: WorkState) -> str:
+_NAMING = ("drawn", "sensitive")
+
+
+def drawn_columns(about: Capabilities, work: WorkState) -> tuple[str, ...]:
+    """The columns of which no released row has its own value: it is drawn, or stands apart."""
+    if about.protection not in ESTIMATED:
+        return ()
+    given = (work.parameters.get(key) for key in _NAMING)
+    named = next((value for value in given if value), None)
+    if isinstance(named, str):
+        return (named,)
+    if isinstance(named, Mapping | list | tuple):
+        return tuple(map(str, named))
+    return tuple(work.with_role(Role.SENSITIVE))
+
+
+def settings_words(method: Method | None, work: WorkState, names: LevelNames = NO_NAMES) -> str:
     """The settings that are no defaults, in a few words: ``k 25 rows · objective entropy``."""
     if method is None:
         return ""
@@ -49,7 +78,7 @@ def settings_words(method: Method | None, work: WorkState) -> str:
         value = work.parameters.get(parameter.key)
         default = parameter.as_plain(parameter.default_value())
         if value is not None and not same_value(parameter, value, default):
-            parts.append(f"{short_label(parameter)} {value_words(parameter, value)}")
+            parts.append(f"{short_label(parameter)} {value_words(parameter, value, names)}")
     return " · ".join(parts)
 
 
@@ -58,10 +87,10 @@ def short_label(parameter: Parameter) -> str:
     return inside(said(parameter.label).partition(",")[0].partition(":")[0])
 
 
-def value_words(parameter: Parameter, value: object) -> str:
-    """A plain value for people, with its unit."""
+def value_words(parameter: Parameter, value: object, names: LevelNames = NO_NAMES) -> str:
+    """A plain value for people, with its unit; levels by their ``names`` where they are known."""
     if isinstance(parameter, LevelsParameter) and isinstance(value, Mapping):
-        return levels_words({parameter.key: value})
+        return levels_words({parameter.key: value}, names)
     if isinstance(value, Mapping | list | tuple):
         return _listed(value)
     try:
@@ -102,10 +131,15 @@ def same_value(parameter: Parameter, first: object, second: object) -> bool:
 translate = QCoreApplication.translate
 
 
-def worded(command: Command, method: Method | None, methods: Sequence[Method]) -> Command:
+def worded(
+    command: Command,
+    method: Method | None,
+    methods: Sequence[Method],
+    names: LevelNames = NO_NAMES,
+) -> Command:
     """The same command; where it would name keys of a plan, it says what the form shows."""
     if isinstance(command, SetParameters) and not command.what and method is not None:
-        return replace(command, what=changes_words(method, command.changes))
+        return replace(command, what=changes_words(method, command.changes, names))
     if isinstance(command, SetMethod) and not command.what:
         chosen = next((one for one in methods if one.id == command.method), None)
         if chosen is not None:
@@ -117,7 +151,9 @@ def worded(command: Command, method: Method | None, methods: Sequence[Method]) -
     return command
 
 
-def changes_words(method: Method, changes: Mapping[str, object]) -> str:
+def changes_words(
+    method: Method, changes: Mapping[str, object], names: LevelNames = NO_NAMES
+) -> str:
     """Changed settings: ``k: 12 rows, Search: Samarati``; None stands for the default."""
     known = {parameter.key: parameter for parameter in method.parameters}
     parts: list[str] = []
@@ -133,17 +169,17 @@ def changes_words(method: Method, changes: Mapping[str, object]) -> str:
                 msg(
                     "{file}: {note}",
                     file=_short(said(parameter.label)),
-                    note=_value(parameter, value),
+                    note=_value(parameter, value, names),
                 )
             )
     return ", ".join(parts)
 
 
-def _value(parameter: Parameter, value: object) -> str:
+def _value(parameter: Parameter, value: object, names: LevelNames) -> str:
     if isinstance(parameter, ChoiceParameter):
         label = next((said(one.label) for one in parameter.choices if one.value == value), "")
         return _short(label) or str(value)
-    return value_words(parameter, value)
+    return value_words(parameter, value, names)
 
 
 def _short(label: str) -> str:
@@ -157,6 +193,11 @@ _BUDGETS = ("epsilon", "rho")
 def released_words(facts: ReleaseFacts | None) -> str:
     """``ε = 0.5`` or ``k = 5`` as a release states it; empty without one."""
     return "" if facts is None else _first(facts.manifest.guarantee.parameters, tuple(_SIGNS))
+
+
+def strength_words(work: WorkState) -> str:
+    """``k = 5`` or ``ε = 0.5`` as the settings ask for it; empty where they do not say."""
+    return _first(work.parameters, tuple(_SIGNS))
 
 
 def planned_words(method: Method | None, work: WorkState) -> str:

@@ -18,6 +18,7 @@ from dpdesk.app.types import (
     DataStore,
     Explored,
     History,
+    LevelNames,
     Method,
     ReleaseFacts,
     ShelfSnapshot,
@@ -132,6 +133,13 @@ class WorkbenchState(QObject):
     def explored(self) -> Explored | None:
         """The last finished search; look at :attr:`stale` before trusting it."""
         return self._explored
+
+    @property
+    def level_names(self) -> LevelNames:
+        """What people call the levels of the columns; nothing before a search over them."""
+        found = self._explored
+        same = found is not None and found.work.hierarchies == self.work.hierarchies
+        return found.level_names if found is not None and same else {}
 
     @property
     def exploring(self) -> bool:

@@ -222,7 +222,7 @@ class Workbench(WorkbenchState):
     def apply(self, command: Command, *, merge: bool = False) -> None:
         """Make an undoable change; ``merge`` joins it with the last one of its kind (a slider)."""
         before = self.work
-        self._history.do(worded(command, self.method, self.methods), merge)
+        self._history.do(worded(command, self.method, self.methods, self.level_names), merge)
         self._after_edit(before)
 
     def undo(self) -> None:

@@ -203,8 +203,7 @@ def tables_chart(
     """
     own = {source.cuboid for source in channel.plan.sources}
     masks = np.array(settings.published)
-    deviations = np.sqrt(np.array(errors.variances))
-    noisy = deviations > 0
+    noisy = np.array(errors.variances) > 0
     unit, widths = unit_of(channel), _widths(settings, channel, errors)
     worst = int(np.argmax(widths))
     least = _number(min((width for width in widths if width > 0), default=0.0))
@@ -227,8 +226,8 @@ def tables_chart(
         question="How large is the error of each table?",
         answer=answer,
         x_axis=Axis("Dimensions of the table", "number", minimum=-0.5, whole=True),
-        y_axis=Axis("Standard deviation of a cell", unit, log=True),
-        series=_table_series(masks[noisy], deviations[noisy], own),
+        y_axis=Axis(WIDTH_AXES[settings.covered], unit, log=True),
+        series=_table_series(masks[noisy], np.array(widths)[noisy], own),
         table=_tables_twin(settings, channel, errors, measures),
         short="Errors by table",
         opens="its error and its sources",
@@ -279,7 +278,7 @@ def _noise_of(mask: int, own: set[int], channel: Channel) -> str:
 
 
 def _table_series(
-    masks: NDArray[np.int64], deviations: Floats, own: set[int]
+    masks: NDArray[np.int64], widths: Floats, own: set[int]
 ) -> tuple[PointSeries, ...]:
     """Points of the published tables, those with noise of their own apart."""
     sizes = np.array([int(mask).bit_count() for mask in masks], dtype=np.float64)
@@ -292,7 +291,7 @@ def _table_series(
         PointSeries(
             name,
             sizes[chosen] + _spread(sizes[chosen]),
-            deviations[chosen],
+            widths[chosen],
             masks[chosen].astype(np.int64),
             look,
         )

@@ -20,6 +20,7 @@ from dpdesk.core.charts import (
     format_figure,
     table_from,
 )
+from dpdesk.core.hierarchy import level_words
 from dpdesk.core.messages import counted, msg
 from dpdesk.engine.methods.k_anonymity.risk import RiskSummary
 from dpdesk.engine.methods.k_anonymity.utility import AttributeUtility, GroupSuppression
@@ -27,7 +28,6 @@ from dpdesk.engine.methods.k_anonymity.utility import AttributeUtility, GroupSup
 MOST_POINTS = 20_000
 _GRID = (256, 128)
 _HEADS = ("Levels", "Feasible", "Loss (%)", "Rows suppressed (%)", "Optimal?")
-_NAME = 24
 """The most letters of the name of a level."""
 _HASH = np.uint64(2654435761)
 
@@ -239,13 +239,8 @@ class NodeCloud:
         )
 
     def level_words(self, attribute: int, level: int) -> str:
-        """A level by its number and, where it has one, its name: ``1 (20–29 …)``."""
-        name = self.names[attribute][level] if self.names else ""
-        if not name:
-            return str(level)
-        last = level == len(self.names[attribute]) - 1
-        shown = name if len(name) <= _NAME else f"{name[:_NAME]}…"
-        return f"{level} ({shown}{'' if last else ' …'})"
+        """See :func:`dpdesk.core.hierarchy.level_words`."""
+        return level_words(self.names[attribute] if self.names else (), level)
 
     @cached_property
     def pareto(self) -> NDArray[np.int64]:

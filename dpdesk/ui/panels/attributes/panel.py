@@ -27,6 +27,7 @@ from dpdesk.ui.panels.attributes.presenter import (
     line,
     meaning,
     next_role,
+    note,
     quasi_identifiers,
     rows_of,
     status,
@@ -41,6 +42,7 @@ from dpdesk.ui.widgets.layouts import FlowBox, PageStack
 from dpdesk.ui.widgets.turning import SideArea, TurningSplitter
 from dpdesk.ui.words.columns import role_words
 from dpdesk.ui.words.numbers import short_name
+from dpdesk.ui.words.settings import drawn_columns
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
@@ -109,7 +111,7 @@ class ColumnCard(QFrame):
         row = rows[0]
         self._name.setText(self._title(row))
         shown = row.shown
-        self._role.setText("" if shown is None else meaning(shown))
+        self._role.setText(note(row) if row.drawn else "" if shown is None else meaning(shown))
         if row.warning:
             self._warning.setText(f"△ {row.warning}")
             self._warning.show()
@@ -209,7 +211,7 @@ class RiskPicture(QWidget):
         self.chart.set_stale(True, self.tr("counting…"))
 
 
-_FOLLOWED = {Aspect.DATA, Aspect.PROFILE, Aspect.ROLES, Aspect.PARAMETERS}
+_FOLLOWED = {Aspect.DATA, Aspect.PROFILE, Aspect.ROLES, Aspect.METHOD, Aspect.PARAMETERS}
 
 
 class AttributesPanel(Panel):
@@ -385,7 +387,8 @@ class AttributesPanel(Panel):
         self._stale_rows = False
         bench = self._workbench
         columns = () if bench.data is None else bench.data.columns
-        self._rows = rows_of(columns, bench.profile, bench.work)
+        drawn = drawn_columns(bench.context.registry.about(bench.work.method), bench.work)
+        self._rows = rows_of(columns, bench.profile, bench.work, drawn)
         self._qis = quasi_identifiers(columns, bench.work)
 
     def _show(self) -> None:

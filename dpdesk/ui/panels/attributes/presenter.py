@@ -48,7 +48,8 @@ class Row:
 
     ``role`` is the role that was given, None as long as none was: then the column counts as
     insensitive, and ``suggested`` is what its profile suggests. ``warning`` is empty when there is
-    nothing to say. ``pseudonym`` says that it is an identifier that is kept for linkage.
+    nothing to say. ``pseudonym`` says that it is an identifier that is kept for linkage, ``drawn``
+    that no released row has its own value.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Row:
     profile: ColumnProfile | None
     warning: str = ""
     pseudonym: bool = False
+    drawn: bool = False
 
     @property
     def suggested(self) -> Role | None:
@@ -68,7 +70,12 @@ class Row:
         return self.role or self.suggested
 
 
-def rows_of(columns: Sequence[str], profile: DataProfile | None, work: WorkState) -> list[Row]:
+def rows_of(
+    columns: Sequence[str],
+    profile: DataProfile | None,
+    work: WorkState,
+    drawn: Sequence[str] = (),
+) -> list[Row]:
     """All columns of the data, with what they are and what is wrong with that."""
     known = {} if profile is None else {column.name: column for column in profile.columns}
     return [
@@ -76,8 +83,9 @@ def rows_of(columns: Sequence[str], profile: DataProfile | None, work: WorkState
             name,
             work.roles.get(name),
             known.get(name),
-            warning(work.roles.get(name), known.get(name)),
+            "" if name in drawn else warning(work.roles.get(name), known.get(name)),
             work.pseudonym(name) is not None,
+            name in drawn,
         )
         for name in columns
     ]
@@ -224,6 +232,8 @@ def note(row: Row) -> str:
         return waiting if row.profile is None else short_reason(row.profile)
     if row.pseudonym:
         return translate("AttributesPanel", "kept as a pseudonym, for linkage")
+    if row.drawn:
+        return translate("AttributesPanel", "drawn or taken apart, as chosen in Protect")
     return effect(row.role)
 
 

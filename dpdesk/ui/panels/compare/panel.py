@@ -39,6 +39,7 @@ from dpdesk.ui.widgets import (
 from dpdesk.ui.widgets.choices import FoldingStrip
 from dpdesk.ui.widgets.layouts import FlowBox, FrontStack
 from dpdesk.ui.widgets.turning import Side, Sides
+from dpdesk.ui.words.numbers import LONG_SENTENCE, short_name
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
@@ -426,7 +427,11 @@ class ComparePanel(Panel):
         self._answer.setText(presenter.answer(a, b, marked))
         assumes = a.candidate.guarantee.assumes if a is not None else ()
         self._assumes.setText(
-            self.tr("A assumes: {assumption}").format(assumption=assumes[0]) if assumes else ""
+            self.tr("A assumes: {assumption}").format(
+                assumption=short_name(assumes[0], LONG_SENTENCE)
+            )
+            if assumes
+            else ""
         )
         self._assumes.setVisible(bool(assumes))
         self._offer_axes(figures)

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.types import HierarchyChoice, Method, WorkState
 from dpdesk.core.charts import Figure
+from dpdesk.core.hierarchy import level_words
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.ui.models import DataGrid
 from dpdesk.ui.models.table import guarded
@@ -191,12 +192,17 @@ def _plan_facts(entry: Entry, methods: Mapping[str, Method]) -> dict[str, str]:
         value = work.parameters.get(parameter.key)
         given = parameter.as_plain(parameter.default_value()) if value is None else value
         if given is not None:
-            facts[said(parameter.label)] = value_words(parameter, given)
+            words = value_words(parameter, given, entry.candidate.level_names)
+            facts[said(parameter.label)] = words
     facts |= _column_facts(work)
     for key, value in entry.candidate.result.items():
         if isinstance(value, Mapping) and all(isinstance(one, int) for one in value.values()):
             level = translate("Compare", "Level of {name}") if key == "node" else f"{key}: {{name}}"
-            facts |= {level.format(name=name): str(one) for name, one in value.items()}
+            names = entry.candidate.level_names if key == "node" else {}
+            facts |= {
+                level.format(name=name): level_words(names.get(name, ()), one)
+                for name, one in value.items()
+            }
     return facts
 
 
@@ -241,7 +247,8 @@ def _with_gap(cells: list[CompareCell], *, both: bool) -> tuple[CompareCell, ...
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
-LABEL_EMS, LABEL_AT_MOST, CELL_EMS, PADDING = 12, 28, 9, 28
+LABEL_EMS, LABEL_AT_MOST, CELL_EMS, PADDING = 12, 28, 6, 28
+LABEL_SHARE = 0.42
 _MIDDLE = Qt.AlignmentFlag.AlignVCenter
 
 
@@ -336,6 +343,7 @@ class CompareGrid(DataGrid):
     def __init__(self, theme: ThemeManager, name: str, model: CompareModel) -> None:
         super().__init__(theme, name)
         self._compared = model
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # long names differ at their ends
         self.verticalHeader().hide()
         self.setModel(model)
 
@@ -359,8 +367,7 @@ class CompareGrid(DataGrid):
             widths.append(needed([*figures, heading], CELL_EMS))
         room = self.viewport().width() - 1
         left = room - sum(widths[1 : APART + 2])  # A, B and A − B should be in sight
-        if left >= theme.ems(LABEL_EMS):  # else it scrolls sideways anyway
-            widths[0] = min(widths[0], left)
+        widths[0] = min(widths[0], max(left, round(room * LABEL_SHARE)))
         spare = max(0, room - sum(widths)) // len(widths)
         for at, width in enumerate(widths):
             self.setColumnWidth(at, width + spare)
@@ -410,7 +417,7 @@ class CandidateCard(QFrame):
             self._name.setText(one.name)
             self._name.setCursorPosition(0)
         self._planned.setVisible(planned(one))
-        said = settings_words(method, one.work)
+        said = settings_words(method, one.work, one.level_names)
         self._words.setText(said)
         self._words.setVisible(said != one.name)
         self._words.setToolTip(self.tr("Kept at {time}").format(time=f"{one.when:%H:%M}"))

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
+from dpdesk.ui.charts.view import LONG_NAME
 from dpdesk.ui.forms.spin import UnitSlider
 from dpdesk.ui.models import DataGrid, format_cell
 from dpdesk.ui.models.table import guarded
@@ -178,6 +179,10 @@ class PicturePane(QWidget):
     def _room(self) -> int:
         theme = self._theme.theme
         line = QFontMetrics(theme.font("note")).lineSpacing()
+        if self._look is not None:
+            labels = self._look.examined.preview.hierarchy.labels[self._level]
+            if any(len(label) > LONG_NAME for label in labels):
+                line = 2 * line + SPACE.s
         free = self.height() - HEAD_LINES * theme.target
         return min(max(free // line, FEWEST_BARS), MOST_BARS)
 
@@ -209,7 +214,10 @@ class BeforeAfterPane(QWidget):
         self.grid = DataGrid(theme, self.tr("Values before and after"))
         self.grid.setModel(self.model)
         self.grid.verticalHeader().hide()
-        self.grid.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self.grid.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # long values differ at their ends
+        header = self.grid.horizontalHeader()
+        for section in (0, 2):  # numbers want little room
+            header.setSectionResizeMode(section, QHeaderView.ResizeMode.Stretch)
         for widget in (heading, self._sentence):
             layout.addWidget(widget)
         layout.addWidget(self.grid, 1)
@@ -320,7 +328,7 @@ class AttributeList(QListWidget):
         self.setAccessibleName(self.tr("Attributes"))
         self.setToolTip(self.tr("Choose an attribute to see and edit its hierarchy"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # long names differ at their ends
         self.currentItemChanged.connect(self._on_current)
         theme.changed.connect(self._on_theme)
 

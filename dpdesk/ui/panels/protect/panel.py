@@ -491,7 +491,7 @@ class ProtectPanel(Panel):
         bench, missing = self._bench, self._missing()
         self.settings.setEnabled(bench.data is not None)
         columns = () if bench.data is None else tuple(bench.data.columns)
-        self.settings.show_work(bench.method, bench.work, columns)
+        self.settings.show_work(bench.method, bench.work, columns, bench.level_names)
         if missing is not None:
             empty = self._empties[missing.panel]
             empty.set_texts(missing.title, missing.text)

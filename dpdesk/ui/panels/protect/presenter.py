@@ -17,7 +17,8 @@ from dpdesk.core.parameters import (
     exact_number,
     plain_number,
 )
-from dpdesk.ui.words.settings import same_value, settings_words
+from dpdesk.ui.words.settings import same_value, strength_words
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 MOST_TILES = 6
@@ -190,10 +191,13 @@ def kept_already(work: WorkState, candidates: Sequence[Candidate]) -> Candidate 
 
 
 def candidate_name(method: Method | None, work: WorkState, candidates: Sequence[Candidate]) -> str:
-    """A name that says what is special about these settings, different from all others."""
-    words = settings_words(method, work)
-    if not words:
+    """A name: the method and how strong it is, different from all others.
+
+    All settings stand below the name.
+    """
+    if method is None:
         return ""
+    words = ", ".join(part for part in (said(method.title), strength_words(work)) if part)
     short = words if len(words) <= LONGEST_NAME else f"{words[:LONGEST_NAME].rstrip()}…"
     taken = {one.name for one in candidates}
     numbered = (f"{short} ({number})" for number in range(2, len(taken) + 2))

@@ -33,7 +33,7 @@ from dpdesk.ui.widgets.activity import ShareBar, state_text
 from dpdesk.ui.widgets.focusing import announce, leave_wheel
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import in_window
-from dpdesk.ui.words.numbers import figure_words, typed_exact
+from dpdesk.ui.words.numbers import LONG_SENTENCE, figure_words, short_name, typed_exact
 from dpdesk.ui.words.settings import HIERARCHIES, place_of, place_words
 from dpdesk.ui.words.spoken import said, spoken_figures, spoken_guarantee
 
@@ -280,10 +280,10 @@ class ResultPane(QWidget):
         """Show what a setting would give, or why it gives nothing and the way out."""
         if view.feasible:
             self.band.clear()
-            answer = "✓ " + said(view.sentence)
-            if answer != self._sentence.text():
-                self._sentence.setText(answer)
-                announce(self, said(view.sentence))
+            words = in_window(view.sentence)
+            if f"✓ {words}" != self._sentence.text():
+                self._sentence.setText(f"✓ {words}")
+                announce(self, words)
         elif view.supposed:
             self.band.show_message("info", said(view.sentence), (), dismissible=False)
         else:
@@ -449,7 +449,8 @@ class ResultPane(QWidget):
             return
         self._guarantee.set_guarantee(guarantee)
         assumes = guarantee.assumes[0] if guarantee.assumes else self.tr("nothing.")
-        self._claim.setText(self.tr("This assumes: {assumption}").format(assumption=assumes))
+        words = self.tr("This assumes: {assumption}")
+        self._claim.setText(words.format(assumption=short_name(in_window(assumes), LONG_SENTENCE)))
 
     # -- reactions
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.private.levels import LevelChoice
 from dpdesk.app.private.trial import Trial
-from dpdesk.app.types import Method, Outlook, WorkState
+from dpdesk.app.types import LevelNames, Method, Outlook, WorkState
 from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.forms.cubes import CubeForm
@@ -37,7 +37,7 @@ from dpdesk.ui.widgets.focusing import leave_wheel
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.budget import outlook_words
 from dpdesk.ui.words.numbers import marked, typed_exact
-from dpdesk.ui.words.settings import levels_words, trial_lines
+from dpdesk.ui.words.settings import NO_NAMES, levels_words, trial_lines
 from dpdesk.ui.words.spoken import said
 
 SIGNS = {"epsilon": "ε", "rho": "ρ"}
@@ -514,9 +514,16 @@ class SettingsPane(QScrollArea):
         return self._form
 
     def show_work(
-        self, method: Method | None, work: WorkState, columns: tuple[str, ...] = ()
+        self,
+        method: Method | None,
+        work: WorkState,
+        columns: tuple[str, ...] = (),
+        names: LevelNames = NO_NAMES,
     ) -> None:
-        """Show a state of the work; fields that say the same already are left alone."""
+        """Show a state of the work; fields that say the same already are left alone.
+
+        ``names`` are those of the levels of the columns.
+        """
         self._work = work
         if method is not self._method or self._form is None:
             self._method = method
@@ -538,7 +545,7 @@ class SettingsPane(QScrollArea):
         if form is not None and method is not None:
             if self._differs(form, method):
                 form.set_values(work.parameters)
-            self._show_by_hand(by_hand(method, work))
+            self._show_by_hand(by_hand(method, work), names)
 
     def show_levels(self, choices: Mapping[str, tuple[LevelChoice, ...]]) -> None:
         """Offer these levels of hierarchies, now or when there is a form for them."""
@@ -631,9 +638,9 @@ class SettingsPane(QScrollArea):
             return TableForm(parameters, mnemonics=letters)
         return ParameterForm(parameters, method.live, mnemonics=letters)
 
-    def _show_by_hand(self, picked: Mapping[str, object]) -> None:
+    def _show_by_hand(self, picked: Mapping[str, object], names: LevelNames) -> None:
         self._hand.setVisible(bool(picked))
-        text = self.tr("Chosen by hand: {levels}").format(levels=levels_words(picked))
+        text = self.tr("Chosen by hand: {levels}").format(levels=levels_words(picked, names))
         self._hand_text.setText(text)
         self._again.setAccessibleName(self.tr("Search again instead of the choice by hand"))
         self._again.setAccessibleDescription(text)

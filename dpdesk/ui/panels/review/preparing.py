@@ -275,7 +275,7 @@ def _is_bundled(folder: Path) -> bool:
         return False
 
 
-_MOST_LINES = 4  # left out, generalised, as they are, as pseudonyms
+_MOST_LINES = 5  # left out, generalised, as they are, as pseudonyms, drawn or apart
 
 
 class TreatmentCard(QFrame):
@@ -732,7 +732,8 @@ class Preparing(QObject):
             text = self.tr("Working out what would be released…")
             self._page.show_waiting(text)
             return text
-        found = presenter.fates(bench.data.columns, candidate.work, candidate.result)
+        about = bench.context.registry.about(candidate.work.method)
+        found = presenter.fates(bench.data.columns, candidate, about)
         self._page.show_candidate(candidate, found)
         self._page.show_checklist(self.preview.checklist, self.preview.unlisted, noise=bench.spends)
         self._page.set_stale(not self.preview.current, self.tr("being worked out again"))

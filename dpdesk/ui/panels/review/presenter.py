@@ -19,7 +19,8 @@ from dpdesk.app.review.values import (
     ProtocolFacts,
     ReviewPicture,
 )
-from dpdesk.app.types import Candidate, Failure, ReleaseFacts, VerifyReport, WorkState
+from dpdesk.app.types import Candidate, Failure, LevelNames, ReleaseFacts, VerifyReport, WorkState
+from dpdesk.core.capabilities import UNKNOWN, Capabilities, Protection
 from dpdesk.core.charts import (
     Axis,
     BarChart,
@@ -33,6 +34,7 @@ from dpdesk.core.charts import (
 from dpdesk.core.column_names import columns_of
 from dpdesk.core.cuboid import TABLES
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.hierarchy import level_words
 from dpdesk.core.home import expanded, is_address
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.language import ENGLISH
@@ -42,6 +44,7 @@ from dpdesk.core.schema import Role
 from dpdesk.ui.files import file_stem
 from dpdesk.ui.panels.review.deciding import SHAPES
 from dpdesk.ui.words.numbers import figure_words, grouped, marked
+from dpdesk.ui.words.settings import drawn_columns
 from dpdesk.ui.words.spoken import said, spoken_figures
 
 XLSX_ROWS = 1_048_576
@@ -56,59 +59,79 @@ translate = QCoreApplication.translate
 class Treatments:
     """What becomes of the columns: left out, generalised (with levels), released as they are.
 
-    ``replaced`` are identifiers in whose place pseudonyms are released.
+    A level without words: row by row.
+    ``replaced`` are identifiers in whose place pseudonyms are released; the values of ``drawn``
+    ones are drawn, those of ``apart`` stand apart from the rows.
     """
 
     dropped: tuple[str, ...]
-    generalised: tuple[tuple[str, int | None], ...]
+    generalised: tuple[tuple[str, str], ...]
     kept: tuple[str, ...]
     replaced: tuple[str, ...] = ()
+    drawn: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
 
     def lines(self) -> tuple[tuple[str, str], ...]:
         """Heads and sentences, for people."""
         none = translate("Review", "no column")
-        levels = [_level_words(name, level) for name, level in self.generalised]
-        pseudonyms = (translate("Review", "As pseudonyms"), ", ".join(self.replaced))
+        levels = [_treatment(name, level) for name, level in self.generalised]
+        others = (
+            (translate("Review", "As pseudonyms"), self.replaced),
+            (translate("Review", "Drawn at random"), self.drawn),
+            (translate("Review", "Apart from the rows"), self.apart),
+        )
         return (
             (translate("Review", "Left out"), ", ".join(self.dropped) or none),
             (translate("Review", "Generalised"), ", ".join(levels) or none),
             (translate("Review", "As they are"), ", ".join(self.kept) or none),
-            *([pseudonyms] if self.replaced else []),
+            *((head, ", ".join(names)) for head, names in others if names),
         )
 
 
-def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object]) -> Treatments:
-    """What becomes of each column when ``result`` (of a run of the work) is released."""
+def fates(columns: Sequence[str], found: Candidate, about: Capabilities = UNKNOWN) -> Treatments:
+    """What becomes of each column when what was found for a state of the work is released.
+
+    ``about`` is what its method says of itself.
+    """
+    work, result = found.work, found.result
     if any(key in result for key in TABLES):
-        return _fates_of_tables(columns, work)
+        return _fates_of_tables(columns, work, found.level_names)
     node = result.get("node")
     levels = node if isinstance(node, Mapping) else {}
     celled = "smallest_class" in result and not isinstance(node, Mapping)
+    others = drawn_columns(about, work)
+    groups = about.protection is Protection.GROUPS
     dropped, kept, replaced = [], [], []
-    generalised: list[tuple[str, int | None]] = []
+    generalised: list[tuple[str, str]] = []
     for name in columns:
         level = levels.get(name, 0)
         if work.released_as(name) is Role.PSEUDONYM:
             replaced.append(name)
         elif work.role(name) is Role.IDENTIFIER:
             dropped.append(name)
+        elif name in others:
+            continue
         elif isinstance(level, int) and level > 0:
-            generalised.append((name, level))
+            generalised.append((name, level_words(found.level_names.get(name, ()), level)))
         elif celled and work.role(name) is Role.QUASI_IDENTIFIER:
-            generalised.append((name, None))
+            generalised.append((name, ""))
         else:
             kept.append(name)
-    return Treatments(tuple(dropped), tuple(generalised), tuple(kept), tuple(replaced))
+    drawn, apart = ((), others) if groups else (others, ())
+    sides = tuple(kept), tuple(replaced), drawn, apart
+    return Treatments(tuple(dropped), tuple(generalised), *sides)
 
 
-def _fates_of_tables(columns: Sequence[str], work: WorkState) -> Treatments:
+def _fates_of_tables(columns: Sequence[str], work: WorkState, known: LevelNames) -> Treatments:
     """Of tables with noise, columns that are neither a dimension nor measured leave nothing."""
     given = work.parameters
     levels = given.get("levels")
     at = levels if isinstance(levels, Mapping) else {}
     named = columns_of(given)
     used = [name for name in columns if name in named]
-    raised = tuple((name, int(at[name])) for name in used if at.get(name))
+    raised = tuple(
+        (name, level_words(known.get(name, ()), int(at[name]))) for name in used if at.get(name)
+    )
     return Treatments(
         tuple(name for name in columns if name not in used),
         raised,
@@ -116,10 +139,10 @@ def _fates_of_tables(columns: Sequence[str], work: WorkState) -> Treatments:
     )
 
 
-def _level_words(name: str, level: int | None) -> str:
-    if level is None:
+def _treatment(name: str, level: str) -> str:
+    if not level:
         return translate("Review", "{column} (row by row)").format(column=name)
-    return translate("Review", "{column} (level {level})").format(column=name, level=level)
+    return translate("Review", "{column}: level {level}").format(column=name, level=level)
 
 
 def same_release(first: WorkState | None, second: WorkState) -> bool:
