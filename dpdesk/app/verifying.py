@@ -704,8 +704,11 @@ class _Checker:
         recorded = recorded_hierarchies(facts.evidence.hierarchies)
         spec = replace(plan.source, path=str(source.resolve()))
         near = source.parent, workspace, self._token, self._report
-        paid = paid_rows_of(method) is not None
-        data = read_pinned(plan, spec, *near) if paid else DataStore.open(spec, *near)
+        paid = paid_rows_of(method)
+        if paid is None:
+            data = DataStore.open(spec, *near)
+        else:
+            data = read_pinned(plan, spec, *near, paid.drawn_from(parameters))
         hierarchies = {name: recorded[name] for name in data.columns if name in recorded}
         roles = method.effective_roles(plan.column_roles(data.columns), parameters)
         linked, made = plan.linkages(data.columns), plan.made_hierarchies()

@@ -168,19 +168,25 @@ def locked(
     path: Path,
     spill: Path | None,
     token: CancelToken,
+    longest: int | None = None,
 ) -> Iterator[DuckDBPyConnection]:
     """A database with some columns of ``raw`` as the table ``data``, from which nothing leads out.
 
-    ``marker`` is the name of a further column with the number of the row, from 0 on.
+    ``marker`` is the name of a further column with the number of the row, from 0 on. With
+    ``longest`` it has the rows alone whose values in these columns are of so many bytes together
+    at most, and each of them is looked at as the query is written: nothing is moved out of a TRY.
     """
     listed = [
         f"{_value_sql(loaded, place)} AS {identifier(loaded.names[place])}" for place in places
     ]
     listed += [] if marker is None else [f"rowid AS {identifier(marker)}"]
-    outer = _closed_off(spill)
+    sizes = " + ".join(("0", *(f"strlen(c{place})" for place in places)))
+    short = "" if longest is None else f" WHERE {sizes} <= {longest}"
+    outer = _closed_off(spill, as_written=longest is not None)
     try:
         with query(con, token, path) as source, query(outer, token, path) as inner:
-            rows = source.sql(f"SELECT {', '.join(listed)} FROM {RAW}").to_arrow_reader(_BATCH)
+            chosen = source.sql(f"SELECT {', '.join(listed)} FROM {RAW}{short}")
+            rows = chosen.to_arrow_reader(_BATCH)
             inner.register(_PICKED, rows)
             inner.execute(f"CREATE TABLE {DATA} AS SELECT * FROM {_PICKED}")
             inner.unregister(_PICKED)
@@ -189,10 +195,11 @@ def locked(
         outer.close()
 
 
-def _closed_off(spill: Path | None) -> DuckDBPyConnection:
+def _closed_off(spill: Path | None, as_written: bool = False) -> DuckDBPyConnection:
     """An empty database that reaches no file and whose settings stay.
 
-    One thread, so that rows come in the same order each time.
+    ``as_written``: its optimizer, which takes long lists out of the condition that they stand in,
+    is off. One thread, so that rows come in the same order each time.
     """
     import duckdb
 
@@ -206,6 +213,7 @@ def _closed_off(spill: Path | None) -> DuckDBPyConnection:
             "memory_limit": MEMORY_LIMIT,
             "temp_directory": "" if spill is None else str(spill / "query"),
             "threads": "1",
+            "enable_optimizer": "false" if as_written else "true",
         },
     )
     in_utc(con)

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dpdesk.core.column_names import check_forms
+from dpdesk.core.column_names import check_forms, form
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken, Report
@@ -95,12 +95,14 @@ class DataStore:
         *,
         private: bool = False,
         person: str | None = None,
+        drawn: frozenset[str] = frozenset(),
     ) -> DataStore:
         """Read the source that ``spec`` names, relative to ``base``.
 
         With ``private``, ``spec`` names everything that would be detected, and no row has a say in
         how or whether others are read: see :mod:`dpdesk.io.private`. ``person`` is the column that
-        names persons, whose numbers are compared as numbers then.
+        names persons, whose numbers are compared as numbers then; ``drawn`` are columns of which
+        rows are released with other values.
 
         Raises InputError with line and column for what cannot be read honestly, StorageError for
         a file or disk that fails, Cancelled; nothing is left behind then.
@@ -113,8 +115,8 @@ class DataStore:
             raise private_error(problem, workspace.home, "write in") from problem
         con = connect(spill)
         try:
-            load = _load_private if private else _load
-            loaded = load(con, path, base, spec, workspace, token, report)
+            given = con, path, base, spec, workspace, token, report
+            loaded = _load_private(*given, drawn) if private else _load(*given)
             if not private:
                 loaded = without_empty_rows(con, loaded, spec, path, token)
             if private:
@@ -464,7 +466,10 @@ def _load_private(
     workspace: Workspace,
     token: CancelToken,
     report: Report,
+    drawn: frozenset[str],
 ) -> Loaded:
     from dpdesk.io.private.loading import load_private
 
-    return load_private(con, path, base, spec, workspace, token, report)
+    return load_private(
+        con, path, base, spec, workspace, token, report, frozenset(map(form, drawn))
+    )

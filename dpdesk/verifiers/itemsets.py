@@ -61,6 +61,7 @@ class _Asked:
     top: int
     longest: int
     width: int
+    epsilon: Fraction | None
 
 
 def _asked_of(manifest: Mapping[str, object]) -> _Asked:
@@ -74,6 +75,7 @@ def _asked_of(manifest: Mapping[str, object]) -> _Asked:
         top=count(given["top"]),
         longest=count(given.get("longest", 3)),
         width=count(given.get("rows_per_person", 1)) * twice,
+        epsilon=None if given.get("epsilon") is None else number(given["epsilon"]),
     )
 
 
@@ -254,9 +256,9 @@ def _result_faults(asked: _Asked, result: Mapping[str, object]) -> Iterator[str]
     }
     expected: dict[str, object] = {
         "outside": taking,
-        "shares": list(_SHARES) if len(asked.items) > _LARGEST else ["1"],
         "sensitivity": asked.width,
         "itemsets": _LISTS,
+        **_paid(asked),
     }
     yield from (
         msg("`{key}` is not so", key=key) for key in expected if result[key] != expected[key]
@@ -264,6 +266,19 @@ def _result_faults(asked: _Asked, result: Mapping[str, object]) -> Iterator[str]
     yield from (
         msg("`{key}` does not belong there", key=key) for key in {*result} - {*expected, "domains"}
     )
+
+
+def _paid(asked: _Asked) -> dict[str, object]:
+    """With what is drawn: the number of items by a score of which two move by twice the width in
+    their difference, items and pairs by counts, and cells with noise in proportion to the bases.
+    """
+    if asked.epsilon is None:
+        raise ValueError("bases are paid for with ε")
+    if len(asked.items) <= _LARGEST:
+        return {"shares": ["1"], "rates": [], "scale": str(asked.width / asked.epsilon)}
+    tenth = asked.epsilon / 10
+    rates = [str(tenth / (2 * asked.width)), str(4 * tenth / asked.width)]
+    return {"shares": list(_SHARES), "rates": rates, "scale": str(asked.width / (5 * tenth))}
 
 
 def _list_faults(asked: _Asked, published: Mapping[str, CuboidTable]) -> Iterator[str]:

@@ -53,9 +53,9 @@ def nltcs(folder: Path) -> NDArray[np.bool_]:
 
 def share_found(rows: Transactions, top: int, epsilon: Fraction) -> float:
     """The share of the true sets that one release lists."""
-    budgets = SHARES[0] * epsilon, SHARES[1] * epsilon
+    rates = SHARES[0] * epsilon / 2, SHARES[1] * epsilon
     source = SystemRandomness()
-    bases = chosen_bases(rows, top, LONGEST, budgets, 1, Coins(source), TOKEN)
+    bases = chosen_bases(rows, top, LONGEST, rates, Coins(source), TOKEN)
     noise = DiscreteLaplace(len(bases) / (SHARES[2] * epsilon))
     cells = []
     for basis in bases:

@@ -310,6 +310,36 @@ def test_a_query_may_not_ask_what_a_drawn_column_holds(context: AppContext, sour
             assert caught.value.code == "plan.drawn-filter"
 
 
+@pytest.mark.parametrize("others", [("", "", ""), (" ", "", "\u200b"), ("p", "", "")])
+def test_whether_a_row_is_one_hangs_on_no_drawn_value(
+    context: AppContext, tmp_path: Path, others: tuple[str, str, str]
+) -> None:
+    person, age, pay = others
+    found = set()
+    for place, drawn in enumerate([("f", "north"), ("", ""), (" ", "\u00a0"), ("?", "")]):
+        register = [*cubes.people(8), (person, *drawn, age, pay)]
+        source = cubes.write_register(tmp_path / str(place), register)
+        made = cubes.release(context, plan_of(source), tmp_path / f"out {place}").out
+        found.add(len(table(made)))
+        assert verified(context, made, source).ok
+    assert len(found) == 1
+
+
+def test_another_column_must_tell_which_rows_there_are(context: AppContext, source: Path) -> None:
+    keys = "person", "sex", "region", "age", "pay"
+    drawn = {"drawn": list(keys), "domains": {key: ["a", "other"] for key in keys}, "outside": {}}
+    alone = plan_of(source, "alone.toml", **drawn)
+    text = alone.read_text("utf-8").replace('person = { role = "identifier" }\n', "")
+    alone.write_text(text, "utf-8")
+    kept = plan_of(source, "kept.toml")
+    text = kept.read_text("utf-8")
+    kept.write_text(text.replace("[source]\n", '[source]\nempty_rows = "keep"\n', 1), "utf-8")
+    for plan, code in ((alone, "source.drawn"), (kept, "source.option")):
+        with pytest.raises(InputError) as caught:
+            cubes.release(context, plan, source.parent / "none")
+        assert caught.value.code == code
+
+
 @pytest.mark.parametrize(
     ("text", "other", "code"),
     [

@@ -64,7 +64,8 @@ def open_pinned(
     keys = unnamed(spec, format_of(spec, resolve_source(spec, base)))
     if keys:
         raise _unpinned(context, spec, base, keys, where, token)
-    store = read_pinned(plan, spec, base, context.workspace, token, report)
+    given = plan, spec, base, context.workspace, token, report
+    store = read_pinned(*given, drawn or frozenset())
     used = used_columns(plan, store.columns, named) if drawn is None else store.columns
     if not untyped(spec, used):
         return store
@@ -99,14 +100,17 @@ def read_pinned(
     workspace: Workspace,
     token: CancelToken,
     report: Report,
+    drawn: frozenset[str] = frozenset(),
 ) -> DataStore:
     """The source ``spec``, which names all that is needed, as a method of this plan reads it.
 
-    A run and a check of its release read it alike. Raises what opening a store raises.
+    ``drawn`` are the columns that rows are released with other values of. A run and a check of its
+    release read it alike. Raises what opening a store raises.
     """
     from dpdesk.io.store import DataStore
 
-    return DataStore.open(spec, base, workspace, token, report, private=True, person=_person(plan))
+    given = spec, base, workspace, token, report
+    return DataStore.open(*given, private=True, person=_person(plan), drawn=drawn)
 
 
 def _person(plan: Plan) -> str | None:

@@ -6,11 +6,12 @@ unreadable lines and values, which stay in the agency.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     import pyarrow
     from duckdb import DuckDBPyConnection
 
+_FULL = "rows_with_values"
+
 
 @dataclass(frozen=True)
 class RequestedColumns:
@@ -61,16 +64,34 @@ def load_private(
     workspace: Workspace,
     token: CancelToken,
     report: Report,
+    drawn: Collection[str] = (),
 ) -> Loaded:
     """Load the declared columns of ``path`` into the table ``raw``.
 
-    ``spec`` names all that :mod:`dpdesk.core.pinned` asks for. Raises InputError for what the head
-    of the source gets wrong (no such column, a name twice, no workbook), StorageError, Cancelled;
+    ``spec`` names all that :mod:`dpdesk.core.pinned` asks for. Where rows are released with other
+    values of the columns ``drawn``, the other columns alone tell whether a row is one.
+
+    Raises InputError for what the head of the source gets wrong (no such column, a name twice, no
+    workbook; ``source.drawn`` where no column but ``drawn`` is there), StorageError, Cancelled;
     nothing for what stands in a row.
     """
+    _refuse_leave(spec, path.name, format_of(spec, path), drawn)
+    kept = replace(spec, empty_rows=KEEP) if drawn else spec
+    loaded = _loaded(con, path, base, kept, workspace, token, report)
+    return _told_by_others(con, path, loaded, drawn, token) if drawn else loaded
+
+
+def _loaded(
+    con: DuckDBPyConnection,
+    path: Path,
+    base: Path,
+    spec: SourceSpec,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+) -> Loaded:
     report(StepStarted(CHECK, 1, STEPS))
     file_format = format_of(spec, path)
-    _refuse_leave(spec, path.name, file_format)
     if file_format == "csv":
         return _load_text(con, path, spec, token, report)
     if file_format == "fixed":
@@ -80,11 +101,52 @@ def load_private(
     return load_typed(con, path, base, spec, workspace, token, report)
 
 
-def _refuse_leave(spec: SourceSpec, source: str, file_format: str) -> None:
+def _told_by_others(
+    con: DuckDBPyConnection, path: Path, loaded: Loaded, drawn: Collection[str], token: CancelToken
+) -> Loaded:
+    """Leave out the rows that hold no value in any other column than ``drawn``.
+
+    A row that is left out because these are empty as well would tell that they are.
+    """
+    if all(form(name) in drawn for name in loaded.columns or loaded.names):
+        raise InputError(
+            "source.drawn",
+            msg(
+                "{name}: the values of all columns are drawn, expected one more column.",
+                name=path.name,
+            ),
+            hint="Add a column such as the number of each row: a row without any value is not a "
+            "row, which would tell what its person holds.",
+        )
+    others = [f"c{j}" for j, name in enumerate(loaded.names) if form(name) not in drawn]
+    filled = " OR ".join(f"NOT {blank_sql(column)}" for column in others) or "true"
+    with query(con, token, path) as cursor:
+        cursor.execute(f"CREATE TABLE {_FULL} AS SELECT * FROM {RAW} WHERE {filled}")
+        cursor.execute(f"DROP TABLE {RAW}")
+        cursor.execute(f"ALTER TABLE {_FULL} RENAME TO {RAW}")
+        rows = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
+    return replace(loaded, rows=int(rows[0]) if rows else 0)
+
+
+def _refuse_leave(
+    spec: SourceSpec, source: str, file_format: str, drawn: Collection[str] = ()
+) -> None:
     """Refuse what ``allow`` lists of rows, since each line is read by itself here.
 
     And empty rows of sheets: how many there are between others is what the number of one row says.
+    Where values are drawn, an empty row would tell that these are missing.
     """
+    if spec.empty_rows == KEEP and drawn:
+        raise InputError(
+            "source.option",
+            msg(
+                '{path}: `empty_rows = "keep"` does not apply where values are drawn.',
+                path=source,
+            ),
+            hint="Remove it; a row is one there when a column whose values are not drawn holds a "
+            "value.",
+            details={"key": "empty_rows"},
+        )
     if spec.empty_rows == KEEP and file_format == "xlsx":
         raise InputError(
             "source.option",

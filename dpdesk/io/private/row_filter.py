@@ -28,6 +28,8 @@ _GROWING = frozenset(("repeat", "lpad", "rpad"))
 _JOINING = frozenset(("||", "concat", "concat_ws", "row"))
 _MOST_TIMES = 1000
 """So many times its own size a value may have in the course of a condition."""
+_LONGEST = 1 << 20
+"""Bytes of the values of a row that a condition looks at: of a longer row it cannot be computed."""
 _ESCAPING = frozenset(f"{no}{like}_escape" for no in ("", "not_") for like in ("like", "ilike"))
 """LIKE and its kin with ESCAPE; for some of their mistakes a row cannot be left out by TRY."""
 _HINT = "Write a condition on the row's own columns, such as SELECT * FROM data WHERE sex = 'm'."
@@ -134,7 +136,9 @@ def filtered(
     known = {folded(name) for name in loaded.names}
     wanted = sorted(place_of(name, loaded.names, path.name) for name in tree.named & known)
     marker = free_name(known | tree.named)
-    with locked(con, loaded, wanted, marker, path, spill, token) as inner, told(path):
+    longest = None if tree.statement["node"]["where_clause"] is None else _LONGEST
+    locks = locked(con, loaded, wanted, marker, path, spill, token, longest)
+    with locks as inner, told(path):
         kept = inner.sql(tree.trying(marker)).to_arrow_table()
     with query(con, token, path) as cursor:
         cursor.register(_KEPT, kept)

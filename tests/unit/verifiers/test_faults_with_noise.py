@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -74,6 +75,9 @@ ITEMS: dict[str, Any] = {
     "epsilon": 1,
     "top": 3,
 }
+MANY = [f"i{place}" for place in range(13)]
+"""More items than one basis has."""
+MANY_ITEMS = ITEMS | {"dimensions": MANY, "domains": {name: ["0", "1"] for name in MANY}}
 CHOICES: dict[str, Any] = {
     "groups": ["a"],
     "domains": {name: DOMAINS[name] for name in "ab"},
@@ -122,6 +126,7 @@ PLANS: dict[str, tuple[PrivateMethod, dict[str, Any]]] = {
     "chosen views": (PriView(), CUBE | {"view_size": 2, "marginals": [["a", "b", "c"]]}),
     "itemsets": (Itemsets(), ITEMS),
     "itemsets replaced": (Itemsets(), ITEMS | {"neighbours": "replace", "rows_per_person": 3}),
+    "many items": (Itemsets(), MANY_ITEMS | {"neighbours": "replace"}),
     "choices": (DpChoice(), CHOICES),
     "choices replaced": (DpChoice(), CHOICES | {"neighbours": "replace", "rows_per_person": 3}),
     "sets from views": (Itemsets(), ITEMS | {"mine": "views"}),
@@ -133,7 +138,7 @@ def _made(plan: str) -> tuple[PrivateMethod, Manifest, Tables]:
     method, raw = PLANS[plan]
     given = {key: value for key, value in raw.items() if value is not None}
     parameters = parse_parameters(method.parameters, given, "plan")
-    roles = dict.fromkeys(("a", "b", "c", "pay", "person"), Role.INSENSITIVE)
+    roles = dict.fromkeys(("a", "b", "c", "pay", "person", *MANY), Role.INSENSITIVE)
     made = method.design(PrivateInput(roles, {}, parameters), TOKEN, silent)
     source = MemorySource.of(tuple(roles), _rows(graph=isinstance(method, DpGraph)))
     debit = debit_for_tests(made.charge.cost)
@@ -150,9 +155,13 @@ def _made(plan: str) -> tuple[PrivateMethod, Manifest, Tables]:
 def _rows(*, graph: bool) -> list[tuple[str, ...]]:
     if graph:
         ends = [("u", "v"), ("v", "w"), ("x", "u"), ("y", "z"), ("z", "u")]
-        return [(*pair, "", "", "p") for pair in ends]
+        return [(*pair, "", "", "p", *MANY) for pair in ends]
     return [
-        (f"a{i % 2}", f"b{i % 3}", f"c{i // 3 % 2}", str(5 * (i % 17)), f"p{i}") for i in range(60)
+        (
+            *(f"a{i % 2}", f"b{i % 3}", f"c{i // 3 % 2}", str(5 * (i % 17)), f"p{i}"),
+            *(str(int(i % (place + 2) == 0)) for place in range(len(MANY))),
+        )
+        for i in range(60)
     ]
 
 
@@ -241,6 +250,19 @@ def _of_views(key: str, change: Callable[[Any], Any]) -> Callable[[Patch], None]
 
 def _of_itemsets(key: str, change: Callable[[Any], Any]) -> Callable[[Patch], None]:
     return _changed(itemset_design, "_result", lambda result: result | {key: change(result[key])})
+
+
+def _drawn_with(**changes: Callable[[Any], Any]) -> Callable[[Patch], None]:
+    """Itemsets are drawn with other rates, or with another scale."""
+    return _changed(
+        itemset_design.Pace,
+        "of",
+        lambda pace: replace(pace, **{key: to(getattr(pace, key)) for key, to in changes.items()}),
+    )
+
+
+def _twice(place: int, rates: Any) -> Any:
+    return tuple(rate * (2 if place == at else 1) for at, rate in enumerate(rates))
 
 
 def _of_choices(key: str, change: Callable[[Any], Any]) -> Callable[[Patch], None]:
@@ -560,6 +582,14 @@ FAULTS = [
             ("order", _changed(itemset_design, "top_sets", lambda found: found[::-1])),
         )
     ),
+    *(
+        Fault(plan, "scale", _drawn_with(scale=lambda scale: scale / 2))
+        for plan in ("itemsets", "itemsets replaced", "many items")
+    ),
+    *(
+        Fault("many items", f"rate {place}", _drawn_with(rates=partial(_twice, place)))
+        for place in range(2)
+    ),
     Fault("itemsets replaced", "neighbours", _read_as(ItemsetSettings, replace=False)),
     Fault("itemsets replaced", "rows per person", _read_as(ItemsetSettings, rows_per_person=1)),
     *(
@@ -570,6 +600,8 @@ FAULTS = [
             "outside": lambda found: {"a": "a0"},
             "domains": lambda found: found[::-1],
             "itemsets": lambda found: found[::-1],
+            "scale": lambda found: "1/2",
+            "rates": lambda found: ["1"],
         }.items()
     ),
 ]

@@ -123,20 +123,20 @@ def chosen_bases(
     rows: Transactions,
     top: int,
     longest: int,
-    budgets: tuple[Fraction, Fraction],
-    width: int,
+    rates: tuple[Fraction, Fraction],
     coins: Coins,
     token: CancelToken,
 ) -> tuple[Items, ...]:
-    """Bases by private choices that cost the two ``budgets`` in epsilon.
+    """Bases by private choices (see :mod:`dpdesk.engine.noise.choosing`).
 
-    ``width``: by how much one person changes the difference of two counts (see
-    :mod:`dpdesk.engine.noise.choosing`).
+    ``rates``: that of the choice of how many items, and that of all other choices together. Where
+    one person changes the difference of two counts by at most w, the first costs it times 2w in
+    epsilon, the second times w.
 
     First, how many items: that number n for which the n-th most frequent item is about as frequent
     as the last set looked for. Its score is minus the distance of two counts, which a person
-    changes by at most ``width``, so that the difference of two scores changes by twice as much.
-    Then the items, one after another, each with an equal part of the second budget, and, where they
+    changes by at most w, so that the difference of two scores changes by twice as much.
+    Then the items, one after another, each with an equal part of the second rate, and, where they
     do not fit into one basis, as many pairs of them as sets are still wanted. The parts add up to
     the budget whatever is chosen. Raises Cancelled.
     """
@@ -145,11 +145,11 @@ def chosen_bases(
     least = frequent_sets(rows, wanted, longest, token)[-1][0]
     ranked = sorted(single, reverse=True)[: min(many, wanted, MOST_ITEMS)]
     scores = [-abs(count - least) for count in ranked]
-    number = choose(scores, budgets[0] / (2 * width), coins, token) + 1
+    number = choose(scores, rates[0], coins, token) + 1
     number = max(number, fewest_items(top, longest))
     extra = max(0, wanted - number) if number > LARGEST else 0
     extra = min(extra, number * (number - 1) // 2)
-    rate = budgets[1] / ((number + extra) * width)
+    rate = rates[1] / (number + extra)
     places = _several(single, number, rate, coins, token)
     items = sorted(places)
     if number <= LARGEST:

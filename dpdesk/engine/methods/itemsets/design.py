@@ -67,10 +67,36 @@ _EXAMPLES = ((1, 12), (4, 8), (8, 7), (16, 6))
 
 
 @dataclass(frozen=True)
+class Pace:
+    """What is drawn with; a manifest states it, and what verifies finds it from the settings.
+
+    ``rates`` are those of :func:`~dpdesk.engine.methods.itemsets.bases.chosen_bases`, none where
+    nothing is chosen; ``scale`` is that of the noise of each cell where there is one basis.
+    """
+
+    rates: tuple[Fraction, ...]
+    scale: Fraction
+
+    @classmethod
+    def of(cls, settings: ItemsetSettings) -> Pace:
+        """What the parts of the budget pay."""
+        epsilon, width = settings.budget, settings.width
+        *choices, last = (share * epsilon for share in settings.shares)
+        changes = (2 * width, width)
+        rates = tuple(part / most for part, most in zip(choices, changes, strict=False))
+        return cls(rates, width / last)
+
+    def scale_of(self, bases: int) -> Fraction:
+        """The scale with so many bases: a person changes the cells of each of them."""
+        return self.scale * bases
+
+
+@dataclass(frozen=True)
 class ItemsetDesign(Design):
     """A release of frequent itemsets as its plan decides it."""
 
     settings: ItemsetSettings
+    pace: Pace
     declared: DeclaredDomain
     cluster: str | None
     charge: Charge
@@ -87,7 +113,7 @@ class ItemsetDesign(Design):
 
         def draw(randomness: RandomSource, report: Report) -> Measured:
             bases = self._bases(rows, Coins(randomness), token)
-            noise = DiscreteLaplace(noise_scale(self.settings, len(bases)))
+            noise = DiscreteLaplace(self.pace.scale_of(len(bases)))
             values = [_encoded(bases)]
             for number, basis in enumerate(bases):
                 counted = rows.of_basis(basis)
@@ -99,12 +125,11 @@ class ItemsetDesign(Design):
         return draw
 
     def _bases(self, rows: Transactions, coins: Coins, token: CancelToken) -> tuple[Items, ...]:
-        settings, epsilon = self.settings, self.settings.budget
+        settings = self.settings
         if not settings.chooses:
             return (tuple(range(len(settings.dimensions))),)
-        first, second, _ = settings.shares
-        budgets = first * epsilon, second * epsilon
-        given = settings.top, settings.longest, budgets, settings.width
+        first, second = self.pace.rates
+        given = settings.top, settings.longest, (first, second)
         return chosen_bases(rows, *given, coins, token)
 
     def facts(self, source: FrequencySource, token: CancelToken) -> Mapping[str, object]:
@@ -184,11 +209,6 @@ def listing(
     return CuboidTable(Domain((ITEMS,), (texts,)), values, file)
 
 
-def noise_scale(settings: ItemsetSettings, bases: int) -> Fraction:
-    """The scale of the noise of each cell, with so many bases."""
-    return bases * settings.width / (settings.shares[-1] * settings.budget)
-
-
 def _encoded(bases: tuple[Items, ...]) -> NDArray[np.int64]:
     """Bases as rows of items, filled up with -1."""
     longest = max(map(len, bases))
@@ -219,14 +239,15 @@ def design_itemsets(
     declared, cluster = _declared(settings, given), cluster_of(given.roles)
     if settings.views:
         return _mined(settings, designed(settings.views, given, token, report))
-    charge = settings.charge(cluster, "")
+    charge, pace = settings.charge(cluster, ""), Pace.of(settings)
     return ItemsetDesign(
         settings=settings,
+        pace=pace,
         declared=declared,
         cluster=cluster,
         charge=Charge(charge.cost, draws_of(charge.cost), charge.neighbours, charge.unit),
         guarantee=itemset_guarantee(settings, cluster),
-        result=_result(settings, declared),
+        result=_result(settings, declared, pace),
         charts=(_error_chart(settings), _odds(settings)),
         figures=(loss_figure(settings), _error_figure(settings)),
     )
@@ -266,12 +287,14 @@ def _declared(settings: ItemsetSettings, given: PrivateInput) -> DeclaredDomain:
     return DeclaredDomain(tuple(found))
 
 
-def _result(settings: ItemsetSettings, declared: DeclaredDomain) -> dict[str, object]:
+def _result(settings: ItemsetSettings, declared: DeclaredDomain, pace: Pace) -> dict[str, object]:
     return {
         "domains": declared.domain.as_json(),
         "outside": declared.elsewhere(),
         "shares": [str(share) for share in settings.shares],
         "sensitivity": settings.width,
+        "rates": [str(rate) for rate in pace.rates],
+        "scale": str(pace.scale),
         "itemsets": _lists(),
     }
 
@@ -282,7 +305,7 @@ def _lists() -> list[dict[str, object]]:
 
 def count_width(settings: ItemsetSettings, bases: int, cells: float) -> tuple[float, float]:
     """Standard deviation and ± of the sum of so many noisy cells (of a mean: 1 / precision)."""
-    variance = DiscreteLaplace(noise_scale(settings, bases)).variance * cells
+    variance = DiscreteLaplace(Pace.of(settings).scale_of(bases)).variance * cells
     return variance**0.5, half_width(Noise.LAPLACE, variance, 1.0)
 
 

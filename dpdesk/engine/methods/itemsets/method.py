@@ -59,7 +59,7 @@ class Itemsets(PrivateMethod):
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {
         "guarantee": "guarantee",
-        **dict.fromkeys(("domains", "outside", "sensitivity"), "result"),
+        **dict.fromkeys(("domains", "outside", "sensitivity", "rates", "scale"), "result"),
         **dict.fromkeys(("shares", "scales"), "scales within"),
         **dict.fromkeys(("noise_sources", "residuals", "biased", "proven"), "result"),
         "views": "variance of each table",

@@ -40,6 +40,13 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
     ),
     *fields_of(
         Tells.NOTHING,
+        "With what choices and noise are drawn where there is one basis: computed from the plan "
+        "before the data are read.",
+        "result.rates[]",
+        "result.scale",
+    ),
+    *fields_of(
+        Tells.NOTHING,
         "The two lists that every such release has, whatever the data are. What is in them is "
         "what the guarantee bounds.",
         "result.itemsets[].dimensions[]",

@@ -19,6 +19,8 @@ KEYS = {
 }  # fmt: skip
 GOOD = [("1", "a"), ("0", "b"), ("t", "c")]
 ODD = [("zz", "["), ("[", "("), ("\\", "\\"), ("20", "a{2"), ("99999999999999999999", "1e400")]
+NUMBERS = ", ".join(map(str, range(20)))
+PAIRS = ", ".join(f"({number}, 'a')" for number in range(9))
 CONDITIONS = [
     "age",
     "NOT age",
@@ -32,6 +34,8 @@ CONDITIONS = [
     "CAST(age AS TINYINT) * 100 > 0",
     "sqrt(CAST(age AS DOUBLE) - 1) >= 0",
     "substr(txt, CAST(age AS BIGINT)) = ''",
+    f"txt = 'a' AND (CAST(age AS INTEGER) IN ({NUMBERS}) OR txt = 'b')",
+    f"(CAST(age AS INTEGER), txt) IN ({PAIRS})",
 ]
 
 
@@ -128,5 +132,20 @@ def test_the_place_of_a_row_is_none_of_its_values(query: str, tmp_path: Path) ->
         with pytest.raises(InputError) as refused:
             DataStore.open(spec, tmp_path, workspace, CancelToken(), silent, private=True)
         assert refused.value.code == "source.query"
+    finally:
+        workspace.close()
+
+
+def test_a_value_that_could_fill_the_memory_leaves_its_row_out(tmp_path: Path) -> None:
+    longest = 1 << 20
+    values = ["z" * (longest - 1), "z" * longest]
+    (tmp_path / "d.csv").write_text("age,txt\n" + "".join(f"1,{text}\n" for text in values))
+    query = "SELECT * FROM data WHERE age = '1' AND replace(txt, 'z', 'zzzz') <> ''"
+    spec = read_source({"path": "d.csv", "query": query, **KEYS}, "the test")
+    workspace = Workspace.open(tmp_path / "home")
+    try:
+        store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent, private=True)
+        assert [len(text) for _, text in store.page(0, 9)] == [longest - 1]
+        store.close()
     finally:
         workspace.close()

@@ -28,7 +28,7 @@ from dpdesk.engine.methods.itemsets.bases import (
     precision_weights,
     top_sets,
 )
-from dpdesk.engine.methods.itemsets.design import noise_scale
+from dpdesk.engine.methods.itemsets.design import Pace
 from dpdesk.engine.methods.itemsets.merging import best_union
 from dpdesk.engine.methods.itemsets.mined import mined_sets
 from dpdesk.engine.methods.itemsets.settings import PARAMETERS, ItemsetSettings
@@ -203,9 +203,9 @@ def test_what_bases_tell_of_a_person_is_within_their_budgets(
     budgets = Fraction(1, 5), Fraction(4, 5)
 
     def chances(data: list[tuple[bool, ...]], width: int) -> dict[tuple[Items, ...], float]:
-        held = transactions(data)
+        held, rates = transactions(data), (budgets[0] / (2 * width), budgets[1] / width)
         return AllPaths().distribution(
-            lambda coins: chosen_bases(held, 2, 2, budgets, width, coins, TOKEN)  # type: ignore[arg-type]
+            lambda coins: chosen_bases(held, 2, 2, rates, coins, TOKEN)  # type: ignore[arg-type]
         )
 
     for width, other in ((1, [*rows, extra]), (2, [*rows[1:], extra])):
@@ -233,7 +233,7 @@ def test_a_person_changes_the_cells_of_all_bases_by_what_the_noise_is_scaled_to(
     for neighbours, moved in (("add-remove", added), ("replace", replaced)):
         settings = plan(neighbours=neighbours)
         share = settings.shares[-1] * settings.budget
-        assert moved / noise_scale(settings, len(bases)) <= share
+        assert moved / Pace.of(settings).scale_of(len(bases)) <= share
 
 
 def test_the_shares_add_up_and_few_items_take_one_basis() -> None:
