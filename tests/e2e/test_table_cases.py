@@ -185,6 +185,16 @@ def test_that_empty_cells_are_published_gives_no_small_count_away(
     assert sound(context, made)
 
 
+def test_a_value_that_no_row_with_an_amount_has_is_no_row_of_the_table(
+    context: AppContext, tmp_path: Path
+) -> None:
+    rows = [f"{r},{q},{20 + n}" for r in "ab" for q in "st" for n in range(3)]
+    made = released(context, tmp_path, ["r,q,x", *rows, "c,s,"], TWO + SUM + FEW)
+
+    assert {r for r, _ in read(made / "public/table.csv")} == {"a", "b", "Total"}
+    assert sound(context, made)
+
+
 def test_a_suppressed_sum_of_0_cannot_be_computed(context: AppContext, tmp_path: Path) -> None:
     lines = ["r,q,x", "a,s,0", *(f"{r},{q},{20 + n}" for r in "ab" for q in "st" for n in range(3))]
     lines = [line for line in lines if line[:3] != "a,s" or line.endswith(",0")]

@@ -281,7 +281,7 @@ def has_groups(given: Given) -> bool:
 
 
 def other_plan(
-    tables: Sequence[CellTable],
+    tables: Sequence[tuple[CellTable, object]],
     guarantee: Mapping[str, object],
     given: Given,
     total: str,
@@ -292,8 +292,8 @@ def other_plan(
     searched = searched and given.parameters.get("secondary") != "none"
     if (as_table(guarantee["parameters"]).get("audited") is True) is not searched:
         return "the release promises another protection than the plan asks for"
-    for table in tables:
-        fault = other_axes(table, given, total, token)
+    for table, measure in tables:
+        fault = other_axes(table, measure, given, total, token)
         if fault:
             return msg("{file}: {note}", file=table.file, note=fault)
     return ""
@@ -348,7 +348,9 @@ def _cost(again: Recounted, cell: int, given: Given) -> Fraction:
     return Fraction(1) if kind == "cells" else abs(again.sums[cell] or _NONE)
 
 
-def other_axes(table: CellTable, given: Given, total: str, token: CancelToken) -> str:
+def other_axes(
+    table: CellTable, measure: object, given: Given, total: str, token: CancelToken
+) -> str:
     """The first dimension whose nodes are not those of its hierarchy or values; empty: none."""
     ready = plain_of(given, "cells") is not None
     for axis in table.axes:
@@ -361,7 +363,10 @@ def other_axes(table: CellTable, given: Given, total: str, token: CancelToken) -
             rows = (tree if ready else tree.with_untouched_leaves(gone)).rows()
         else:
             margins = ("", total) if ready else ()
-            rows = [[one] for one in _in_order(domain, gone) if one not in margins]
+            there = _in_order(domain, gone)
+            if not ready:
+                there = _with_rows(axis.name, there, measure, given, token)
+            rows = [[one] for one in there if one not in margins]
         labels, parents = _nodes(rows, total)
         if labels != axis.labels or parents != axis.parents:
             return msg(
@@ -369,6 +374,21 @@ def other_axes(table: CellTable, given: Given, total: str, token: CancelToken) -
                 attribute=axis.name,
             )
     return ""
+
+
+def _with_rows(
+    name: str, domain: Sequence[str], measure: object, given: Given, token: CancelToken
+) -> list[str]:
+    """The values in rows that have what is added up and its weight; all where no row has."""
+    plain = measure if isinstance(measure, Mapping) else {}
+    wanted = [plain.get("sum", plain.get("mean")), plain.get("weight")]
+    if wanted == [None, None]:
+        return list(domain)
+    column, weight = (None if one is None else str(one) for one in wanted)
+    places = {value: (place,) for place, value in enumerate(domain)}
+    asked = Tabulation((name,), (places,), (len(domain),), column, weight, None, 0)
+    rows = given.source.tabulate(asked, token).frequency
+    return [value for value, n in zip(domain, rows.tolist(), strict=True) if n] or list(domain)
 
 
 def _in_order(domain: Sequence[str], gone: Sequence[str]) -> list[str]:

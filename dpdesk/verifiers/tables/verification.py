@@ -94,7 +94,8 @@ def verify_tables(
         checks.append(_check(KEPT, case.other_kept(), "they fit the published ones", inside))
         if given is not None and checks[-1].status is not CheckStatus.FAILED:
             stated = as_table(manifest["guarantee"])
-            fault = other_plan(case.tables, stated, given, case.total, token)
+            pairs = list(zip(case.tables, case.measures, strict=True))
+            fault = other_plan(pairs, stated, given, case.total, token)
             checks.append(_check(PLANNED, fault, "as plan and source give them", MANIFEST))
             case = case if fault else case.with_source(given, token)
             checks = [case.shared() if each.claim == SHARED else each for each in checks]

@@ -116,6 +116,7 @@ s,small,40
 s,large,20
 s,large,30
 s,large,40
+t,small,
 """
 PLANS: dict[str, tuple[str, str, str]] = {
     "sums": (FIRMS, REGIONS, TWO + SUM + RULES),
@@ -544,6 +545,21 @@ FAULTS = [
             counting,
             "_dimension",
             lambda given, *rest: (replace(given, hierarchies={}), *rest),
+        ),
+    ),
+    Fault(
+        "nil",
+        "values of rows that do not count",
+        _before(
+            counting,
+            "_counting",
+            lambda given, spec, name, leaves, token: (
+                given,
+                replace(spec, measure=Measure("count", None, None)),
+                name,
+                leaves,
+                token,
+            ),
         ),
     ),
     Fault("counts", "order of values", _after(counting, "in_order", lambda found: found[::-1])),

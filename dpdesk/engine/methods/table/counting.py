@@ -158,7 +158,7 @@ def _refuse_weightless(given: CellsInput, table: Table, weights: Exact) -> None:
 def _dimension(
     given: CellsInput, spec: TableSpec, name: str, settings: Settings, token: CancelToken
 ) -> Dimension:
-    """The nodes of a dimension: those of its hierarchy, or the values that occur.
+    """The nodes of a dimension: those of its hierarchy, or the values of the rows that count.
 
     Raises InputError ``table.total``, ``hierarchy.missing-leaf``.
     """
@@ -167,7 +167,11 @@ def _dimension(
     stored = given.hierarchies.get(own_hierarchy(name, spec.name)) or given.hierarchies.get(name)
     ready = settings.cells is not None
     if stored is None:
-        leaves = [v for v in in_order(values, gone) if not (ready and _is_margin(v, settings))]
+        leaves = in_order(values, gone)
+        if ready:
+            leaves = [v for v in leaves if not _is_margin(v, settings)]
+        else:
+            leaves = _counting(given, spec, name, leaves, token)
         stored = default_hierarchy(name, leaves) if leaves else None
     elif not ready:
         stored = align(table, {name: stored}, given.where).hierarchies[0]
@@ -188,6 +192,20 @@ def _dimension(
     if ready:
         _refuse_strange(given, name, values, made, settings)
     return made
+
+
+def _counting(
+    given: CellsInput, spec: TableSpec, name: str, leaves: Sequence[str], token: CancelToken
+) -> list[str]:
+    """The values that some row has which contributes: a row of the table tells of no one else."""
+    if spec.measure.column is None and spec.measure.weight is None:
+        return list(leaves)
+    members = {value: (at,) for at, value in enumerate(leaves)}
+    asked = Tabulation(
+        (name,), (members,), (len(leaves),), spec.measure.column, spec.measure.weight, None, 0
+    )
+    held = given.source.tabulate(asked, token).frequency
+    return [value for value, n in zip(leaves, held.tolist(), strict=True) if n] or list(leaves)
 
 
 def _is_margin(label: str, settings: Settings) -> bool:

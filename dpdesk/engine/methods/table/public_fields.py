@@ -44,7 +44,8 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *fields_of(
         Tells.NOTHING,
         "The rows of the published tables and how they add up: the hierarchies of the plan, and "
-        "the values that occur where a column has none. Every one of them is a row of the table.",
+        "where a column has none, the values of the rows that count. Every one of them is a row of "
+        "the table.",
         "result.tables[].dimensions[].categories[]",
         "result.tables[].dimensions[].parents[]",
     ),
