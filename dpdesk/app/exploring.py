@@ -20,6 +20,7 @@ from dpdesk.core.charts import ScatterChart
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, ending, silent
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.plain import number_text
 from dpdesk.core.schema import DataProfile, Role
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
     from dpdesk.core.release import ReleaseSummary
     from dpdesk.io.store import DataStore
 
-THE_WORK = "The plan"
-_PLACE = f"{THE_WORK}, [protection]"
+THE_WORK = msg("The plan")
+_PLACE = msg("{work}, [protection]", work=THE_WORK)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 
 MISSING_CODES = (
     "?", "NA", "N/A", "n/a", "NULL", "null", "NONE", "None", "NaN", "nan", ".", "-", "..", "#N/A",
-    "-9", "-99", "-999",
+    "-9", "-99", "-999", "k. A.", "k.A.", "keine Angabe",
 )  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)*|[.,]\d+)([eE][+-]?\d+)?\Z")
 _DATA = (

@@ -18,7 +18,7 @@ _HINTS: tuple[tuple[Role, str], ...] = (
     (
         Role.CLUSTER,
         r"hid|hh.?id|household(.?id)?|db030|serial(no)?|family.?id|haushalt(s.?(id|nr))?|ori.?hid"
-        r"|hhnr|foyer|menage|hogar|idhog|famiglia",
+        r"|hhnr|foyer|menage|hogar|idhog|famiglia|haushalts?[-._ ]?(nr|nummer|id|kennung)\.?",
     ),
     (
         Role.IDENTIFIER,
@@ -36,8 +36,8 @@ _HINTS: tuple[tuple[Role, str], ...] = (
         r"|edad|âge|eta|età|idade|leeftijd|ålder|alder|sexe|sexo|sesso|geschl.*|geburts.*|naissance"
         r"|nacimiento|familienstand|zivilstand|etat.?civil|état.?civil|estado.?civil|stato.?civile"
         r"|staatsangeh.*|herkunft|bundesland|kanton|canton|gemeinde|kreis|wohnort|commune|comune"
-        r"|departement|département|provinc.*|fylke|kommune|beruf|berufs.*|bildung.*|ausbildung"
-        r"|postleitzahl|code.?postal|postnummer|haushaltsgr.*|religion.*|konfession|branche",
+        r"|staatsang\.?|erwerbsst.*|haushaltsgr.*|departement|département|provinc.*|fylke|kommune|beruf|berufs.*|bildung.*|ausbildung"
+        r"|postleitzahl|code.?postal|postnummer|religion.*|konfession|branche",
     ),
     (
         Role.SENSITIVE,
@@ -45,7 +45,7 @@ _HINTS: tuple[tuple[Role, str], ...] = (
         r"|icd.*|debt.*|saving.*|assets?|wealth|crim.*|convict.*|hiv.*|drug.*|benefit.*|tax.*"
         r"|expend.*|pincp|.*incp|einkommen.*|lohn.*|gehalt.*|krank.*|behinderung.*|gesundheit.*"
         r"|schulden|salaire.*|revenus?|maladie.*|santé|sante|handicap.*|ingresos?|salario|sueldo"
-        r"|enfermedad.*|salud|reddito|stipendio|malattia|disab.*",
+        r"|enfermedad.*|salud|reddito|stipendio|malattia|disab.*|(netto|brutto)(?!.*gewicht).*",
     ),
 )
 _NEARLY_UNIQUE = 0.9

@@ -9,17 +9,23 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
 from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.shell.bars import PanelArea
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets.layouts import SteadyArea
 from tests.helpers.sitting import Sitting
 
 SAMPLE = Path(__file__).parents[2] / "resources/sample"
 STEPS = ("data", "attributes", "hierarchies", "protect", "compare", "review")
 ROOMS = ((1280, 720), (1440, 900))
+WIDTHS, HEIGHTS = range(1250, 1640, 31), (720,)
+TURNING = ("attributes", "hierarchies", "protect")
 WORK = (
     QEvent.Type.LayoutRequest,
     QEvent.Type.MetaCall,
@@ -68,7 +74,16 @@ def sitting(qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager) -> I
         made.end()
 
 
-@pytest.mark.parametrize("plan", ["private-tables", "research-file", "drawn-occupations"])
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "private-tables",
+        "research-file",
+        "drawn-occupations",
+        "median-incomes",
+        "randomised-conditions",
+    ],
+)
 def test_every_panel_comes_to_rest(
     sitting: Sitting, qapp: QApplication, tmp_path: Path, plan: str
 ) -> None:
@@ -102,3 +117,56 @@ def test_every_side_window_comes_to_rest(
         sitting.quiet()
         assert unrest(qapp) == {}, type(window).__name__
         window.close()
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_width_makes_parts_turn_for_ever(
+    sitting: Sitting,
+    qapp: QApplication,
+    tmp_path: Path,
+    language: str,
+    request: pytest.FixtureRequest,
+) -> None:
+    if language == "de":
+        request.getfixturevalue("german")
+    sitting.open(tmp_path / "sample/plans/dates-and-postcodes.toml")
+    for step in TURNING:
+        sitting.window.show_panel(step)
+        sitting.quiet()
+        for height in HEIGHTS:
+            for width in WIDTHS:
+                sitting.window.resize(width, height)
+                assert unrest(qapp) == {}, f"{step} at {width} × {height}"
+
+
+class _Contrary(QWidget):
+    """Needs more height where it is wide than where it is narrow, as parts side by side do."""
+
+    def __init__(self, turn: int) -> None:
+        super().__init__()
+        self.turn, self.inner = turn, QWidget()
+        column(self, margin=16).addWidget(self.inner)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        wide = self.layout().contentsRect().width() >= self.turn  # type: ignore[union-attr]
+        self.inner.setMinimumHeight(900 if wide else 60)
+
+
+@pytest.mark.parametrize("kind", [PanelArea, SteadyArea])
+def test_a_bar_that_changes_what_is_needed_stays_or_goes(
+    qtbot: QtBot, qapp: QApplication, theme: ThemeManager, kind: type[QScrollArea]
+) -> None:
+    for turn in range(440, 476, 4):
+        contrary = _Contrary(turn)
+        area = PanelArea(contrary) if kind is PanelArea else kind()
+        area.setWidget(contrary)
+        qtbot.addWidget(area)
+        area.resize(500, 300)
+        with qtbot.waitExposed(area):
+            area.show()
+        assert unrest(qapp) == {}, turn
+        area.resize(900, 300)
+        assert unrest(qapp) == {}, turn
+        area.resize(420, 300)
+        assert unrest(qapp) == {}, turn
+        assert not area.verticalScrollBar().isVisible() or kind is PanelArea

@@ -170,3 +170,7 @@ def test_a_slider_says_the_value_of_its_box_with_its_unit(qtbot: QtBot, qapp: QA
     assert (value.minimumValue(), value.currentValue(), value.maximumValue()) == (2, 5, 40)
     value.setCurrentValue(7.0)
     assert box.value() == 7
+    # A screen reader asks for these of whatever it comes to.
+    for other in ("text", "editableText", "tableCell", "selection", "attributes"):
+        assert getattr(told, f"{other}Interface")() is None
+    assert told.actionInterface() is not None

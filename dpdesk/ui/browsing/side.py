@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QMenu,
-    QScrollArea,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -37,7 +36,7 @@ from dpdesk.ui.forms.spin import NarrowCombo, NarrowDoubleSpin
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.focusing import leave_wheel
-from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea
 from dpdesk.ui.widgets.parts import button, labelled
 from dpdesk.ui.words.numbers import short_name, shortened
 
@@ -552,13 +551,12 @@ class BrowseSide(QWidget):
         self.shareChanged.emit(percent / 100)
 
 
-class SideScroll(QScrollArea):
+class SideScroll(SteadyArea):
     """The side in an area that scrolls up and down, and is never narrower than it."""
 
     def __init__(self, side: BrowseSide) -> None:
         super().__init__()
         self._side, self._stacked = side, False
-        self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidget(side)

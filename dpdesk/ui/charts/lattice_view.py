@@ -37,6 +37,7 @@ from dpdesk.ui.charts.lattice_board import (
 from dpdesk.ui.charts.view import ChartView
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
+from dpdesk.ui.widgets.layouts import SteadyArea
 from dpdesk.ui.words.numbers import figure_words, grouped
 from dpdesk.ui.words.spoken import said, table_words
 
@@ -507,8 +508,7 @@ class LatticeView(ChartView):
         lines.addWidget(self.finder, 1)
         lines.addWidget(self.inspector)
         lines.addStretch(0)
-        self._side = QScrollArea()
-        self._side.setWidgetResizable(True)
+        self._side = SteadyArea()
         self._side.setFrameShape(QScrollArea.Shape.NoFrame)
         self._side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._side.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -87,7 +87,7 @@ class Field(QWidget):
         raise NotImplementedError
 
     def problem(self) -> str:
-        """What is wrong with the value beyond what its specification refuses; empty: nothing."""
+        """What is wrong with the value, in words of the field; empty: nothing that it knows of."""
         return ""
 
     def _name(self, widget: QWidget) -> None:

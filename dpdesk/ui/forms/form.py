@@ -161,12 +161,15 @@ class ParameterForm(QWidget):
         return None if row is None else row.field
 
     def _error(self, key: str, value: object) -> str:
-        parameter = self._rows[key].field.parameter
+        field = self._rows[key].field
+        problem = field.problem()
+        if problem:
+            return problem
         try:
-            parameter.parse(value, parameter.label)
+            field.parameter.parse(value, field.parameter.label)
         except InputError as error:
             return said_line(error)
-        return self._rows[key].field.problem()
+        return ""
 
     def _applies(self, key: str) -> bool:
         row = self._rows[key]

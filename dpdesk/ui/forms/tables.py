@@ -13,11 +13,13 @@ from dpdesk.core.schema import Role
 from dpdesk.ui.forms.cubes.dimensions import FormContext
 from dpdesk.ui.forms.fields import Field, field_for
 from dpdesk.ui.forms.form import ParameterForm
+from dpdesk.ui.forms.parts import RulesField
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.focusing import Mnemonics
 
 ROWS, COLUMNS, REST = "rows", "columns", ""
+_RULES = "rule"
 MOST_SHOWN = 6
 
 
@@ -122,6 +124,8 @@ class ShelfField(Field):
 class TableForm(ParameterForm):
     """As any form, with shelves for rows and columns next to one with the columns of the data."""
 
+    first = (ROWS, COLUMNS, "measure", _RULES, "protect", "base")
+
     def __init__(
         self,
         specifications: Sequence[Parameter],
@@ -158,6 +162,8 @@ class TableForm(ParameterForm):
         """Shelves for the dimensions, the usual fields for the rest."""
         if parameter.key in (ROWS, COLUMNS):
             return ShelfField(parameter)
+        if parameter.key == _RULES:
+            return RulesField(parameter)
         return field_for(parameter, live=live)
 
     def set_values(self, values: Mapping[str, object]) -> None:

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from dpdesk.core.jsontext import read_json
 from dpdesk.ui.shell.history import HistoryButton
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
-from dpdesk.ui.widgets.layouts import column, row
+from dpdesk.ui.widgets.layouts import SteadyArea, column, row
 from dpdesk.ui.widgets.states import Badge, ElidedLabel
 from dpdesk.ui.words.numbers import grouped, rows_words
 
@@ -208,12 +208,11 @@ class HelpPane(QFrame):
         self.setAccessibleDescription(text)
 
 
-class HelpArea(QScrollArea):
+class HelpArea(SteadyArea):
     """The place of the explanation: it scrolls, and is hidden until it is asked for."""
 
     def __init__(self, pane: HelpPane, theme: ThemeManager) -> None:
         super().__init__()
-        self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidget(pane)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -277,11 +276,14 @@ class PanelArea(QScrollArea):
     """Holds one panel.
 
     The panel gets all the room that there is, but never less than its least size: neither is the
-    window pushed off the screen by large text, nor is a panel cut.
+    window pushed off the screen by large text, nor is a panel cut. Its bar takes the place of a
+    part of the panel's right margin, so that what is in the panel keeps its width: with another
+    width it might need another height, and the bar would come and go for ever.
     """
 
     def __init__(self, panel: QWidget) -> None:
         super().__init__()
+        self._taken = 0  # what the bar takes of the margin
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidget(panel)
@@ -306,17 +308,25 @@ class PanelArea(QScrollArea):
         panel = self.widget()
         if panel is None:
             return
-        room = self.maximumViewportSize()
+        room, taken = self.maximumViewportSize(), self._taken
         width, height = room.width(), room.height()
         least = panel.minimumSizeHint().expandedTo(panel.minimumSize())
-        if least.width() > width:
-            width, height = least.width(), height - self.horizontalScrollBar().sizeHint().height()
-        needed = self._needed(panel, width, least.height())
-        if needed > height:
-            bar = self.verticalScrollBar().sizeHint().width()
-            width = max(least.width(), width - bar) if least.width() <= width else width
-            needed = self._needed(panel, width, least.height())
-        panel.resize(width, max(height, needed))
+        if least.width() + taken > width:
+            width = least.width() + taken
+            height -= self.horizontalScrollBar().sizeHint().height()
+        needed = self._needed(panel, width - taken, least.height())
+        self._take(panel, self.verticalScrollBar().sizeHint().width() if needed > height else 0)
+        panel.resize(width - self._taken, max(height, needed))
+
+    def _take(self, panel: QWidget, wanted: int) -> None:
+        """Take as much of the panel's margin as the bar is wide, or give it back."""
+        layout = panel.layout()
+        if layout is None or wanted == self._taken:
+            return
+        edges = layout.contentsMargins()
+        edges.setRight(edges.right() + self._taken - wanted)
+        layout.setContentsMargins(edges)
+        self._taken = wanted
 
     @staticmethod
     def _needed(panel: QWidget, width: int, otherwise: int) -> int:

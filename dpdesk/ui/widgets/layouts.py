@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QSize, Qt, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
     QHBoxLayout,
     QLayout,
     QLayoutItem,
+    QScrollArea,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -62,6 +64,42 @@ def splitter(
         made.addWidget(widget)
         made.setStretchFactor(number, stretch)
     return made
+
+
+class SteadyArea(QScrollArea):
+    """An area that fits what it holds to its width, and scrolls what is too high.
+
+    What it holds may need less height beside the bar than without it, for instance since it then
+    stands its parts otherwise: the bar would come and go for ever. So a bar that has come and gone
+    more often than that keeps its place, until the area has another size.
+    """
+
+    _OFTEN = 6
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._size, self._turns = QSize(), 0
+        self.setWidgetResizable(True)
+        self.verticalScrollBar().rangeChanged.connect(self._on_range)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The area has another size, or else its bar has come or gone."""
+        super().resizeEvent(event)
+        policies, policy = Qt.ScrollBarPolicy, self.verticalScrollBarPolicy()
+        if policy is policies.ScrollBarAlwaysOff:
+            return
+        if self.size() != self._size:
+            self._size, self._turns = self.size(), 0
+            self.setVerticalScrollBarPolicy(policies.ScrollBarAsNeeded)
+            return
+        self._turns += 1
+        if self._turns >= self._OFTEN:
+            self.setVerticalScrollBarPolicy(policies.ScrollBarAlwaysOn)
+
+    @Slot(int, int)
+    def _on_range(self, least: int, most: int) -> None:
+        """Where there is nothing to scroll, the place of the bar is empty."""
+        self.verticalScrollBar().setEnabled(most > least)
 
 
 class FrontStack(QStackedWidget):

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QLayoutItem, QScrollArea, QSplitter, QVBox
 
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets.choices import ChoiceStrip
-from dpdesk.ui.widgets.layouts import MeasuredLayout, column, height_of, splitter
+from dpdesk.ui.widgets.layouts import MeasuredLayout, SteadyArea, column, height_of, splitter
 
 
 class HeightKeeper(QObject):
@@ -267,7 +267,7 @@ WIDE_EMS, WIDEST, LEAST_EMS = 48, 480, 40
 CHART_ROWS = 10
 
 
-class SideArea(QScrollArea):
+class SideArea(SteadyArea):
     """Widgets from top to bottom, wide enough for a chart; ``tall`` ones keep a chart's height.
 
     It scrolls upwards and downwards only: it is never narrower than its widest word. Stacked below
@@ -281,7 +281,6 @@ class SideArea(QScrollArea):
         self._tall: list[QWidget] = []
         self._theme = theme
         self._stacked = False
-        self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

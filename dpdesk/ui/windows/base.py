@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from dpdesk.app.scripting import query_script
 from dpdesk.core.query import Query
@@ -20,6 +20,7 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
 from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.focusing import tab_as_laid_out
+from dpdesk.ui.widgets.layouts import SteadyArea
 from dpdesk.ui.words.numbers import short_name
 
 _LONGEST_TITLE = 200
@@ -46,7 +47,7 @@ class SideWindow(QWidget):
         set_look(self, "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._theme = theme
-        self._area = QScrollArea()
+        self._area = SteadyArea()
         self._sought: QWidget | None = None
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
@@ -71,7 +72,6 @@ class SideWindow(QWidget):
     ) -> None:
         """Put a body that scrolls into the window, between parts that stay."""
         outer = column(self, margin=SPACE.l, gap=gap)
-        self._area.setWidgetResizable(True)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setWidget(body)
         for one in above:

@@ -167,7 +167,7 @@ class PerDimension(Field):
         super().__init__(parameter)
         self._values: dict[str, object] = {}
         self._lines: dict[str, QWidget] = {}
-        self._none = QLabel(self.tr("Choose dimensions first."))
+        self._none = QLabel(self.tr("Choose columns first."))
         self._none.setWordWrap(True)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -571,7 +571,7 @@ class DomainsField(Field):
     def _state_words(self) -> str:
         missing = self.missing
         if not self._dimensions:
-            return self.tr("Choose dimensions first.")
+            return self.tr("Choose columns first.")
         if missing:
             return self.tr("△ Not declared yet: {names}").format(names=", ".join(missing))
         name = self._current

@@ -37,7 +37,7 @@ from dpdesk.ui.widgets import (
     row,
 )
 from dpdesk.ui.widgets.choices import FoldingStrip
-from dpdesk.ui.widgets.layouts import FlowBox, FrontStack
+from dpdesk.ui.widgets.layouts import FlowBox, FrontStack, SteadyArea
 from dpdesk.ui.widgets.turning import Side, Sides
 from dpdesk.ui.words.numbers import LONG_SENTENCE, short_name
 from dpdesk.ui.words.spoken import said
@@ -46,7 +46,7 @@ from dpdesk.ui.workbench import Aspect, Changes, Workbench
 NARROW_EMS = 84
 
 
-class SideBySide(QScrollArea):
+class SideBySide(SteadyArea):
     """Two widgets of one kind with captions."""
 
     def __init__(
@@ -60,7 +60,6 @@ class SideBySide(QScrollArea):
         super().__init__()
         self._theme, self._least = theme, least_ems
         self._boxes: list[QWidget] = []
-        self.setWidgetResizable(True)
         self.setAccessibleName(name)
         self.setToolTip(name)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -334,8 +333,7 @@ class ComparePanel(Panel):
         self._assumes.setWordWrap(True)
         set_look(self._assumes, "note")
         layout.addWidget(self._assumes)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
+        area = SteadyArea()
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(right)
         return area

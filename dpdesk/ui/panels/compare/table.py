@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QToolButton,
     QWidget,
 )
@@ -45,6 +44,7 @@ from dpdesk.ui.panels.compare.presenter import (
 )
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, column, row
+from dpdesk.ui.widgets.layouts import SteadyArea
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.settings import settings_words, value_words
 from dpdesk.ui.words.spoken import said
@@ -480,7 +480,7 @@ class CandidateCard(QFrame):
         self.removeAsked.emit(self._id)
 
 
-class CandidateCards(QScrollArea):
+class CandidateCards(SteadyArea):
     """All candidates, oldest first."""
 
     pinAsked = Signal(int, str)
@@ -490,7 +490,6 @@ class CandidateCards(QScrollArea):
     def __init__(self) -> None:
         super().__init__()
         self._cards: dict[int, CandidateCard] = {}
-        self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inner = QWidget()

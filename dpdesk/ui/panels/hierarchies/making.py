@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QLabel,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -25,7 +24,7 @@ from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies.presenter import choice_words, problem_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Mnemonics, column, leave_wheel, row
-from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.spoken import said
 
@@ -67,8 +66,7 @@ class MakingPane(QWidget):
         self._kind: str | None = None
         self._tree: object = None
         self._none = True
-        area, inside = QScrollArea(), QWidget()
-        area.setWidgetResizable(True)
+        area, inside = SteadyArea(), QWidget()
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(inside)

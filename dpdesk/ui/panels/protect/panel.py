@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton, QScrollArea, QStackedWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget
 
 from dpdesk.app.types import (
     COMPARE_AT_MOST,
@@ -35,6 +35,7 @@ from dpdesk.ui.shell.actions import ActionSet, ActionSpec
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import EmptyState, StepHeader, column
 from dpdesk.ui.widgets.focusing import announce
+from dpdesk.ui.widgets.layouts import SteadyArea
 from dpdesk.ui.widgets.turning import Side, Sides
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.settings import (
@@ -434,8 +435,7 @@ class ProtectPanel(Panel):
         self._picking = Picking(self._bench, self.result, self._private, self)
         self._details = Details(self._bench, self.result.deck, self)
         self._right = QStackedWidget()
-        self._page = QScrollArea()
-        self._page.setWidgetResizable(True)
+        self._page = SteadyArea()
         self._page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._page.setWidget(self.result)
         self._right.addWidget(self._page)
@@ -511,7 +511,8 @@ class ProtectPanel(Panel):
             self.result.clear()
         problem, reason = bench.explore_problem, self._stale_reason()
         still_open = presenter.still_open(bench.method, bench.work)
-        if still_open and problem is None and not bench.stale:
+        asked_for = bench.explore_problem is not None and "key" in bench.explore_problem.details
+        if still_open and (asked_for or (problem is None and not bench.stale)):
             self._show_open(still_open)
             return
         self.result.deck.set_placeholder(reason or self.tr("Nothing to show yet."))

@@ -112,13 +112,17 @@ def reached_words(method: Method | None) -> str:
 
 
 def still_open(method: Method | None, work: WorkState) -> str:
-    """What somebody has to decide before the noise can be planned; empty when nothing.
+    """What somebody has to decide before there is anything to show; empty when nothing.
 
     A missing budget is no hindrance: plans are drawn for a supposed one.
     """
-    if method is None or not method.capabilities.spends:
+    if method is None:
         return ""
     given = work.parameters
+    if any(parameter.key == "cells" for parameter in method.parameters):
+        return "" if any(map(given.get, ("rows", "columns", "tables"))) else _open_tables()
+    if not method.capabilities.spends:
+        return ""
     if not method.capabilities.blind:
         return _open_draws(work)
     if any(parameter.key == "ends" for parameter in method.parameters):
@@ -137,6 +141,10 @@ def still_open(method: Method | None, work: WorkState) -> str:
     if given.get("planner") == "pmost" and given.get("theta") is None:
         return translate("Protect", "Say which error counts as precise.")
     return ""
+
+
+def _open_tables() -> str:
+    return translate("Protect", "Put columns of the data to the rows or columns of the table.")
 
 
 def _open_draws(work: WorkState) -> str:

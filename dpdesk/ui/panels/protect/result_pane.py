@@ -31,7 +31,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
 from dpdesk.ui.widgets.activity import ShareBar, state_text
 from dpdesk.ui.widgets.focusing import announce, leave_wheel
-from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.numbers import LONG_SENTENCE, figure_words, short_name, typed_exact
 from dpdesk.ui.words.settings import HIERARCHIES, place_of, place_words
@@ -387,8 +387,7 @@ class ResultPane(QWidget):
 
     def _build_guarantee(self) -> QScrollArea:
         self._guarantee = GuaranteeCard(self._theme)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
+        area = SteadyArea()
         area.setWidget(self._guarantee)
         area.setAccessibleName(self.tr("What is guaranteed"))
         area.setToolTip(self.tr("Claim, assumptions and limits of these settings"))

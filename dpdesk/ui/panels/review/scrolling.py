@@ -24,6 +24,7 @@ from dpdesk.core.messages import msg
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
+from dpdesk.ui.widgets.layouts import SteadyArea
 from dpdesk.ui.widgets.states import in_window
 
 NARROW_EMS = 92
@@ -34,8 +35,7 @@ def scrolled(widget: QWidget, name: str = "") -> QScrollArea:
 
     With a ``name`` the area itself takes the focus, so that keys can scroll text.
     """
-    area = QScrollArea()
-    area.setWidgetResizable(True)
+    area = SteadyArea()
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     if name:
         area.setAccessibleName(name)
