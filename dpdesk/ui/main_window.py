@@ -140,7 +140,9 @@ class MainWindow(RequestingWindow):
     def show_panel(self, identifier: str) -> None:
         """Bring a panel to the front; KeyError for an unknown id."""
         entry = self._entries[identifier]
-        had_focus = self._panel_has_focus()
+        focus, had_focus = QApplication.focusWidget(), self._panel_has_focus()
+        if had_focus and focus is not None and identifier != self._current:
+            focus.clearFocus()  # else whatever comes next would have it, and be read out
         self._current = identifier
         self._stack.setCurrentWidget(self._areas[identifier])
         self._navigation.go_to(identifier)

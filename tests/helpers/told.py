@@ -50,6 +50,8 @@ def tree(window: QWidget) -> Iterator[QAccessibleInterface]:
 def faults(window: QWidget) -> list[str]:
     """Sentences about what would mislead; empty when all is well."""
     found = findings(window)
+    if QAccessible.queryAccessibleInterface(window).role() not in (Role.Window, Role.Dialog):
+        found.append(f"{type(window).__name__} is not said to be a window")
     for one in tree(window):
         widget = one.object()
         if not isinstance(widget, QWidget) or widget.objectName().startswith("qt_"):
@@ -95,6 +97,9 @@ def _of_one(one: QAccessibleInterface, widget: QWidget) -> Iterator[str]:
             yield f"is one of several choices, but said to be a {role.name}"
         if not _labelled(one) and not _begins(name, widget.text()):
             yield f"is not called as it is labelled: {widget.text()!r}"
+    heads = isinstance(widget, QLabel) and widget.property("look") in ("headline", "section")
+    if heads and (role is not Role.Heading or not _begins(name, widget.text())):
+        yield f"is a heading, but said to be a {role.name}"
     if isinstance(widget, QLabel) and widget.buddy() is not None and widget.text():
         yield from _of_label(widget, widget.buddy())
     if isinstance(widget, QAbstractSlider):

@@ -13,8 +13,9 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.types import SetParameters
 from dpdesk.core.charts import LatticeChart, ScatterChart
 from dpdesk.ui.charts.surface import PlotSurface
+from dpdesk.ui.forms.columns import DimensionsField
 from dpdesk.ui.forms.cubes import CubeForm
-from dpdesk.ui.forms.cubes.dimensions import DimensionsField, LevelsByDimension
+from dpdesk.ui.forms.cubes.dimensions import LevelsByDimension
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.theme import ThemeManager

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import BarChart
-from dpdesk.ui.forms.cubes.dimensions import DimensionsField
+from dpdesk.ui.forms.columns import DimensionsField
 from dpdesk.ui.forms.graphs import GraphForm
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.theme import ThemeManager

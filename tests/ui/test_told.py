@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAccessible, QColor, QPalette
-from PySide6.QtWidgets import QApplication, QLineEdit, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QSpinBox, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
@@ -152,7 +152,9 @@ def test_tracks_of_sliders_and_examples_in_fields_stand_out(
     assert contrast(example, picture.pixelColor(line.geometry().center())) >= 4.5
 
 
-def test_a_slider_says_the_value_of_its_box_with_its_unit(qtbot: QtBot, qapp: QApplication) -> None:
+def test_a_slider_says_the_value_of_its_box_with_its_unit(
+    qtbot: QtBot, theme: ThemeManager
+) -> None:
     window = QWidget()
     box = QSpinBox(window)
     box.setRange(2, 40)

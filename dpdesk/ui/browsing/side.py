@@ -555,8 +555,8 @@ class SideScroll(SteadyArea):
     """The side in an area that scrolls up and down, and is never narrower than it."""
 
     def __init__(self, side: BrowseSide) -> None:
+        self._side, self._stacked = side, False  # its events are asked about while it is made
         super().__init__()
-        self._side, self._stacked = side, False
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidget(side)

@@ -27,8 +27,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from dpdesk.core.column_names import OF_COLUMNS
 from dpdesk.core.errors import InputError
+from dpdesk.core.list_parameters import TextListParameter
 from dpdesk.core.parameters import Parameter
+from dpdesk.core.schema import Role
+from dpdesk.ui.forms.columns import DimensionsField, FormContext
 from dpdesk.ui.forms.fields import Field, field_for, range_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.focusing import Mnemonics
@@ -113,8 +117,16 @@ class ParameterForm(QWidget):
         layout.insertWidget(place, widget)
 
     def made_field(self, parameter: Parameter, *, live: bool) -> Field:
-        """The field of a parameter; forms of single methods may have other ones."""
+        """The field of a parameter: columns are checked in a list; single methods have others."""
+        if isinstance(parameter, TextListParameter) and parameter.key in OF_COLUMNS:
+            return DimensionsField(parameter)
         return field_for(parameter, live=live)
+
+    def show_columns(self, columns: tuple[str, ...], roles: Mapping[str, Role]) -> None:
+        """Offer the columns of the data, as their roles allow."""
+        for row in self._rows.values():
+            if isinstance(row.field, DimensionsField):
+                row.field.show_around(FormContext(columns, dict(roles)))
 
     def follow(self, field: Field) -> None:
         """Change other fields because of what the user did to this one."""

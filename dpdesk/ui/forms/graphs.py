@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from dpdesk.core.parameters import Parameter
-from dpdesk.core.schema import Role
-from dpdesk.ui.forms.cubes.dimensions import DimensionsField, FormContext
-from dpdesk.ui.forms.fields import Field, field_for
+from dpdesk.ui.forms.fields import Field
 from dpdesk.ui.forms.form import ParameterForm
 
-_ENDS = "ends"
 _PAIR = {"epsilon": "rho", "rho": "epsilon"}
 
 
 class GraphForm(ParameterForm):
     """A budget is given in ε or in ρ: the one that is typed takes the other's place."""
-
-    def made_field(self, parameter: Parameter, *, live: bool) -> Field:
-        """Check boxes for the two columns, the usual fields for the rest."""
-        if parameter.key == _ENDS:
-            return DimensionsField(parameter)
-        return field_for(parameter, live=live)
-
-    def show_columns(self, columns: tuple[str, ...], roles: Mapping[str, Role]) -> None:
-        """Offer the columns of the data, as their roles allow."""
-        ends = self.field(_ENDS)
-        if isinstance(ends, DimensionsField):
-            ends.show_around(FormContext(columns, dict(roles)))
 
     def _applies(self, key: str) -> bool:
         """In-degrees are asked for where edges have a direction."""

@@ -25,7 +25,7 @@ from dpdesk.core.cube_parameters import AVERAGE, COUNT, SUM
 from dpdesk.core.parameters import Parameter, exact_number, plain_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.table_parameters import DOMINANCE, P_PERCENT, PQ, RULES, THRESHOLD
-from dpdesk.ui.forms.cubes.dimensions import FormContext
+from dpdesk.ui.forms.columns import FormContext
 from dpdesk.ui.forms.fields import Field
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.theme import SPACE, set_look

@@ -7,9 +7,8 @@ type as long as it can mean one number only: see :func:`dpdesk.ui.words.numbers.
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import cache
 
-from PySide6.QtCore import QObject, QSize, Slot
+from PySide6.QtCore import QSize, Slot
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleValueInterface,
@@ -31,7 +30,7 @@ from PySide6.QtWidgets import (
     QStylePainter,
     QWidget,
 )
-from shiboken6 import VoidPtr, getCppPointer, isValid
+from shiboken6 import VoidPtr, getCppPointer
 
 from dpdesk.ui.theme import SPACE
 from dpdesk.ui.words.numbers import marked, typed_number
@@ -185,7 +184,10 @@ class UnitSlider(QSlider):
     def __init__(self, box: QSpinBox | QDoubleSpinBox) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self.box = box
-        _tell_units()
+
+    def told_as(self) -> QAccessibleWidget:
+        """See :mod:`dpdesk.ui.telling`."""
+        return _ToldSlider(self)
 
 
 class _BoxValue(QAccessibleValueInterface):
@@ -226,20 +228,3 @@ class _ToldSlider(QAccessibleWidget):
 
     def text(self, which: QAccessible.Text) -> str:
         return self._box.text() if which is QAccessible.Text.Value else super().text(which)
-
-
-_told: list[_ToldSlider] = []
-
-
-def _told_of(key: str, thing: QObject) -> _ToldSlider | None:
-    """What the toolkit asks for; it deletes these with their widgets, and here they are kept."""
-    if not isinstance(thing, UnitSlider):
-        return None
-    _told[:] = [one for one in _told if isValid(one)]
-    _told.append(_ToldSlider(thing))
-    return _told[-1]
-
-
-@cache
-def _tell_units() -> None:
-    QAccessible.installFactory(_told_of)

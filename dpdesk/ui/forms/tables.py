@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QListWidget, QWidget
 
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.schema import Role
-from dpdesk.ui.forms.cubes.dimensions import FormContext
+from dpdesk.ui.forms.columns import FormContext
 from dpdesk.ui.forms.fields import Field, field_for
 from dpdesk.ui.forms.form import ParameterForm
 from dpdesk.ui.forms.parts import RulesField

@@ -226,7 +226,7 @@ class HelpArea(SteadyArea):
         self.setMinimumWidth(min(theme.ems(30), max(share, theme.ems(16))))
 
 
-NAME_EMS = 26
+NAME_EMS, LEAST_NAME_EMS = 26, 6
 
 
 class DocumentCorner(QWidget):
@@ -246,7 +246,14 @@ class DocumentCorner(QWidget):
         layout.addWidget(self._name)
         layout.addWidget(self.badge)
         theme.changed.connect(self._fit)
+        bar.installEventFilter(self)
         self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Menus come before the name of the document where there is little room."""
+        if event.type() is QEvent.Type.Resize:
+            self._fit()
+        return super().eventFilter(watched, event)
 
     def set_document(self, name: str, *, confidential: bool) -> None:
         """Name what is open; raw data carries the mark."""
@@ -262,12 +269,16 @@ class DocumentCorner(QWidget):
     @Slot()
     def _fit(self) -> None:
         """Give the name its width: a menu bar measures its corner only when it is set."""
-        longest = self._theme.theme.ems(NAME_EMS)
+        ems, bar = self._theme.theme.ems, self.parentWidget()
+        longest = ems(NAME_EMS)
+        if isinstance(bar, QMenuBar) and bar.cornerWidget() is self and bar.isVisible():
+            menus = bar.sizeHint().width() - self.sizeHint().width()
+            room = bar.width() - menus - (self.sizeHint().width() - self._name.width())
+            longest = max(ems(LEAST_NAME_EMS), min(longest, room))
         metrics = QFontMetrics(self._theme.theme.font())
         self._name.setFixedWidth(min(metrics.horizontalAdvance(self._name.text()) + 2, longest))
         self.setMinimumHeight(self._theme.theme.target)
         self.adjustSize()
-        bar = self.parentWidget()
         if isinstance(bar, QMenuBar):
             bar.setCornerWidget(self)
 

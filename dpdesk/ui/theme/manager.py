@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QGuiApplic
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
 from dpdesk.core.resources import resource_files
+from dpdesk.ui.telling import LOOK, tell_more
 from dpdesk.ui.theme.tokens import DARK, LIGHT, SPACE, Tokens
 
 _POINTS = {"note": 10.0, "body": 11.0, "section": 13.0, "headline": 18.0}
@@ -94,15 +95,14 @@ def choose_font(application: QApplication) -> QFont:
     return font
 
 
-_LOOK = "look"
 _ARROWS = Path(__file__).parent / "arrows"
 
 
 def set_look(widget: QWidget, look: str) -> None:
     """Give a widget one of the looks of the style sheet; repaints when it changes."""
-    if widget.property(_LOOK) == look:
+    if widget.property(LOOK) == look:
         return
-    widget.setProperty(_LOOK, look)
+    widget.setProperty(LOOK, look)
     if not widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
         return  # it will be fitted to the sheet when it is first shown
     style = widget.style()
@@ -439,6 +439,7 @@ class ThemeManager(QObject):
         self, application: QApplication, mode: str = "system", text_size: int = 100
     ) -> None:
         super().__init__(application)
+        tell_more()
         self._application = application
         self._system_dark = _palette_is_dark(application.palette())
         self._family = choose_font(application)

@@ -10,7 +10,7 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.methods.dp_choice.settings import PARAMETERS as CHOICE
 from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.methods.table.settings import PARAMETERS as TABLE
-from dpdesk.ui.forms.cubes.dimensions import FormContext
+from dpdesk.ui.forms.columns import FormContext
 from dpdesk.ui.forms.parts import ChoicesField, MeasureField, PartsField, RulesField
 from dpdesk.ui.theme import ThemeManager
 

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.ui.charts.items import told_apart
-from dpdesk.ui.forms.cubes.dimensions import DimensionsField, FormContext
+from dpdesk.ui.forms.columns import DimensionsField, FormContext
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import ThemeManager
 

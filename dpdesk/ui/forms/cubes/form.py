@@ -27,12 +27,11 @@ from dpdesk.core.cube_parameters import (
 )
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Choice, ChoiceParameter, Parameter, exact_number, plain_number
+from dpdesk.ui.forms.columns import DimensionsField, FormContext
 from dpdesk.ui.forms.cubes.dimensions import (
     DATA,
     TYPED,
-    DimensionsField,
     DomainsField,
-    FormContext,
     LevelsByDimension,
     OutsideField,
 )

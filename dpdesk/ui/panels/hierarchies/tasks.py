@@ -129,8 +129,15 @@ def _leaves_below(examined: Examined, level: int, values: Collection[str]) -> li
 
 
 def shown(value: str) -> str:
-    """A value as the window writes it: no empty text looks like nothing, a long one is cut."""
-    return shortened(value) if value.strip() else short_name(value)
+    """A value as the window writes it: no empty text looks like nothing, a long one is cut.
+
+    Blanks at its ends are signs: else it looked like another value, and stood twice in a list.
+    """
+    inner = value.strip(" ")
+    if not value.strip():
+        return short_name(value)
+    before, after = value.index(inner), len(value.rstrip(" "))
+    return "␣" * before + shortened(inner) + "␣" * (len(value) - after)
 
 
 FEWEST_BARS, MOST_BARS = 4, 24

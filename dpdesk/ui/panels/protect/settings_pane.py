@@ -24,8 +24,8 @@ from dpdesk.app.private.trial import Trial
 from dpdesk.app.types import LevelNames, Method, Outlook, WorkState
 from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.forms import ParameterForm
+from dpdesk.ui.forms.columns import FormContext
 from dpdesk.ui.forms.cubes import CubeForm
-from dpdesk.ui.forms.cubes.dimensions import FormContext
 from dpdesk.ui.forms.graphs import GraphForm
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.forms.tables import TableForm
@@ -539,7 +539,7 @@ class SettingsPane(SteadyArea):
         if isinstance(form, CubeForm):
             form.show_around(FormContext(columns, dict(work.roles), frozenset(work.hierarchies)))
             form.show_levels(self._levels)
-        if isinstance(form, GraphForm | TableForm):
+        elif form is not None:
             form.show_columns(columns, work.roles)
         if form is not None and method is not None:
             if self._differs(form, method):
