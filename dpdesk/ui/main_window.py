@@ -140,8 +140,8 @@ class MainWindow(RequestingWindow):
     def show_panel(self, identifier: str) -> None:
         """Bring a panel to the front; KeyError for an unknown id."""
         entry = self._entries[identifier]
-        focus, had_focus = QApplication.focusWidget(), self._panel_has_focus()
-        if had_focus and focus is not None and identifier != self._current:
+        had_focus, focus = self._panel_has_focus(), QApplication.focusWidget()
+        if had_focus and focus is not None:
             focus.clearFocus()  # else whatever comes next would have it, and be read out
         self._current = identifier
         self._stack.setCurrentWidget(self._areas[identifier])

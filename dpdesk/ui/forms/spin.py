@@ -224,7 +224,7 @@ class _ToldSlider(QAccessibleWidget):
             return VoidPtr(getCppPointer(self._value)[0])  # type: ignore[return-value]
         found = super().interface_cast(kind)
         # None would end the program as soon as a screen reader asks: the binding takes none here.
-        return VoidPtr(0) if found is None else found  # type: ignore[return-value]
+        return VoidPtr(0) if found is None else found
 
     def text(self, which: QAccessible.Text) -> str:
         return self._box.text() if which is QAccessible.Text.Value else super().text(which)
