@@ -71,6 +71,7 @@ from dpdesk.ui.shell.standard import (
 )
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import ActivityList, MessageBand, StepHeader, column, splitter
+from dpdesk.ui.widgets.activity import JobFollower
 from dpdesk.ui.widgets.focusing import tab_as_laid_out
 
 _CLOSE_SAVE, _CLOSE_DISCARD = "window.close-save", "window.close-discard"
@@ -341,6 +342,7 @@ class MainWindow(RequestingWindow):
             self._stack.addWidget(area)
         self._band = MessageBand(self._theme)
         self._activity = ActivityList(self._hub)
+        self._activity.leave_to(self._stack.findChildren(JobFollower))
         self._trail = Trail(
             self._theme, self.actions_.action("edit.undo"), self.actions_.action("edit.redo")
         )

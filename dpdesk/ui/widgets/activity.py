@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QPushButton, QSizePolicy, QWidget
@@ -61,9 +62,16 @@ def state_text(state: JobState) -> str:
     return " · ".join(parts)
 
 
+class JobFollower(QFrame):
+    """Says how far one job is, where the person is looking; ``job`` is its number, 0 for none."""
+
+    job = 0
+
+
 class ActivityList(QFrame):
     """Rows of the hub's jobs; jobs that end within ``show_after`` ms are never shown.
 
+    Nor are those that a follower in sight shows already, unless somebody asks for all of them.
     ``countChanged(int)`` says how many jobs (shown or not, quiet ones left out) are running.
     """
 
@@ -77,6 +85,8 @@ class ActivityList(QFrame):
         self._show_after = show_after / 1_000
         self._waiting: dict[int, tuple[float, JobState]] = {}
         self._rows: dict[int, JobRow] = {}
+        self._followers: tuple[JobFollower, ...] = ()
+        self._all = False
         set_look(self, "sunken")
         self.setAccessibleName(self.tr("Running jobs"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
@@ -94,10 +104,16 @@ class ActivityList(QFrame):
         """Number of running jobs, shown or not."""
         return len(self._waiting) + len(self._rows)
 
+    def leave_to(self, followers: Sequence[JobFollower]) -> None:
+        """Leave jobs to those that show them already, as long as they are in sight."""
+        self._followers = tuple(followers)
+
     def show_all(self) -> None:
         """Show waiting jobs now (the user asked to see them)."""
+        self._all = True
         for number in tuple(self._waiting):
             self._show(number)
+        self._show_rows()
 
     @Slot(object)
     def _on_started(self, state: JobState) -> None:
@@ -124,9 +140,10 @@ class ActivityList(QFrame):
             self._layout.removeWidget(shown)
             shown.hide()
             shown.deleteLater()
-        if not self._waiting:
+        if not self.count:
+            self._all = False
             self._timer.stop()
-        self.setVisible(bool(self._rows))
+        self._show_rows()
         if known or shown is not None:
             self.countChanged.emit(self.count)
 
@@ -136,6 +153,14 @@ class ActivityList(QFrame):
         for number, (began, _) in tuple(self._waiting.items()):
             if now - began >= self._show_after:
                 self._show(number)
+        self._show_rows()
+
+    def _show_rows(self) -> None:
+        """Each job in one place: here only where nothing else in sight shows it."""
+        seen = {one.job for one in self._followers if one.isVisible()}
+        for number, shown in self._rows.items():
+            shown.setVisible(self._all or number not in seen)
+        self.setVisible(any(not shown.isHidden() for shown in self._rows.values()))
 
     def _show(self, number: int) -> None:
         _, state = self._waiting.pop(number)
@@ -143,13 +168,17 @@ class ActivityList(QFrame):
         shown.cancelAsked.connect(self._on_cancel)
         self._rows[number] = shown
         self._layout.addWidget(shown)
-        self.show()
-        if not self._waiting:
-            self._timer.stop()
+        self._show_rows()
 
     @Slot(int)
     def _on_cancel(self, number: int) -> None:
         self._hub.cancel(number)
+
+
+def share_done(state: JobState) -> float:
+    """How much of all steps of a job is done, 0 to 1, steps counting alike; 0 where unknown."""
+    step = min(1.0, state.done / state.total) if state.total else 0.0
+    return (max(0, state.index - 1) + step) / max(1, state.count)
 
 
 class ShareBar(QProgressBar):
@@ -162,10 +191,10 @@ class ShareBar(QProgressBar):
 
     def show_state(self, state: JobState | None) -> None:
         """Show the share that is done; None: a job of which nothing is known yet."""
-        known = state is not None and bool(state.total)
+        share = 0.0 if state is None else share_done(state)
+        known = state is not None and (bool(state.total) or share > 0)
         self.setRange(0, 1_000 if known else 0)
-        if state is not None and state.total:
-            self.setValue(min(1_000, round(1_000 * state.done / state.total)))
+        self.setValue(round(1_000 * share))
 
 
 class JobRow(QWidget):
@@ -208,7 +237,7 @@ class JobRow(QWidget):
         self.cancelAsked.emit(self._job)
 
 
-class JobLine(QWidget):
+class JobLine(JobFollower):
     """Follows one job of the hub until it ends; hidden while there is none.
 
     ``tip`` says what stopping means where it is not the usual: that nothing is changed.
@@ -217,7 +246,6 @@ class JobLine(QWidget):
     def __init__(self, hub: JobHub, parent: QWidget | None = None, tip: str = "") -> None:
         super().__init__(parent)
         self._hub = hub
-        self._job = 0
         layout = row(self, gap=SPACE.m)
         self._text = QLabel()
         set_look(self._text, "note")
@@ -235,18 +263,13 @@ class JobLine(QWidget):
         self.hide()
 
     @property
-    def job(self) -> int:
-        """Number of the job that is followed, 0 when there is none."""
-        return self._job
-
-    @property
     def text(self) -> str:
         """What is written."""
         return self._text.text()
 
     def follow(self, job: int, title: str) -> None:
         """Show a job; 0 shows nothing."""
-        self._job = job
+        self.job = job
         self._title = title
         self._cancel.setEnabled(True)
         self._bar.setRange(0, 0)
@@ -259,7 +282,7 @@ class JobLine(QWidget):
 
     @Slot(object)
     def _on_progressed(self, state: JobState) -> None:
-        if state.job != self._job:
+        if state.job != self.job:
             return
         words = self.tr("stopping…") if state.cancelling else state_text(state)
         self._say(f"{self._title} · {words}" if words else self._title)
@@ -268,12 +291,12 @@ class JobLine(QWidget):
 
     @Slot(object)
     def _on_finished(self, outcome: JobOutcome) -> None:
-        if outcome.job == self._job:
-            self._job = 0
+        if outcome.job == self.job:
+            self.job = 0
             self.hide()
 
     @Slot()
     def _on_cancel(self) -> None:
         self._cancel.setEnabled(False)
         self._say(self.tr("stopping…"))
-        self._hub.cancel(self._job)
+        self._hub.cancel(self.job)

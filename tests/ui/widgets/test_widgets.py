@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import Figure
@@ -24,7 +24,7 @@ from dpdesk.ui.widgets import (
     Mnemonics,
     time_left_text,
 )
-from dpdesk.ui.widgets.activity import JobRow, state_text
+from dpdesk.ui.widgets.activity import JobLine, JobRow, state_text
 from tests.helpers.waiting import PATIENCE_SECONDS
 
 
@@ -156,6 +156,44 @@ def test_a_job_has_a_row_whose_cancel_answers_at_once(hub: JobHub, qtbot: QtBot)
     shown._button.click()
     assert shown._text.text() == "stopping…"
     assert not shown._button.isEnabled()
+    qtbot.waitUntil(lambda: activity.count == 0 and activity.isHidden())
+
+
+@pytest.mark.parametrize(
+    ("index", "count", "done", "total", "share"),
+    [(1, 4, 0, 40, 0), (1, 4, 40, 40, 250), (2, 4, 0, None, 250), (4, 4, 40, 40, 1_000)],
+)
+def test_a_bar_is_full_when_all_steps_are_done(
+    qtbot: QtBot, index: int, count: int, done: int, total: int | None, share: int
+) -> None:
+    shown = JobRow(JobState(1, "Searching", False, "Counting", index, count, done, total))
+    qtbot.addWidget(shown)
+    assert (shown._bar.maximum(), shown._bar.value()) == (1_000, share)
+
+
+def test_a_job_is_shown_in_one_place(hub: JobHub, qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    activity, line = ActivityList(hub, window, show_after=0), JobLine(hub, window)
+    activity.leave_to([line])
+    window.show()
+    go_on = threading.Event()
+
+    def work(token: CancelToken, report: Report) -> object:
+        with token.on_cancel(go_on.set):
+            return go_on.wait(PATIENCE_SECONDS)
+
+    line.follow(hub.query("Writing", work), "Writing")
+    qtbot.waitUntil(lambda: bool(activity.findChildren(JobRow)))
+    assert line.isVisible()
+    assert activity.isHidden()
+    line.hide()  # another panel comes to the front
+    qtbot.waitUntil(activity.isVisible)
+    line.show()
+    qtbot.waitUntil(activity.isHidden)
+    activity.show_all()
+    assert activity.isVisible()
+    go_on.set()
     qtbot.waitUntil(lambda: activity.count == 0 and activity.isHidden())
 
 

@@ -94,6 +94,19 @@ class HierarchyModel(QAbstractItemModel):
         labels = self._look.examined.preview.hierarchy.labels[level]
         return self.index_of(level, labels.index(label)) if label in labels else QModelIndex()
 
+    def search(self, text: str) -> list[tuple[int, int]]:
+        """Level and code of all nodes that hold these words, groups before their values."""
+        words = text.casefold().split()
+        if self._look is None or not words:
+            return []
+        levels = self._look.examined.preview.hierarchy.labels
+        return [
+            (level, code)
+            for level in reversed(range(len(levels)))
+            for code, label in enumerate(levels[level])
+            if all(word in label.casefold() for word in words)
+        ]
+
     def label(self, level: int, code: int) -> str:
         """The text of a node."""
         assert self._look is not None

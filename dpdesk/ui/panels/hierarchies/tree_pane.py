@@ -37,6 +37,7 @@ from dpdesk.ui.panels.hierarchies.tasks import Edit, EditKind, HierarchyAnswer, 
 from dpdesk.ui.panels.hierarchies.tree_model import BELOW, ROWS, VALUE, HierarchyModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
+from dpdesk.ui.widgets.choices import MANY_LINES
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.numbers import grouped, short_name
@@ -316,10 +317,17 @@ class HierarchyTree(QTreeView):
         index = self.tree.find(level, label)
         if not index.isValid():
             return False
-        self.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
-        self.setCurrentIndex(index)
+        self._go_to(index)
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
+
+    def show_node(self, level: int, code: int) -> None:
+        """Unfold the way to a node and choose it; the focus stays."""
+        self._go_to(self.tree.index_of(level, code))
+
+    def _go_to(self, index: QModelIndex) -> None:
+        self.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+        self.setCurrentIndex(index)
 
     def rename_current(self) -> None:
         """Type over the name of the current group."""
@@ -402,6 +410,73 @@ class HierarchyTree(QTreeView):
 OFFERS_AT_MOST = 2_000
 
 
+class NodeFinder(QWidget):
+    """Above a long tree: goes to nodes that hold what is typed, by Enter and Shift+Enter."""
+
+    def __init__(self, tree: HierarchyTree) -> None:
+        super().__init__()
+        self._tree = tree
+        self._found: list[tuple[int, int]] = []
+        self._at = 0
+        line = row(self, gap=SPACE.s)
+        self.line = QLineEdit()
+        self.line.setPlaceholderText(self.tr("find"))
+        self.line.setClearButtonEnabled(True)
+        self.line.setAccessibleName(self.tr("Find a value or group"))
+        self.line.setToolTip(self.tr("Enter goes to the next one, Shift+Enter to the one before"))
+        self.count = QLabel()
+        set_look(self.count, "note")
+        line.addWidget(self.line, 1)
+        line.addWidget(self.count)
+        self.line.textChanged.connect(self._search)
+        self.hide()
+
+    def show_look(self, look: HierarchyAnswer | None) -> None:
+        """Search another tree; a short one is seen at a glance."""
+        leaves = () if look is None else look.examined.preview.hierarchy.leaves
+        self.setVisible(len(leaves) > MANY_LINES)
+        if self.isHidden():
+            self.line.clear()
+        self._search(go=False)
+
+    @Slot(str)
+    def _search(self, text: str = "", *, go: bool = True) -> None:
+        self._found, self._at = self._tree.tree.search(self.line.text()), 0
+        if go:
+            self._go()
+        else:
+            self._count()
+
+    def _go(self) -> None:
+        if self._found:
+            self._tree.show_node(*self._found[self._at])
+        self._count()
+
+    def _count(self) -> None:
+        if not self.line.text().strip():
+            words = ""
+        elif not self._found:
+            words = self.tr("not found")
+        else:
+            words = self.tr("{n} of {count}").format(
+                n=grouped(self._at + 1), count=grouped(len(self._found))
+            )
+        self.count.setText(words)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter goes on, Shift+Enter back, Down into the tree, Escape empties the field."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._found:
+            back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            self._at = (self._at + (-1 if back else 1)) % len(self._found)
+            self._go()
+        elif event.key() == Qt.Key.Key_Down:
+            self._tree.setFocus(Qt.FocusReason.OtherFocusReason)
+        elif event.key() == Qt.Key.Key_Escape and self.line.text():
+            self.line.clear()
+        else:
+            super().keyPressEvent(event)
+
+
 class TreePane(QWidget):
     """``editAsked(Edit)`` when the user wants the tree to be changed."""
 
@@ -420,7 +495,9 @@ class TreePane(QWidget):
         self._error.setWordWrap(True)
         set_look(self._error, "fail")
         self._error.hide()
-        layout.addWidget(self.lacking)
+        self.finder = NodeFinder(self.tree)
+        for widget in (self.lacking, self.finder):
+            layout.addWidget(widget)
         layout.addWidget(self.tree, 1)
         layout.addWidget(self._error)
         layout.addWidget(self.prompt)
@@ -439,6 +516,7 @@ class TreePane(QWidget):
             self.prompt.close_prompt()
             self.lacking.show_look(look)
             self.tree.show_look(look)
+            self.finder.show_look(look)
         self.tree.show_level(level)
         self._refresh()
 

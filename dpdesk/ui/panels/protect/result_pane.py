@@ -29,7 +29,7 @@ from dpdesk.ui.panels.protect.pivot import PivotPage
 from dpdesk.ui.panels.protect.presenter import headline_figures
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
-from dpdesk.ui.widgets.activity import ShareBar, state_text
+from dpdesk.ui.widgets.activity import JobFollower, ShareBar, state_text
 from dpdesk.ui.widgets.focusing import announce, leave_wheel
 from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea
 from dpdesk.ui.widgets.states import in_window
@@ -118,14 +118,13 @@ class ExamplePage(QWidget):
 SHOW_AFTER_MS = 200
 
 
-class SearchStrip(QFrame):
+class SearchStrip(JobFollower):
     """One line about one job: step n of N, units, time left. Appears after 0.2 s."""
 
     cancelAsked = Signal()
 
     def __init__(self, hub: JobHub) -> None:
         super().__init__()
-        self._job = 0
         self._doing = ""
         set_look(self, "sunken")
         line = row(self, gap=SPACE.m)
@@ -148,9 +147,9 @@ class SearchStrip(QFrame):
 
     def follow(self, job: int, doing: str = "") -> None:
         """Show the progress of this job; 0: of none. ``doing`` says what it does, in one word."""
-        if job == self._job:
+        if job == self.job:
             return
-        self._job = job
+        self.job = job
         self._doing = doing or self.tr("Searching")
         self._cancel.setEnabled(True)
         if job:
@@ -173,7 +172,7 @@ class SearchStrip(QFrame):
 
     @Slot(object)
     def _on_progress(self, state: JobState) -> None:
-        if state.job != self._job:
+        if state.job != self.job:
             return
         text = self.tr("Stopping…") if state.cancelling else state_text(state)
         self._say(msg("{file}: {note}", file=self._doing, note=text), state)
