@@ -6,7 +6,7 @@ In a form they are typed as in a plan, on one line.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
@@ -118,6 +118,33 @@ def _is_rule(raw: object) -> bool:
         return False
     most = 100 if raw["rule"] in (DOMINANCE, PQ) else 10**6
     return all(0 < (numbers[key] or 0) <= most for key in ("k", "p", "q") if key in numbers)
+
+
+MARKS: Mapping[str, int] = {"S": 0, "U": 0, "P": 0, "C": 1, "PL": 2}
+"""What can be set of a cell by hand, and how many numbers follow: its status (safe, unsafe, must be
+published), its cost, how far it must be protected downwards and upwards."""
+
+
+def mark_of(line: Sequence[str]) -> int | None:
+    """Where in a line on a cell its codes end and its mark stands; None for another line."""
+    for mark, numbers in MARKS.items():
+        place = len(line) - 1 - numbers
+        if place > 0 and line[place].upper() == mark:
+            amounts = [exact_number(text) for text in line[place + 1 :]]
+            return place if all(one is not None and one >= 0 for one in amounts) else None
+    return None
+
+
+def is_marks(raw: object) -> bool:
+    """Statuses set by hand: a file of them, or its lines, each with a code for each dimension."""
+    if isinstance(raw, str):
+        return bool(raw.strip()) and "\n" not in raw
+    return isinstance(raw, list | tuple) and all(
+        isinstance(line, list | tuple)
+        and all(isinstance(text, str) for text in line)
+        and mark_of(line) is not None
+        for line in raw
+    )
 
 
 def is_cells(raw: object) -> bool:

@@ -153,6 +153,9 @@ class Cells:
     """Set by hand: ``S`` safe, ``U`` unsafe, ``P`` must be published, empty: by the rules."""
     cost: Floats | None = None
     """Set by hand; nan: as the plan's cost says."""
+    levels: Exact | None = None
+    """How far an unsafe cell must be able to go down and up, set by hand, shape (cells, 2); -1: by
+    the plan's range."""
     waived: Flags | None = None
     """Its largest contributors agree to publication: no rule applies."""
     requested: Flags | None = None
@@ -390,6 +393,7 @@ _EMPTY: dict[str, Any] = {
     "who": -1,
     "status": "",
     "cost": float("nan"),
+    "levels": -1,
     "waived": False,
     "requested": False,
 }

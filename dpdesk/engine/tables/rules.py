@@ -95,7 +95,12 @@ def judge(
     if cells.requested is not None:
         by_hand |= free & cells.requested
     wide = _ranged(cells.values, by_hand, range_by_hand, least)
-    lower, upper = np.maximum(lower, wide), np.maximum(upper, wide)
+    down, up = wide, wide.copy()
+    if cells.levels is not None:
+        own = by_hand & (cells.levels[:, 0] >= 0).astype(bool)
+        down = np.where(own, cells.levels[:, 0], wide)
+        up = np.where(own, cells.levels[:, 1], wide)
+    lower, upper = np.maximum(lower, down), np.maximum(upper, up)
     unsafe = np.logical_or.reduce([by_hand, *by_rule])
     lower = np.where(cells.values >= 0, np.minimum(lower, cells.values), lower)
     required = Requirement(unsafe, lower, upper)

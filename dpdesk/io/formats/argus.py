@@ -1,7 +1,8 @@
 """Files of µ-ARGUS and τ-ARGUS.
 
-Read are the columns of a text (.rda) and their code lists (.cdl). Written are tables with their
-metadata, hierarchies (.hrc) and statuses (.hst), and cells with equations (JJ).
+Read are the columns of a text (.rda), their code lists (.cdl), and statuses set by hand (.hst).
+Written are tables with their metadata, hierarchies (.hrc) and statuses (.hst), and cells with
+equations (JJ).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
+from dpdesk.core.table_parameters import mark_of
 from dpdesk.core.tabulation import PRIMARY, CellAxis, CellTable, Crosstab
 from dpdesk.io.textfile import decode, read_bytes
 
@@ -25,6 +27,7 @@ _FALLBACK = "cp1252"
 _ENDS = re.compile(r"\r\n|\r|\n")
 _CODE = re.compile(r'\s*(?:"([^"]+)"|([^",][^,]*?))\s*,\s*(.*?)\s*')
 _QUOTED = re.compile(r'"[^"]*"')
+_SEPARATORS = ";,|\t"
 _ROLES = {
     "WEIGHT": "is the sampling weight: give it the role `weight`",
     "HOUSE_ID": "names the household: rows of one household share the role `cluster`",
@@ -235,6 +238,43 @@ def metadata_beside(path: Path) -> Path | None:
     return find_beside(path, f"{path.stem}.rda")
 
 
+# ---- statuses set by hand
+
+
+def read_marks(path: Path) -> list[list[str]]:
+    """The lines of a file of statuses: codes of a cell, then what is set of it.
+
+    Blank lines and quotes around codes are no part of them. The separator is the one with which
+    the first line can be read. Raises InputError ``marks.line``, and what reading a file raises.
+    """
+    text = decode(read_bytes(path, "marks"), path, "marks", fallback=_FALLBACK).text
+    found: list[list[str]] = []
+    separator = ""
+    for number, line in enumerate(_ENDS.split(text), 1):
+        if not line.strip():
+            continue
+        for sign in separator or _SEPARATORS:
+            parts = [part.strip() for part in line.split(sign)]
+            codes = [part[1:-1] if _QUOTED.fullmatch(part) else part for part in parts]
+            if mark_of(codes) is not None:
+                separator = sign
+                found.append(codes)
+                break
+        else:
+            raise InputError(
+                "marks.line",
+                msg(
+                    "{file}, line {line}: found {found}, expected the codes of a cell, then U, S, "
+                    "P, C with a cost, or PL with two protection levels.",
+                    file=path.name,
+                    line=number,
+                    found=quoted(line),
+                ),
+                details={"line": number, "key": "marks"},
+            )
+    return found
+
+
 # ---- tables written for τ-ARGUS
 
 
@@ -256,7 +296,7 @@ def argus_files(tables: Sequence[CellTable], stem: str) -> dict[str, bytes]:
 
 def _argus_table(table: CellTable, stem: str) -> dict[str, str]:
     texts = [label for axis in table.axes for label in axis.labels]
-    separator = next((one for one in ";,|\t" if not any(one in text for text in texts)), "")
+    separator = next((one for one in _SEPARATORS if not any(one in text for text in texts)), "")
     for text in texts:
         if not separator or text != text.strip() or not text.isprintable() or '"' in text:
             raise _unfit(table, text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import isclose
@@ -68,6 +68,7 @@ class Recounted:
     weights: tuple[Fraction, ...] = ()
     rows: tuple[object | None, ...] | None = None
     alone: tuple[int | None, ...] | None = None
+    levels: Mapping[int, tuple[Fraction, Fraction]] = field(default_factory=dict)
 
 
 def plain_of(given: Given, key: str) -> object:
@@ -79,7 +80,39 @@ def plain_of(given: Given, key: str) -> object:
 def recount(
     table: CellTable, measure: object, given: Given, total: str, token: CancelToken
 ) -> Recounted:
-    """Count the cells of a table again."""
+    """Count the cells of a table again, with what was set of them by hand."""
+    return _by_hand(table, _counted(table, measure, given, total, token), given)
+
+
+def _by_hand(table: CellTable, found: Recounted, given: Given) -> Recounted:
+    """The cells with the statuses, costs and protection levels that the plan lists."""
+    lines = plain_of(given, "marks")
+    if not isinstance(lines, list) or not lines:
+        return found
+    shape = [len(axis.labels) for axis in table.axes]
+    status, cost = [""] * len(found.status), [*found.cost]
+    levels: dict[int, tuple[Fraction, Fraction]] = {}
+    for line in lines:
+        codes = list(map(str, line[: len(shape)]))
+        mark, *numbers = map(str, line[len(shape) :])
+        places = [
+            axis.labels.index(code) if code else len(axis.labels) - 1
+            for axis, code in zip(table.axes, codes, strict=True)
+        ]
+        cell = int(np.ravel_multi_index(places, shape))
+        amounts = [fraction_of(text) for text in numbers]
+        if mark.upper() == "C":
+            cost[cell] = amounts[0]
+        elif mark.upper() == "PL":
+            levels[cell] = amounts[0], amounts[1]
+        else:
+            status[cell] = mark.upper()
+    return replace(found, status=tuple(status), cost=tuple(cost), levels=levels)
+
+
+def _counted(
+    table: CellTable, measure: object, given: Given, total: str, token: CancelToken
+) -> Recounted:
     ready = plain_of(given, "cells")
     if ready is not None:
         return _ready(table, as_table(ready), given, total, token)
@@ -484,7 +517,7 @@ def other_status(
         if value is None:
             continue
         unsafe, need = _judged(found, cell, value, rules, wide, counts=counts)
-        down, up = need, need
+        down, up = found.levels.get(cell, (need, need))
         if cell in full and not found.status[cell]:
             unsafe, down, up = True, max(need, full[cell][0]), max(need, full[cell][1])
         marked = inside.internal["status"][cell] == PRIMARY

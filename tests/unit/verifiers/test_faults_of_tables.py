@@ -183,6 +183,15 @@ PLANS: dict[str, tuple[str, str, str]] = {
     "additive": (FIRMS, REGIONS, TWO + SUM + 'protect = "controlled-round"\nbase = 10\n'),
     "random": (FIRMS, REGIONS, TWO + SUM + 'protect = "random-round"\nbase = 7\n'),
     "keys": (FIRMS, REGIONS, TWO + 'protect = "cell-key"\ndeviation = 4\nvariance = 2\n' + RULES),
+    "marks": (
+        FIRMS,
+        REGIONS,
+        TWO
+        + SUM
+        + 'rule = [{ rule = "threshold", n = 2 }]\n'
+        + 'marks = [["n1", "small", "U"], ["n1", "small", "PL", "20", "30.5"], '
+        + '["north", "", "P"], ["s1", "large", "S"], ["s1", "small", "C", "1"]]\n',
+    ),
     "nothing": (FIRMS, REGIONS, TWO + SUM + RULES + 'protect = "none"\n'),
 }
 
@@ -658,6 +667,14 @@ FAULTS = [
         "parts of counts",
         _before(drawing, "near", lambda counted, found: (counted, found + Fraction(1, 2))),
         PUBLIC,
+    ),
+    *(
+        Fault("marks", f"no {name}", _after(counting, "marked", change))
+        for name, change in {
+            "status": lambda cells: replace(cells, status=None),
+            "cost": lambda cells: replace(cells, cost=None),
+            "levels": lambda cells: replace(cells, levels=None),
+        }.items()
     ),
     Fault("keys", "promised change", _promised(deviation=5), PUBLIC),
     Fault("keys", "promised variance", _promised(variance=Fraction(1)), PUBLIC),

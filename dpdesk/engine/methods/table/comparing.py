@@ -314,7 +314,7 @@ def _least(ways: Sequence[Way], distances: Sequence[float]) -> str:
     if not ends:
         return "No way is possible."
     return msg(
-        "The innermost cells are nearest with {first}, and farthest with {last}.",
+        "The innermost cells are nearest with “{first}”, and farthest with “{last}”.",
         first=ends[0][1],
         last=ends[-1][1],
     )

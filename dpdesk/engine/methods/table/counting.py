@@ -20,6 +20,7 @@ from dpdesk.core.table_parameters import COUNT, MEAN
 from dpdesk.core.tabulation import CellSource, Tabulated, Tabulation
 from dpdesk.engine.hierarchies.alignment import align, default_hierarchy
 from dpdesk.engine.method import CellsInput, own_hierarchy
+from dpdesk.engine.methods.table.marking import marked
 from dpdesk.engine.methods.table.settings import Settings, TableSpec
 from dpdesk.engine.tables.model import Cells, Dimension, Exact, Floats, System, Table, exact
 from dpdesk.engine.tables.rules import Judgement, Rule, judge
@@ -125,6 +126,8 @@ def count_tables(
             weights.append((found.weights, found.weight_scale) if mean else None)
             prints.append(found.prints)
             left_out += found.left_out
+        if settings.marks:
+            cells = marked(cells, settings.marks, dimensions, scale, given.where)
         name = spec.name or " × ".join(spec.dimensions)
         tables.append(Table(name, dimensions, cells, measure=spec.measure.words))
         scales.append(scale)

@@ -35,8 +35,11 @@ class TableExploration:
         self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
     ) -> ExplorationView:
         """See :meth:`view`; searching may take long. Raises Cancelled."""
+        # What is explored has the lines of a file that the settings name.
+        marks = self._given.parameters["marks"] if parameters["marks"] is not None else None
+        settings = {**parameters, "marks": marks}
         try:
-            made = decision(replace(self._given, parameters=parameters), token, report)
+            made = decision(replace(self._given, parameters=settings), token, report)
         except Cancelled:
             raise
         except DpdeskError as error:

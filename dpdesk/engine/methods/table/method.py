@@ -56,6 +56,7 @@ class ProtectedTables(CellsMethod):
         "allow; what contributors know together, and other tables, are not covered."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    explored_for: ClassVar[tuple[str, ...]] = ("marks",)
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY
     pseudonyms: ClassVar[str] = "it releases tables, which hold no rows of persons"

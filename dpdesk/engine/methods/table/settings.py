@@ -33,6 +33,7 @@ from dpdesk.core.table_parameters import (
     TypedParameter,
     is_attacker,
     is_cells,
+    is_marks,
     is_measure,
     is_rules,
     is_tables,
@@ -88,6 +89,15 @@ PARAMETERS: tuple[Parameter, ...] = (
         "The source has a row for each cell; which of its columns hold what.",
         fits=is_cells,
         shape='a table such as { value = "val", frequency = "n", top = ["top1", "top2"] }',
+        public=False,
+    ),
+    TypedParameter(
+        "marks",
+        "Statuses by hand",
+        "Cells that are safe, unsafe or must be published whatever the rules say, their costs and "
+        "protection levels: a file of statuses for τ-ARGUS, or its lines.",
+        fits=is_marks,
+        shape='a file such as "prior.hst", or lines such as [["north", "small", "U"]]',
         public=False,
     ),
     TypedParameter(
@@ -259,6 +269,7 @@ class Settings:
     base: int
     deviation: int
     variance: Fraction
+    marks: tuple[tuple[str, ...], ...]
     secondary: str
     cost: str
     singletons: bool
@@ -272,7 +283,8 @@ class Settings:
         """Read what the parameters say together.
 
         Raises InputError ``table.no-dimensions``, ``table.base``, ``table.mean``,
-        ``table.variance``, ``table.cell-key`` or ``table.cells``, starting with ``where``.
+        ``table.variance``, ``table.cell-key``, ``table.marks`` or ``table.cells``, starting with
+        ``where``.
         """
         protect, base = str(values["protect"]), values["base"]
         if protect in (RANDOM, CONTROLLED) and not isinstance(base, int):
@@ -317,6 +329,7 @@ class Settings:
             protect,
             base if isinstance(base, int) else 0,
             *_by_keys(values, tables, where),
+            _marks(values, where),
             str(values["secondary"]),
             str(values["cost"]),
             values["singletons"] is True,
@@ -335,6 +348,25 @@ class Settings:
     def changes(self) -> bool:
         """Whether values are rounded, or changed by cell keys."""
         return self.protect in (RANDOM, CONTROLLED, CELL_KEY)
+
+
+def _marks(values: Mapping[str, ParameterValue], where: str) -> tuple[tuple[str, ...], ...]:
+    """Lines on cells that were set by hand; none of a file that was not read."""
+    found, cells = _plain(values["marks"]), _plain(values["cells"])
+    if found is None:
+        return ()
+    twice = isinstance(cells, Mapping) and not {"status", "cost"}.isdisjoint(cells)
+    if twice or values["tables"] is not None:
+        raise _wrong(
+            "table.marks",
+            "marks",
+            msg(
+                "{where}: `marks` are for the cells of a single table without `status` and `cost` "
+                "of its own, found several tables or such columns.",
+                where=where,
+            ),
+        )
+    return tuple(tuple(map(str, line)) for line in found) if isinstance(found, list) else ()
 
 
 def _by_keys(

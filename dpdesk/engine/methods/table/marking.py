@@ -1,0 +1,95 @@
+"""Statuses, costs and protection levels of cells that were set by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.messages import msg
+from dpdesk.core.parameters import exact_number
+from dpdesk.core.plain import quoted
+from dpdesk.core.table_parameters import mark_of
+from dpdesk.engine.tables.model import Cells, Dimension, exact
+
+
+def marked(
+    cells: Cells,
+    marks: Sequence[Sequence[str]],
+    dimensions: Sequence[Dimension],
+    scale: int,
+    where: str,
+) -> Cells:
+    """The cells with what the lines set of them; an empty code is the total.
+
+    Of two lines that set the same of a cell the later one counts.
+
+    Raises InputError ``table.marks`` for codes that are none of a cell, and for protection levels
+    of a cell that is not set to be unsafe.
+    """
+    size = prod(len(each.labels) for each in dimensions)
+    status = np.full(size, "", dtype="<U1")
+    cost, levels = np.full(size, np.nan), np.full((size, 2), -1, dtype=object)
+    for number, line in enumerate(marks, 1):
+        place = mark_of(line)
+        assert place is not None  # the setting fits
+        cell = _cell(line[:place], dimensions, number, where)
+        amounts = [exact_number(text) or Fraction(0) for text in line[place + 1 :]]
+        if len(amounts) == 1:
+            cost[cell] = float(amounts[0])
+        elif amounts:
+            levels[cell] = exact([amount * 10**scale for amount in amounts])
+        else:
+            status[cell] = line[place].upper()
+    alone = np.flatnonzero((levels[:, 0] >= 0).astype(bool) & (status != "U"))
+    if alone.size:
+        at = np.unravel_index(alone[0], [len(each.labels) for each in dimensions])
+        names = (each.labels[int(i)] for each, i in zip(dimensions, at, strict=True))
+        raise _wrong(
+            msg(
+                "{where}: `marks` give protection levels of the cell {cell} without the status U, "
+                "expected both.",
+                where=where,
+                cell=" × ".join(names),
+            )
+        )
+    return replace(cells, status=status, cost=cost, levels=levels)
+
+
+def _cell(codes: Sequence[str], dimensions: Sequence[Dimension], number: int, where: str) -> int:
+    """The cell of a line, by its codes."""
+    if len(codes) != len(dimensions):
+        raise _wrong(
+            msg(
+                "{where}, line {line} of `marks`: found {found} codes, expected one for each of "
+                "{expected} dimensions.",
+                where=where,
+                line=number,
+                found=len(codes),
+                expected=len(dimensions),
+            )
+        )
+    cell = 0
+    for code, dimension in zip(codes, dimensions, strict=True):
+        label = code or dimension.labels[-1]
+        if label not in dimension.labels:
+            raise _wrong(
+                msg(
+                    "{where}, line {line} of `marks`: found {code}, expected a label of the "
+                    "dimension `{column}`.",
+                    where=where,
+                    line=number,
+                    code=quoted(code),
+                    column=dimension.name,
+                )
+            )
+        cell = cell * len(dimension.labels) + dimension.labels.index(label)
+    return cell
+
+
+def _wrong(sentence: str) -> InputError:
+    return InputError("table.marks", sentence, details={"key": "marks"})
