@@ -190,7 +190,7 @@ PLANS: dict[str, tuple[str, str, str]] = {
         + SUM
         + 'rule = [{ rule = "threshold", n = 2 }]\n'
         + 'marks = [["n1", "small", "U"], ["n1", "small", "PL", "20", "30.5"], '
-        + '["north", "", "P"], ["s1", "large", "S"], ["s1", "small", "C", "1"]]\n',
+        + '["north", "", "P"], ["s1", "large", "S"], ["n1", "large", "C", "1"]]\n',
     ),
     "nothing": (FIRMS, REGIONS, TWO + SUM + RULES + 'protect = "none"\n'),
 }
