@@ -81,16 +81,19 @@ _SORTED = 20
 def size_detail(counted: CountedTable, k: int, place: int, found: Assessment | None) -> Detail:
     """The classes whose size lies in one bar of the risk chart; ``place`` counts the bars.
 
+    A part without classes is said in the sentence alone.
+
     Raises IndexError for a bar that the chart does not have.
     """
     table, edges = counted.table, bin_edges(k)
     label = histogram(np.empty(0, np.int64), edges)[place].label
-    parts, said = [], []
+    parts, said, filled = [], [], []
     labels = [hierarchy.leaves for hierarchy in table.hierarchies]
     inside = _in_bin(table.counts, edges, place)
     parts.append(
         _classes_part("Original", table.attributes, labels, table.codes, table.counts, inside)
     )
+    filled.append(bool(inside.any()))
     said.append(_counted(table.counts[inside], "the original"))
     if found is not None:
         classes = found.classes
@@ -98,6 +101,7 @@ def size_detail(counted: CountedTable, k: int, place: int, found: Assessment | N
         kept = _in_bin(sizes, edges, place) & (sizes > 0)
         names = classes.labels
         parts.append(_classes_part("Release", table.attributes, names, classes.codes, sizes, kept))
+        filled.append(bool(kept.any()))
         said.append(_counted(sizes[kept], "the release"))
     question = msg("Which rows are in classes of {label} rows?", label=label)
     if label == "1":
@@ -105,7 +109,7 @@ def size_detail(counted: CountedTable, k: int, place: int, found: Assessment | N
     return Detail(
         question,
         joined([joined(said, "; "), "."], ""),
-        tuple(parts),
+        tuple(part for part, rows in zip(parts, filled, strict=True) if rows) or (parts[0],),
     )
 
 
