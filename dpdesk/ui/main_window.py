@@ -210,7 +210,7 @@ class MainWindow(RequestingWindow):
         self._settings.change(recent=recent, last_folder=str(path.absolute().parent))
 
     def show_message(self, kind: str, text: str, actions: Sequence[tuple[str, str]] = ()) -> None:
-        """Show a sentence above the panel: ``info``, ``ok``, ``caution`` or ``fail``."""
+        """Show a sentence below the panel: ``info``, ``ok``, ``caution`` or ``fail``."""
         self._band.show_message(kind, text, actions)
         if actions:  # a question: it can be answered, or left with Esc, by keyboard
             self._band.focus_answer()
@@ -218,7 +218,7 @@ class MainWindow(RequestingWindow):
     def show_error(
         self, error: JobFailed | DpdeskError, actions: Sequence[tuple[str, str]] = ()
     ) -> None:
-        """Show an error above the panel, in its own words."""
+        """Show an error below the panel, in its own words."""
         self._band.show_error(error, actions)
 
     @Slot(object)
@@ -300,8 +300,8 @@ class MainWindow(RequestingWindow):
         toggle_tables(self.current_panel)
 
     def on_next_region(self) -> None:
-        """F6: navigation, message, panel, explanation, activity and trail, in turn."""
-        regions = (self._navigation, self._band, self.current_panel, self._help_area)
+        """F6: navigation, panel, explanation, message, activity and trail, in turn."""
+        regions = (self._navigation, self.current_panel, self._help_area, self._band)
         focus_next_region((*regions, self._activity, self._trail))
 
     def on_explain(self) -> None:
@@ -351,11 +351,11 @@ class MainWindow(RequestingWindow):
         self._help_area = HelpArea(self._help, self._theme)
         middle = QWidget()
         layout = column(middle, gap=0)
-        band = QHBoxLayout()
-        band.setContentsMargins(SPACE.l, SPACE.s, SPACE.l, 0)
+        layout.addWidget(self._stack, 1)
+        band = QHBoxLayout()  # below: what is being clicked in the panel stays where it is
+        band.setContentsMargins(SPACE.l, 0, SPACE.l, SPACE.s)
         band.addWidget(self._band)
         layout.addLayout(band)
-        layout.addWidget(self._stack, 1)
         layout.addWidget(self._activity)
         layout.addWidget(self._trail)
         self._splitter = splitter("window", (self._navigation, middle, self._help_area), (0, 1, 0))

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QApplication,
     QLabel,
     QLineEdit,
@@ -388,12 +389,23 @@ def test_a_question_is_answered_by_keyboard(window: MainWindow, qtbot: QtBot) ->
     assert answered.args == ["go"]
     window.show_message("ok", "Done.")
     window._navigation.setFocus()
-    window.on_next_region()
+    for _ in ("the panel", "the message"):
+        window.on_next_region()
     inside = QApplication.focusWidget()
     assert inside is not None
     assert window._band.isAncestorOf(inside)
     qtbot.keyClick(inside, Qt.Key.Key_Escape)
     assert window._band.isHidden()
+
+
+def test_a_message_pushes_nothing_away_under_the_mouse(window: MainWindow, qtbot: QtBot) -> None:
+    parts = window.current_panel.findChildren(QAbstractButton)
+    before = {part: part.mapTo(window, QPoint()) for part in parts if part.isVisible()}
+    assert before
+    window.show_message("ok", "The release is in somewhere.")
+    qtbot.waitUntil(lambda: window._band.geometry().height() > 0)
+    window.grab()
+    assert {part: part.mapTo(window, QPoint()) for part in before} == before
 
 
 def test_large_text_leaves_the_window_to_the_work(window: MainWindow, theme: ThemeManager) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
@@ -101,6 +101,19 @@ def test_suggestions_do_nothing_until_they_are_confirmed(
     assert dict(workbench.work.roles) == {}
     assert loaded.risk.chart.chart is None
     assert not loaded.next_button.isEnabled()
+
+
+def test_a_caution_pushes_no_role_button_away_under_the_mouse(
+    qtbot: QtBot, loaded: AttributesPanel
+) -> None:
+    parts = [*loaded.buttons.buttons.values(), loaded.grid, loaded.filter]
+    loaded.grab()
+    before = [part.mapTo(loaded, QPoint()) for part in parts]
+    choose(loaded, "person_id")
+    qtbot.mouseClick(loaded.buttons.buttons[Role.INSENSITIVE], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(loaded.band.isVisible)
+    loaded.grab()
+    assert [part.mapTo(loaded, QPoint()) for part in parts] == before
 
 
 def test_all_suggestions_are_accepted_in_one_undoable_step(

@@ -248,7 +248,6 @@ class AttributesPanel(Panel):
         self._header.add(self._build_next())
         layout.addWidget(self._header)
         self.band = MessageBand(theme)
-        layout.addWidget(self.band)
         self.model = AttributesModel(self)
         self.grid = AttributeGrid(theme, self.tr("Columns and their roles"))
         self.grid.setModel(self.model)
@@ -259,6 +258,7 @@ class AttributesPanel(Panel):
         parts = TurningSplitter("attributes", (left, right), (1, 0))
         parts.turned.connect(right.set_stacked)
         layout.addWidget(parts, 1)
+        layout.addWidget(self.band)  # below: it comes up while roles are being clicked
         layout.addWidget(self._build_keys())
         self.grid.roleAsked.connect(self._on_role)
         self.grid.cycleAsked.connect(self._on_cycle)

@@ -250,8 +250,8 @@ class HierarchiesPanel(Panel):
             self.pages.addWidget(page)
         layout = column(self, margin=SPACE.l, gap=SPACE.m)
         layout.addWidget(self.header)
-        layout.addWidget(self.band)
         layout.addWidget(self.pages, 1)
+        layout.addWidget(self.band)  # below: what is being clicked stays where it is
 
     def _build_work(self) -> QWidget:
         self.attributes = AttributeList(self._theme)
