@@ -109,10 +109,24 @@ def past_notes(
     Raises StorageError ``past.damaged``, Cancelled.
     """
     people = str((prepared.plan.budget or {}).get("population") or "")
-    past = PastTables(prepared.home, people, prepared.data.sha256).releases()
-    if not past or parameters.get("protect", "suppress") not in ("suppress", "none"):
+    register = PastTables(prepared.home, people, prepared.data.sha256)
+    past, missing = register.releases(), register.missing()
+    if parameters.get("protect", "suppress") not in ("suppress", "none"):
         return ()  # what is rounded or changed is not exact
-    return tuple(_Compared(prepared.data, parameters, tables, past, token).notes())
+    found = _Compared(prepared.data, parameters, tables, past, token).notes() if past else ()
+    if not missing:
+        return tuple(found)
+    lost = Note(
+        "table.earlier-missing",
+        counted(
+            "{n} earlier release about the same population is missing from the register of this "
+            "computer, and was not compared: export it again to enter it.",
+            "{n} earlier releases about the same population are missing from the register of this "
+            "computer, and were not compared: export them again to enter them.",
+            n=missing,
+        ),
+    )
+    return lost, *found
 
 
 @dataclass(frozen=True)

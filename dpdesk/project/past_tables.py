@@ -16,10 +16,11 @@ from dpdesk.core.errors import StorageError
 from dpdesk.core.messages import msg
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.io.canonical import canonical_json, parse_canonical
+from dpdesk.project.noted import Noted
 from dpdesk.project.review.homefiles import locked, read_small, write_private
 from dpdesk.project.review.texts import fold_person
 
-FOLDER = "released-tables"
+FOLDER, NOTED = "released-tables", "released-tables.txt"
 _LARGEST = 1 << 28
 
 
@@ -63,14 +64,24 @@ class PastTables:
         self._name = hashlib.sha256(people.encode("utf-8")).hexdigest()[:32]
         self._folder = home / FOLDER
         self._path = self._folder / f"{self._name}.json"
+        self._noted = Noted(NOTED, self._name)
 
     def enter(self, release: PastRelease) -> None:
-        """Add a release that is not in it yet. Raises StorageError."""
+        """Add a release that is not in it yet, and note how many there are now.
+
+        Raises StorageError.
+        """
         with locked(self._folder, self._name):
             known = self.releases()
             if all(one.manifest != release.manifest for one in known):
                 listed = [_as_json(one) for one in (*known, release)]
                 write_private(self._path, canonical_json({"format": 1, "releases": listed}))
+                hint = "Make the place of the witness writable, and export the release again."
+                self._noted.tell(len(listed), "past.not-noted", hint)
+
+    def missing(self) -> int:
+        """How many fewer are in it than were once: it was deleted, or is an old copy."""
+        return max(0, self._noted.count() - len(self.releases()))
 
     def releases(self) -> tuple[PastRelease, ...]:
         """All of them, the oldest entry first. Raises StorageError ``past.damaged``."""

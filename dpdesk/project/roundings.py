@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import canonical_json, parse_canonical
-from dpdesk.project.ledger.witness import Witness
+from dpdesk.project.noted import Noted
 from dpdesk.project.review.homefiles import locked, read_small, write_private
 
 if TYPE_CHECKING:
@@ -31,6 +30,9 @@ if TYPE_CHECKING:
 FOLDER, NOTED = "roundings", "roundings.txt"
 _LARGEST = 1 << 28
 _KEY = 32
+_HINT = (
+    "Put the file back from a backup of the home folder; else publish no table with random changes."
+)
 
 
 def _hashed(name: str) -> str:
@@ -101,8 +103,7 @@ class _File:
         named = json.dumps(drawn_for, ensure_ascii=True)
         self.name = hashlib.sha256(named.encode("ascii")).hexdigest()[:_KEY]
         self._path, self._key = folder / f"{self.name}.json", key
-        self._witness = Witness.here()
-        self._noted = self._witness.path.parent / NOTED
+        self._noted = Noted(NOTED, self.name)
 
     def read(self, absent: object) -> object:
         """What the file holds; ``absent`` where there is none."""
@@ -116,11 +117,11 @@ class _File:
     def write(self, content: object, count: int) -> None:
         """Keep so many draws."""
         write_private(self._path, canonical_json({"format": 1, self._key: content}))
-        self._tell(count)
+        self._noted.tell(count, "roundings.not-noted", _HINT)
 
     def refuse_fewer(self, count: int) -> None:
         """Raise StorageError ``roundings.lost`` where more were drawn than are there."""
-        if count < self._told():
+        if count < self._noted.count():
             raise self._error(
                 "roundings.lost",
                 msg(
@@ -139,38 +140,4 @@ class _File:
 
     @staticmethod
     def _error(code: str, sentence: str) -> StorageError:
-        hint = (
-            "Put the file back from a backup of the home folder; else publish no table with "
-            "random changes."
-        )
-        return StorageError(code, sentence, hint=hint)
-
-    def _told(self) -> int:
-        """How many draws there must be, by the note outside the home folder."""
-        try:
-            lines = self._noted.read_text("ascii", "replace").splitlines()
-        except OSError:
-            return 0
-        found = [line.split() for line in lines]
-        counts = [line[1] for line in found if len(line) == 2 and line[0] == self.name]
-        return max((int(count) for count in counts if count.isdigit()), default=0)
-
-    def _tell(self, count: int) -> None:
-        """Note how many there are; a failure matters where the place was set on purpose."""
-        try:
-            self._noted.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(self._noted, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with os.fdopen(handle, "ab") as stream:
-                stream.write(f"{self.name} {count}\n".encode("ascii"))
-                stream.flush()
-                os.fsync(stream.fileno())
-        except OSError as error:
-            if self._witness.named:
-                raise self._error(
-                    "roundings.not-noted",
-                    msg(
-                        "{path}: cannot be written ({reason}).",
-                        path=self._noted,
-                        reason=error.strerror or type(error).__name__,
-                    ),
-                ) from error
+        return StorageError(code, sentence, hint=_HINT)

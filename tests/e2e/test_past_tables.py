@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -28,7 +29,8 @@ TOWNS = "n1,*\nn2,*\nn3,*\ns1,*\ns2,*\n"
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> Iterator[AppContext]:
+def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppContext]:
+    monkeypatch.setenv("DPDESK_WITNESS", str(tmp_path / "outside" / "witness.jsonl"))
     with AppContext.open(tmp_path / "home") as opened:
         yield opened
 
@@ -82,6 +84,30 @@ def test_a_cell_that_an_earlier_table_shows_is_named(context: AppContext, folder
     assert verify_release(made, context.registry, CancelToken(), silent).ok
     _, others = release(context, folder, "other people", BY_TOWN, "elsewhere")
     assert others == []
+
+
+def test_a_register_that_was_lost_or_put_back_is_named(context: AppContext, folder: Path) -> None:
+    earlier, _ = release(context, folder, "loose", 'rows = ["town"]\nprotect = "none"\n')
+    export(context, earlier, folder / "out.csv")
+    register = context.home / "released-tables"
+    old = {path: path.read_bytes() for path in register.glob("*.json")}
+    districts, _ = release(context, folder, "districts", BY_DISTRICT)
+    export(context, districts, folder / "districts.csv")
+
+    for path, content in old.items():
+        path.write_bytes(content)  # from a backup
+    _, found = release(context, folder, "put back", BY_TOWN)
+    assert [note.code for note in found] == ["table.earlier-missing", "table.differenced"]
+    assert "1 earlier release " in found[0].sentence
+    shutil.rmtree(register)
+    _, found = release(context, folder, "lost", BY_TOWN)
+    assert [note.code for note in found] == ["table.earlier-missing"]
+    assert "2 earlier releases " in found[0].sentence
+
+    for number, made in enumerate((earlier, districts)):
+        export(context, made, folder / f"again {number}.csv")
+    _, found = release(context, folder, "entered again", BY_TOWN)
+    assert "table.earlier-missing" not in {note.code for note in found}
 
 
 def test_the_window_says_it_of_each_setting(context: AppContext, folder: Path) -> None:
