@@ -73,6 +73,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import ActivityList, MessageBand, StepHeader, column, splitter
 from dpdesk.ui.widgets.activity import JobFollower
 from dpdesk.ui.widgets.focusing import tab_as_laid_out
+from dpdesk.ui.words.spoken import said
 
 _CLOSE_SAVE, _CLOSE_DISCARD = "window.close-save", "window.close-discard"
 RECENT_AT_MOST = 10
@@ -183,14 +184,14 @@ class MainWindow(RequestingWindow):
 
         ``states`` are all that the work has had, in the order in which to list them.
         """
-        self._trail.set_steps(steps)
+        self._trail.set_steps([*map(said, steps)])
         self._trail.history.set_steps(states)
         self._undo_words = (undo, redo)
         for name, words, template in (
             ("edit.undo", undo, self.tr("Undo: {edit}")),
             ("edit.redo", redo, self.tr("Redo: {edit}")),
         ):
-            self.actions_.action(name).setToolTip(template.format(edit=words or "–"))
+            self.actions_.action(name).setToolTip(template.format(edit=said(words or "–")))
         self.refresh()
 
     def set_unsaved(self, unsaved: bool, sentence: str = "") -> None:

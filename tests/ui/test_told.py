@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QLineEdit, QSpinBox, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.types import Role, SetRoles
 from dpdesk.ui.forms.spin import UnitSlider
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
@@ -95,6 +96,11 @@ def test_no_english_word_is_left_in_a_german_window(
         cubes.release(context, plan, tmp_path / "work/out")
         sitting = Sitting(qtbot, context, hub, theme)
         sitting.open(plan)
+        assert sitting.bench.data is not None
+        first, second = sitting.bench.data.columns[:2]
+        sitting.bench.apply(SetRoles({first: Role.SENSITIVE, second: Role.WEIGHT}))
+        assert "mehrere Rollen" in sitting.window.actions_.action("edit.undo").toolTip()
+        sitting.bench.undo()
         found: dict[str, str] = {}
         windows = [(step, sitting.window) for step in STEPS]
         windows += [(name, getattr(sitting.desk.beside, name)) for name in ASIDE]

@@ -23,6 +23,9 @@ MOST_CELLS = 5_000_000
 """The most cells of a table that are held; the rows behind them are counted."""
 
 
+_PDF = b"%PDF"
+
+
 class FileRows:
     """Rows of a published table, as the models of tables want them; ``total`` are in the file."""
 
@@ -40,8 +43,9 @@ class FileRows:
 class FileLook:
     """What is shown of a file: its rows, a page or a text; else why there is none.
 
-    ``absent``: it is not in the folder; ``foreign``: it is for another program; ``fault`` is a
-    sentence on what is wrong with it.
+    ``absent``: it is not in the folder; ``foreign``: it is for another program, as the file at
+    ``path``; ``printed``: it is the print of the page that is shown; ``fault`` is a sentence on
+    what is wrong with it.
     """
 
     name: str
@@ -50,6 +54,8 @@ class FileLook:
     text: str = ""
     absent: bool = False
     foreign: bool = False
+    printed: bool = False
+    path: Path | None = None
     fault: str = ""
 
     @property
@@ -67,17 +73,25 @@ def look_at_file(release: Path, name: str, token: CancelToken) -> FileLook:
             return FileLook(name, absent=True)
         if path.suffix == ".csv":
             return FileLook(name, rows=_rows(path, token))
-        with path.open("rb") as stream:
-            content = stream.read(MOST_BYTES)
+        content = _start_of(path)
+        source = path.with_suffix(".html")
+        if content.startswith(_PDF) and source.is_file() and not source.is_symlink():
+            page = _start_of(source).decode("utf-8", "replace")
+            return FileLook(name, page=page, printed=True, path=path)
     except (OSError, ValueError, DpdeskError) as error:
         reason = getattr(error, "sentence", "") or str(error)
         return FileLook(name, fault=reason)
-    if content.startswith(b"%PDF") or b"\0" in content:
-        return FileLook(name, foreign=True)
+    if content.startswith(_PDF) or b"\0" in content:
+        return FileLook(name, foreign=True, path=path)
     text = content.decode("utf-8", "replace")
     if path.suffix == ".html":
         return FileLook(name, page=text)
     return FileLook(name, text=_indented(text) if path.suffix == ".json" else text)
+
+
+def _start_of(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(MOST_BYTES)
 
 
 def _rows(path: Path, token: CancelToken) -> FileRows:

@@ -28,6 +28,7 @@ from dpdesk.app.types import (
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.shell.history import HistoryStep
+from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import tasks
 
 
@@ -260,7 +261,9 @@ def history_steps(history: History) -> tuple[HistoryStep, ...]:
     found: list[HistoryStep] = []
     while waiting:
         moment, depth = waiting.pop()
-        found.append(HistoryStep(moment.id, moment.label, depth, moment.id == current, moment.when))
+        found.append(
+            HistoryStep(moment.id, said(moment.label), depth, moment.id == current, moment.when)
+        )
         children = history.branches(moment.id)
         straight = next((one for one in children if one.id in way), None)
         if straight is None and children:

@@ -35,6 +35,12 @@ def suggest(
         ("survey weight", Role.WEIGHT),
         ("agency", Role.INSENSITIVE),
         ("body_weight", Role.INSENSITIVE),
+        ("Haushalts-Nr.", Role.CLUSTER),
+        ("haushaltsnummer", Role.CLUSTER),
+        ("Staatsang.", Role.QUASI_IDENTIFIER),
+        ("Erwerbsstatus", Role.QUASI_IDENTIFIER),
+        ("Haushaltsgröße", Role.QUASI_IDENTIFIER),
+        ("Netto €", Role.SENSITIVE),
         ("colour", Role.INSENSITIVE),
     ],
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QUrl, Slot
-from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QTextBrowser, QWidget
+from PySide6.QtGui import QDesktopServices, QImage
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QTextBrowser, QWidget
 
 from dpdesk.app.review.looking import FileLook
 from dpdesk.core.charts import Chart
@@ -63,11 +63,15 @@ class FileView(QWidget):
         self.text.setAccessibleName(self.tr("Text of the file"))
         self.text.setToolTip(self.tr("What is in the file that is to be decided"))
         self.chart = ChartView(theme)
+        self.open = QPushButton(self.tr("Open with another program…"))
+        self.open.setToolTip(self.tr("Open the file with the program that is set for its kind"))
+        self.open.clicked.connect(self._on_open)
         self._stack = FrontStack()
         for widget in (self.grid, self.page, self.text, self.chart):
             self._stack.addWidget(widget)
         layout.addWidget(self.strip)
         layout.addWidget(self.note)
+        layout.addWidget(self.open, 0, Qt.AlignmentFlag.AlignLeft)
         layout.addWidget(self._stack, 1)
         layout.addStretch(0)
         self._show()
@@ -113,7 +117,16 @@ class FileView(QWidget):
             self.note.setText(self._words(look))
         self._stack.setVisible(key in self._charts or (look is not None and look.shown))
         self.note.setVisible(bool(self.note.text()))
+        another = look is not None and look.path is not None and key not in self._charts
+        self.open.setVisible(another)
         self.setVisible(look is not None or bool(self._charts))
+
+    @Slot()
+    def _on_open(self) -> None:
+        path = None if self._look is None else self._look.path
+        if path is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            text = self.tr("No program was found that opens {path}.")
+            self.note.setText(text.format(path=path))
 
     def _words(self, look: FileLook) -> str:
         rows = look.rows
@@ -121,6 +134,11 @@ class FileView(QWidget):
             return self.tr("✕ This file is not in the folder of the release.")
         if look.foreign:
             return self.tr("This file cannot be shown here: open it with the program for its kind.")
+        if look.printed:
+            return self.tr(
+                "Shown is the page of which this PDF is the print. The check makes both again, and "
+                "compares them byte for byte."
+            )
         if look.fault:
             return f"✕ {said(look.fault)}"
         if rows is None:
