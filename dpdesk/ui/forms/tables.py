@@ -124,7 +124,7 @@ class ShelfField(Field):
 class TableForm(ParameterForm):
     """As any form, with shelves for rows and columns next to one with the columns of the data."""
 
-    first = (ROWS, COLUMNS, "measure", _RULES, "protect", "base")
+    first = (ROWS, COLUMNS, "measure", _RULES, "protect", "base", "deviation", "variance")
 
     def __init__(
         self,

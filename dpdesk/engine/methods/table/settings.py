@@ -146,14 +146,14 @@ PARAMETERS: tuple[Parameter, ...] = (
         "By how much a count is changed at most.",
         minimum=1,
         maximum=MOST_CHANGED,
-        suggested=5,
+        default=5,
         applies=_BY_KEYS,
     ),
     PositiveParameter(
         "variance",
         "Variance of changes",
         "The mean of their squares, below the largest change; their mean is 0.",
-        suggested=Fraction(2),
+        default=Fraction(2),
         applies=_BY_KEYS,
     ),
     ChoiceParameter(
@@ -376,16 +376,8 @@ def _by_keys(
     if values["protect"] != CELL_KEY:
         return 0, Fraction(0)
     deviation, variance = values["deviation"], values["variance"]
-    if not isinstance(deviation, int) or not isinstance(variance, int | Fraction):
-        raise _wrong(
-            "table.variance",
-            "deviation" if deviation is None else "variance",
-            msg(
-                "{where}: cell keys need `deviation`, by how much a count is changed at most, and "
-                "`variance`, how much these changes vary.",
-                where=where,
-            ),
-        )
+    assert isinstance(deviation, int)
+    assert isinstance(variance, int | Fraction)
     if values["cells"] is not None or any(one.measure.kind != COUNT for one in tables):
         raise _wrong(
             "table.cell-key",
