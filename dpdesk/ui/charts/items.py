@@ -160,9 +160,8 @@ class BarsItem(PixelItem):
         labels = [bar.label for bar in self._bars]
         if not self._lying:
             brief = [bar.brief or bar.label for bar in self._bars]
-            ways = (labels, [text.replace(" → ", " →\n") for text in labels], brief)
-            fitting = (way for way in ways if _widest(way, metrics) <= room)
-            labels = next(fitting, ["\n".join(text.rsplit(" ", 1)) for text in brief])
+            ways = (labels, brief, [_in_two_lines(text) for text in brief])
+            labels = next((way for way in ways if _widest(way, metrics) <= room), ways[-1])
         found = []
         for bar, label in zip(self._bars, labels, strict=True):
             ends = replace(bar, value=max(bar.value, bar.clear))
@@ -236,6 +235,13 @@ class BarsItem(PixelItem):
             return QRectF(rect.right() + 6, rect.center().y() - height / 2, width, height)
         left = max(view.left(), min(rect.center().x() - width / 2, view.right() - width))
         return QRectF(left, rect.top() - height - 2, width, height)
+
+
+def _in_two_lines(label: str) -> str:
+    """Before and after, or a value and the most that it may be, below each other."""
+    if " → " in label:
+        return label.replace(" → ", " →\n")
+    return label if label.endswith("%") else "\n".join(label.rsplit(" ", 1))
 
 
 def _widest(texts: Sequence[str], metrics: QFontMetricsF) -> float:

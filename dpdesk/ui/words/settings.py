@@ -91,6 +91,9 @@ def value_words(parameter: Parameter, value: object, names: LevelNames = NO_NAME
     """A plain value for people, with its unit; levels by their ``names`` where they are known."""
     if isinstance(parameter, LevelsParameter) and isinstance(value, Mapping):
         return levels_words({parameter.key: value}, names)
+    if isinstance(parameter, ChoiceParameter):
+        label = next((said(one.label) for one in parameter.choices if one.value == value), "")
+        return inside(_short(label)) or str(value)
     if isinstance(value, Mapping | list | tuple):
         return _listed(value)
     try:

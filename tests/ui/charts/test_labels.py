@@ -134,3 +134,19 @@ def test_no_number_of_an_axis_is_cut_at_its_end(qtbot: QtBot, theme: ThemeManage
     ((step, ticks),) = axis.tickValues(0.0, 6_000.0, 300.0)
     assert 6_000 not in [round(tick) for tick in ticks] or 6_000 % step
     assert len(ticks) >= 2
+
+
+def test_before_and_after_stand_below_each_other_where_bars_are_narrow(
+    qtbot: QtBot, theme: ThemeManager
+) -> None:
+    before = BarSeries("Original", (0.845, 0.135, 0.02, 0.01), outline=True)
+    after = BarSeries("Release", (0.0, 0.0, 0.003, 0.972))
+    shown = replace(
+        chart(before, after, names=("1", "2", "3–4", "20+")),
+        value_axis=Axis("Rows", percent=True),
+    )
+    view = ChartView(theme)
+    view.set_chart(shown)
+    labels = written(surface_of(view, qtbot, (260, 420)))
+    assert labels[0] == "84.5 →\n0 %"
+    assert all(label.count("\n") == 1 for label in labels)

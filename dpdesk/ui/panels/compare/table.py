@@ -248,7 +248,7 @@ def _with_gap(cells: list[CompareCell], *, both: bool) -> tuple[CompareCell, ...
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 LABEL_EMS, LABEL_AT_MOST, CELL_EMS, PADDING = 12, 28, 6, 28
-LABEL_SHARE = 0.42
+LABEL_SHARE = 0.3
 _MIDDLE = Qt.AlignmentFlag.AlignVCenter
 
 
