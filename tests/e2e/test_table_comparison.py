@@ -99,7 +99,7 @@ def test_every_protection_is_compared_on_the_same_table(context: AppContext, fol
     measured = lines(found)
     assert list(measured) == [
         "Unsafe cells alone suppressed",
-        "Suppressed as planned",
+        "Suppressed at the least cost",
         "Suppressed by the fast search",
         "Rounded to multiples of 5, additively",
         "Rounded to multiples of 5 at random",
@@ -110,7 +110,7 @@ def test_every_protection_is_compared_on_the_same_table(context: AppContext, fol
     assert (found.size, found.rows, found.queries) == (12, sum(COUNTS.values()), 0)
     # One cell has two people. Alone it is known exactly; with three others, as their middle.
     assert measured["Unsafe cells alone suppressed"] == (1, 0.0051, 0.0, 0.0, 0.0, "✓", 1)
-    planned = measured["Suppressed as planned"]
+    planned = measured["Suppressed at the least cost"]
     # n,m (2) with w,m (9), n,f (30) and w,f (6): the least of all rectangles through it.
     assert planned[0] == 4
     assert planned[1] == pytest.approx(47 / (4 * 98), abs=5e-5)
@@ -142,7 +142,7 @@ def test_a_way_that_is_not_possible_is_named(context: AppContext, folder: Path) 
     path = plan(folder, "ready", keys, head='[source]\npath = "ready.csv"\n')
     (found,) = compare_plan(context, path, CancelToken(), silent)
     assert "One way is not possible: " in found.sentence
-    assert "Suppressed as planned" not in lines(found)
+    assert "Suppressed at the least cost" not in lines(found)
     assert "Rounded to multiples of 5 at random" in lines(found)
 
 

@@ -27,7 +27,14 @@ from dpdesk.engine.method import CellsInput
 from dpdesk.engine.methods.table.counting import Counted, count_tables
 from dpdesk.engine.methods.table.deciding import Decision, Protected, near, protect, too_close
 from dpdesk.engine.methods.table.drawing import below, rounded_up
-from dpdesk.engine.methods.table.settings import CONTROLLED, HEURISTIC, NONE, OPTIMAL, SUPPRESS
+from dpdesk.engine.methods.table.settings import (
+    CONTROLLED,
+    HEURISTIC,
+    HITAS,
+    NONE,
+    OPTIMAL,
+    SUPPRESS,
+)
 from dpdesk.engine.noise.laplace import DiscreteLaplace
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.kinds import Noise
@@ -39,6 +46,12 @@ from dpdesk.engine.tables.rules import Judgement
 EPSILONS = (Fraction(1), Fraction(1, 10))
 BASE, DEVIATION, VARIANCE = 5, 5, Fraction(2)
 """What rounding and cell keys are compared with where the plan does not say."""
+_SEARCHES = {
+    NONE: "Unsafe cells alone suppressed",
+    OPTIMAL: "Suppressed at the least cost",
+    HITAS: "Suppressed by parts of the hierarchy",
+    HEURISTIC: "Suppressed by the fast search",
+}
 _LOOKS = (
     *(SeriesStyle.FIRST, SeriesStyle.SECOND, SeriesStyle.THIRD, SeriesStyle.FOURTH),
     *(SeriesStyle.FAIL, SeriesStyle.REFERENCE),
@@ -98,10 +111,8 @@ def _works(
     """The ways by their labels; those by changes are for values that add up."""
     settings = counted.settings
     own = settings.secondary if settings.secondary != NONE else OPTIMAL
-    searches = {NONE: "Unsafe cells alone suppressed", own: "Suppressed as planned"}
-    if HEURISTIC not in searches:
-        searches[HEURISTIC] = "Suppressed by the fast search"
-    for secondary, label in searches.items():
+    for secondary in dict.fromkeys((NONE, own, HEURISTIC)):
+        label = _SEARCHES[secondary]
         asked = replace(settings, protect=SUPPRESS, secondary=secondary)
         yield label, partial(_searched, label, replace(counted, settings=asked), judged, token)
     if any(found is not None for found in counted.weights):
