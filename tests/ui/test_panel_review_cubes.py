@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.ui.panels.review import ReviewPanel
@@ -56,6 +56,12 @@ def test_the_button_names_the_cost_and_asks_once_more_before_it_is_spent(
     assert not first.isEnabled()
     assert bench.release is None
     assert spent(bench) == "ε = 0"
+    keep = button(panel, "Do not release")
+    assert panel.window().focusWidget() is keep  # Enter once more spends nothing
+    title = next(one for one in panel.prepare.findChildren(QLineEdit) if one.isVisible())
+    title.setFocus()
+    panel.preparing.previewed.emit()
+    assert panel.window().focusWidget() is title  # asked once, it leaves the focus alone
     qtbot.mouseClick(button(panel, "Do not release"), Qt.MouseButton.LeftButton)
     assert first.isEnabled()
     qtbot.mouseClick(first, Qt.MouseButton.LeftButton)

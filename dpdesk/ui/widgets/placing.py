@@ -107,10 +107,10 @@ class MessageBand(QFrame):
         text = f"{said(error.sentence)} {said(error.hint)}".strip()
         self.show_message("fail", text, actions)
 
-    def focus_answer(self) -> None:
-        """Move the focus to the first action button, for a question that was just asked."""
+    def focus_answer(self, place: int = 0) -> None:
+        """Move the focus to an action button, for a question that was just asked."""
         if self._buttons:
-            self._buttons[0].setFocus(Qt.FocusReason.OtherFocusReason)
+            self._buttons[place].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def clear(self) -> None:
         """Take the message away."""

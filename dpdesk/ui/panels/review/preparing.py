@@ -582,6 +582,7 @@ class Preparing(QObject):
         workbench.hub.finished.connect(self._on_finished)
         workbench.budget.changed.connect(self._on_budget)
         self._asked: WorkState | None = None
+        self._just_asked = False
 
     @property
     def start(self) -> Path:
@@ -620,7 +621,7 @@ class Preparing(QObject):
         if not self.can_write:
             return
         if self._bench.budget.outlook is not None:
-            self._asked = self._bench.work
+            self._asked, self._just_asked = self._bench.work, True
             self.changed.emit()
             self.previewed.emit()
             return
@@ -667,6 +668,9 @@ class Preparing(QObject):
             words = f"{confirm_words(outlook)} {tried}"
             look = "caution" if trial is None or trial.ok else "fail"
             page.band.show_message(look, words, answers, dismissible=False)
+            if self._just_asked:
+                page.band.focus_answer(-1)  # Enter twice in a row spends nothing
+            self._just_asked = False
         else:
             page.band.show_message("info", outlook_words(outlook), dismissible=False)
 
