@@ -167,6 +167,8 @@ def test_a_chart_with_little_room_shows_both_ends(theme: ThemeManager) -> None:
     assert chart.answer == (
         "From 1 (0) to 30 (29) of 465 rows. The line stands for 25 more values."
     )
+    nearly = level_chart(counted, 0, level_table(counted, 0), bars=29)
+    assert nearly.answer.endswith("The line stands for one more value.")
 
 
 def test_a_chart_with_room_keeps_the_order_of_the_hierarchy(theme: ThemeManager) -> None:

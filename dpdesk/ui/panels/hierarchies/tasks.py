@@ -209,7 +209,13 @@ def _answer(preview: HierarchyPreview, level: int, between: int) -> str:
     template = translate(
         "Hierarchies", "From {small} ({rarest}) to {large} ({most}) of {total} rows."
     )
-    if between:
+    if between == 1:
+        template = translate(
+            "Hierarchies",
+            "From {small} ({rarest}) to {large} ({most}) of {total} rows. The line stands for "
+            "one more value.",
+        )
+    elif between:
         template = translate(
             "Hierarchies",
             "From {small} ({rarest}) to {large} ({most}) of {total} rows. The line stands for "
