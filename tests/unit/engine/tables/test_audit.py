@@ -96,7 +96,9 @@ def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(seed: i
                 )
             if low > max(values[cell] - float(needed.lower[cell]), floor) + 1e-5:
                 expected.add((int(cell), False, int(who)))
-            if high < min(values[cell] + float(needed.upper[cell]), ceiling) - 1e-5:
+            # A range of 0 asks for nothing, but an unsafe value must not be certain.
+            more = float(needed.upper[cell] or not needed.lower[cell])
+            if high < min(values[cell] + more, ceiling) - 1e-5:
                 expected.add((int(cell), True, int(who)))
     everyone = {(v, up) for v, up, who in expected if who < 0}
     # Who is exposed to everyone is exposed to each contributor; it is said once.
