@@ -128,5 +128,5 @@ def test_missing_texts_are_named_in_the_fields_for_them() -> None:
     assert in_window(found).endswith("; if so, name it under “Other missing codes”.")
     assert in_window(empty).endswith("If they are missing, tick “An empty field is missing”.")
     german = voice_of("de", PAGES, TEXTS, FORMS)
-    assert german.say(found).endswith("nennen Sie dies dann unter „Weitere Fehlcodes“.")
+    assert german.say(found).endswith("Nennen Sie dies dann unter „Weitere Fehlcodes“.")
     assert german.say(empty).endswith("kreuzen Sie „Leeres Feld gilt als fehlend“ an.")
