@@ -602,8 +602,6 @@ class _Attacked:
         known = np.zeros(0, dtype=np.int64) if owners is None else owners[inside]
         # Which contributor (by number in this part) knows which column.
         self._who, self._number = np.unique(known, return_inverse=True)
-        if moves.informed is not None:
-            self._who = np.append(self._who, INFORMED)
         self._knows = self._place[inside[: len(known)]]
         self._moved: list[Flags] = []
 
@@ -614,9 +612,12 @@ class _Attacked:
     def exposed(self, token: CancelToken) -> list[Exposed]:
         """What this part leaves too narrow."""
         if len(self._part.low) > 1:
-            low, high = self._part.ranges(token)
             if self._informed is not self._part:
-                self._informed.ranges(token)
+                # What those who know more cannot rule out, everyone cannot.
+                low, high = self._informed.ranges(token)
+                np.minimum(self._part.low, low, out=self._part.low)
+                np.maximum(self._part.high, high, out=self._part.high)
+            low, high = self._part.ranges(token)
         else:
             low, high = self._moves_ends()
         found: list[Exposed] = []
@@ -625,7 +626,7 @@ class _Attacked:
             reach = abs(high[column] if goal > 0 else low[column])
             if not self._there(reach, target.need):
                 found.append(self._as_exposed(target, reach, -1))
-            elif len(self._who):
+            elif len(self._who) or self._informed is not self._part:
                 found += self._known(target, token)
         return found
 
@@ -646,9 +647,14 @@ class _Attacked:
         own = self._beforehand.problem.low_of(INFORMED)[target.variable] / self._moves.unit
         if not target.upper and target.need > -own:
             target = replace(target, need=-float(own))
-        goal, column, need = self._goal(target), int(self._place[target.variable]), target.need
-        if need <= 0:
+        if target.need <= 0:
             return []
+        if self._informed is not self._part:
+            # Contributors know this too: what it tells would be found for each of them again.
+            told, target = self._told(target, token)
+            if told or target.need <= 0:
+                return told
+        goal, column, need = self._goal(target), int(self._place[target.variable]), target.need
         left = np.ones(len(self._who), dtype=bool)
         if self._owners is not None:
             left &= self._who != self._owners[target.variable]
@@ -672,6 +678,23 @@ class _Attacked:
             else:
                 groups += [group[: len(group) // 2], group[len(group) // 2 :]]
         return found
+
+    def _told(self, target: Target, token: CancelToken) -> tuple[list[Exposed], Target]:
+        """Whether it is exposed to who is ``INFORMED``, and how far that one leaves it at all."""
+        goal, column = self._goal(target), int(self._place[target.variable])
+        points = [point[column] * np.sign(goal) for point in self._informed.points]
+        if any(self._there(reach, target.need) for reach in points):
+            return [], target
+        none = np.zeros(0, dtype=np.int64)
+        reach, far = self._informed.far(column, goal, none, token)
+        if self._there(abs(reach), target.need):
+            if far is not None:
+                self._informed.points.append(far)
+            return [], target
+        most = replace(target, need=self._beforehand.reach(target, INFORMED, token))
+        if not self._there(abs(reach), most.need):
+            return [self._as_exposed(most, abs(reach), INFORMED)], most
+        return [], most
 
     def _moves_of(self, place: int) -> Flags:
         """Whose cells a point moves."""
