@@ -21,7 +21,7 @@ from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES, evaluate_node
 from dpdesk.engine.methods.k_anonymity.packing import PackedLattice
 from dpdesk.engine.methods.k_anonymity.samarati import PREFERENCES, samarati
-from dpdesk.engine.methods.k_anonymity.search import minimal_nodes, optimal_search, walk_lattice
+from dpdesk.engine.methods.k_anonymity.search import optimal_search, walk_lattice
 from dpdesk.engine.methods.k_anonymity.statistics import LatticeStatistics
 from tests.helpers.lattice_tables import LatticeTable, lattice_tables
 from tests.reference import k_anonymity as reference
@@ -109,7 +109,9 @@ def test_the_minimal_nodes_are_those_with_nothing_feasible_below(
     table: LatticeTable, k: int, limit: int
 ) -> None:
     expected = reference.minimal(table.rows, table.paths, k, limit)
-    assert list(minimal_nodes(walked(table.problem), k, limit)) == expected
+    statistics = walked(table.problem)
+    found = np.flatnonzero(statistics.minimal(k, limit)).tolist()
+    assert [statistics.problem.levels(index) for index in found] == expected
 
 
 @settings(deadline=None, max_examples=60)
