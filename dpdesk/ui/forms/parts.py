@@ -469,7 +469,7 @@ class RuleLine(PartLine):
         width = self.tr("Part of its value by which an unsafe cell is protected on either side")
         large = self.tr("How many of the largest contributions are added up")
         share = self.tr("They may make up this part of the cell, in percent")
-        close = self.tr("Nobody may estimate another's contribution more closely than this")
+        close = self.tr("No one may estimate another's contribution more closely than this")
         prior = self.tr("What everyone knows of a contribution beforehand, in percent")
         kinds = (
             Kind(
