@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dpdesk.io.sdmx.cubes import SdmxCube
 
 MARKS = {SUPPRESSED: "c", PRIMARY: "c1", SECONDARY: "c2"}
-"""What stands in the place of a suppressed value, by its published status."""
+"""What is printed instead of a suppressed value, by its published status."""
 
 
 def printed_tables(facts: ReleaseFacts, token: CancelToken) -> list[Printed]:
@@ -118,7 +118,7 @@ def _measure(manifest: Manifest, name: str) -> object:
 
 
 def crosstab(manifest: Manifest, table: CellTable) -> Crosstab:
-    """Which dimensions of a table stand at its side and which at its head, as its plan says."""
+    """Which dimensions of a table are its rows and which its columns, as its plan says."""
     head = set(map(str, as_list(_asked(manifest, table.name).get("columns") or [])))
     return Crosstab.of(table.axes, head)
 

@@ -18,7 +18,7 @@ from dpdesk.core.jobs import CancelToken
 UNREADABLE = "\U0010ffff"
 """What stands for a value that cannot be read: a code point that no text may use.
 
-It belongs to no category, is no number and names no person, so a domain's `outside` decides.
+It belongs to no category, is not a number and names no person, so a domain's `outside` decides.
 """
 
 

@@ -262,7 +262,7 @@ def _table(
 
 
 def _budget(raw: Mapping[str, object], where: str) -> Mapping[str, object] | None:
-    """The table ``[budget]``; ``population`` may stand at the top of the plan as well."""
+    """The table ``[budget]``; ``population`` may be at the top of the plan as well."""
     if raw.get("population") is not None:
         people = text_of(raw, "population", where, "")
         given = _table(raw, "budget", where, {})

@@ -150,7 +150,7 @@ class ExplorationView:
     ``hierarchy.`` or ``roles.`` says where something can be done about it. ``supposed`` views are
     of settings that lack a decision, for which something was supposed; they are not feasible.
     ``pending`` names what :class:`GrowingExploration` would add to it next, empty when nothing.
-    ``at`` is the plan key at which settings that cannot be used have to be mended. ``tables`` are
+    ``at`` is the plan key at which settings that cannot be used have to be fixed. ``tables`` are
     those of a method that protects cells, to be looked at.
     """
 

@@ -1,12 +1,12 @@
 """What was drawn at random for protected tables: roundings of cells, and keys of rows.
 
-Two draws of one cell would average out, so each cell is drawn once and keeps its direction for
-ever. They lie in the home folder, one file for each population
-and source, as hashes of what a cell counts with the direction: one for the values that it covers,
-one for its rows, so that tables of other dimensions find it too. Values are not among them, but
-what the base leaves of one is hashed with them. Keys of rows lie next to them, in the order of the
-source, from whose rows they are not made. How many there are is noted next to the witness of
-ledgers as well, so that a file that was deleted or put back from an old copy is not taken for new.
+Two draws of one cell would average out, so each cell is drawn once and keeps its direction. They
+are in the home folder, one file for each population and source, as hashes of what a cell counts
+with the direction: one for the values that it covers, one for its rows, so that tables of other
+dimensions find it too. Values are not among them, but what the base leaves of one is hashed with
+them. Keys of rows lie next to them, in the order of the source, from whose rows they are not made.
+How many there are is noted next to the witness of ledgers as well, so that a file that was deleted
+or put back from an old copy is not taken for new.
 """
 
 from __future__ import annotations

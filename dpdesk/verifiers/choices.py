@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import isclose, log, prod
 
@@ -23,9 +23,9 @@ from dpdesk.verifiers.declared import (
     UndeclaredError,
     read_column,
 )
-from dpdesk.verifiers.promises import overstated
-from dpdesk.verifiers.reading import OTHER, count, guarantee_of, number, promised, texts
-from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
+from dpdesk.verifiers.promises import words_check
+from dpdesk.verifiers.reading import OTHER, count, guarantee_of, number, texts
+from dpdesk.verifiers.worded import Sentences
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
 _MECHANISM = "exponential-mechanism"
@@ -145,7 +145,7 @@ def verify_choices(
         fault = next(_table_faults(asked, result, published, token), "")
     label = "Every value is one of the declared candidates"
     checks.append(_checked("choices", fault, "each is a candidate", label, "choices"))
-    checks.append(_words(manifest, again))
+    checks.append(words_check(manifest, again, noise=_MECHANISM))
     status, label = CheckStatus.NOT_CHECKABLE, "The privacy loss is what is stated"
     return (*checks, ClaimCheck("differential privacy", status, _PRIVACY, MANIFEST, label))
 
@@ -266,24 +266,6 @@ def _table_faults(
             if not one.lower <= exact <= one.upper or (exact - one.lower) % one.step:
                 yield msg("{file} holds {value}, which is not on the grid", file=file, value=value)
                 break
-
-
-def _words(manifest: Mapping[str, object], again: Sentences) -> ClaimCheck:
-    """The guarantee has the facts of these settings, and the sentences that they give."""
-    label = "The sentences of the guarantee fit the settings"
-    stated, parameters = guarantee_of(manifest)
-    given = as_table(manifest["parameters"])
-    expected = promised(given, parameters, None) | {"noise": _MECHANISM}
-    wrong = parameter_fault(parameters, expected)
-    if wrong:
-        fault = msg("`{wrong}` of its parameters is not what the settings give", wrong=wrong)
-        return _checked("guarantee", fault, "", label, MANIFEST)
-    more = overstated(stated, given)
-    key = more or first_difference(manifest, again)
-    fault = "" if not key else msg("`{key}` is not what the settings give", key=key)
-    found = _checked("guarantee", fault, "worded again, the same", label, MANIFEST)
-    words = more != "claim" and bool(fault)
-    return replace(found, words=words and again.differs_in_words(stated))
 
 
 def declared_check(manifest: Mapping[str, object], given: Declarations | None) -> list[ClaimCheck]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, pairwise
 from json import dumps
@@ -27,11 +27,11 @@ from dpdesk.verifiers.declared import (
     UndeclaredError,
     read_column,
 )
-from dpdesk.verifiers.promises import overstated
-from dpdesk.verifiers.reading import OTHER, count, guarantee_of, number, promised, texts
+from dpdesk.verifiers.promises import words_check
+from dpdesk.verifiers.reading import OTHER, count, guarantee_of, number, texts
 from dpdesk.verifiers.views.remaking import known_sums, made_again
 from dpdesk.verifiers.views.verification import verify_views
-from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
+from dpdesk.verifiers.worded import Sentences
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
 SETS, BASES = "itemsets.csv", "bases.csv"
@@ -98,7 +98,7 @@ def verify_itemsets(
             *(_LISTED, next(_list_faults(asked, published), ""), "every set lies in a basis"),
             *("Sets and bases are such as the settings allow", SETS),
         ),
-        _words(manifest, again),
+        words_check(manifest, again),
     ]
     label = "The privacy loss is what is stated"
     status = CheckStatus.NOT_CHECKABLE
@@ -341,23 +341,6 @@ def _sets(table: CuboidTable, items: Sequence[str]) -> list[tuple[int, ...]] | N
             return None
         found.append(tuple(own))
     return found
-
-
-def _words(manifest: Mapping[str, object], again: Sentences) -> ClaimCheck:
-    """The guarantee has the facts of these settings, and the sentences that they give."""
-    label = "The sentences of the guarantee fit the settings"
-    stated, parameters = guarantee_of(manifest)
-    given = as_table(manifest["parameters"])
-    wrong = parameter_fault(parameters, promised(given, parameters, None))
-    if wrong:
-        fault = msg("`{wrong}` of its parameters is not what the settings give", wrong=wrong)
-        return _checked("guarantee", fault, "", label, MANIFEST)
-    more = overstated(stated, given)
-    key = more or first_difference(manifest, again)
-    fault = "" if not key else msg("`{key}` is not what the settings give", key=key)
-    found = _checked("guarantee", fault, "worded again, the same", label, MANIFEST)
-    words = more != "claim" and bool(fault)
-    return replace(found, words=words and again.differs_in_words(stated))
 
 
 def declared_check(manifest: Mapping[str, object], given: Declarations | None) -> list[ClaimCheck]:

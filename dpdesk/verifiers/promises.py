@@ -11,7 +11,13 @@ import re
 from collections.abc import Iterator, Mapping
 from math import exp, log, sqrt
 
-from dpdesk.verifiers.reading import number, texts
+from dpdesk.core.messages import msg
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.shapes import as_table
+from dpdesk.verifiers.reading import guarantee_of, number, promised, texts
+from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
+
+MANIFEST = "manifest.json"
 
 _NUMBER = r"([0-9][0-9,]*(?:\.[0-9]+)?(?:[Ee][+-]?[0-9]+)?)"
 _ODDS = re.compile(rf"change by (?:at most|up to) ×{_NUMBER}")
@@ -25,6 +31,35 @@ _PRIOR = 0.1
 _LARGEST = 700
 _ROUNDED, _COARSE = 1.02, 1.12
 _LEAST = 1 - 1e-9
+
+
+def words_check(
+    manifest: Mapping[str, object],
+    worded: Sentences,
+    change: int | None = None,
+    noise: str | None = None,
+) -> ClaimCheck:
+    """The guarantee has the facts of these settings, and the sentences that they give.
+
+    ``worded`` is the guarantee worded again by whoever words guarantees; the facts in it are found
+    here, and compared as well. ``change`` is the minimal change next to exact tables, ``noise`` the
+    mechanism where it adds none. Raises TypeError, ValueError, KeyError for malformed manifests.
+    """
+    claim, label = "guarantee", "The sentences of the guarantee fit the settings"
+    stated, parameters = guarantee_of(manifest)
+    given = as_table(manifest["parameters"])
+    expected = promised(given, parameters, change)
+    wrong = parameter_fault(parameters, expected if noise is None else expected | {"noise": noise})
+    if wrong:
+        found = msg("`{wrong}` of its parameters is not what the settings give", wrong=wrong)
+        return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
+    more = overstated(stated, given)
+    key = more or first_difference(manifest, worded)
+    if not key:
+        return ClaimCheck(claim, CheckStatus.CONFIRMED, "worded again, the same", MANIFEST, label)
+    found = msg("`{key}` is not what the settings give", key=key)
+    words = more != "claim" and worded.differs_in_words(stated)
+    return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label, words)
 
 
 def overstated(stated: Mapping[str, object], given: Mapping[str, object]) -> str:

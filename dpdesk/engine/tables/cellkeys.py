@@ -2,7 +2,7 @@
 
 Every row has a key, drawn once; the sum of the keys in a cell, without what is above 64 bits, is as
 uniform as one key, and says which share of a table of chances the change is read from. So a cell of
-the same rows has the same change wherever it stands.
+the same rows has the same change in every table.
 
 Of all chances for changes from ``-deviation`` to ``deviation`` that leave a count at 0 or above,
 have the mean 0 and the variance that was asked for, those with the largest entropy are taken.

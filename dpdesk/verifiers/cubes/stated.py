@@ -15,11 +15,8 @@ from math import prod
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.shapes import as_table
 from dpdesk.verifiers.cubes.asked import Asked
-from dpdesk.verifiers.promises import overstated
-from dpdesk.verifiers.reading import OTHER, guarantee_of, promised
-from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
+from dpdesk.verifiers.reading import OTHER
 
 MANIFEST = "manifest.json"
 RESULT_LABEL = "The release is the one that its settings describe"
@@ -49,33 +46,6 @@ def stated_checks(manifest: Mapping[str, object], settings: Asked) -> Iterator[C
     if result["proven"]:
         found = "that no plan of its kind has less error shows only when it is planned again"
         yield ClaimCheck("proven", CheckStatus.NOT_CHECKABLE, found, MANIFEST)
-
-
-def words_check(
-    manifest: Mapping[str, object], worded: Sentences, change: int | None
-) -> Iterator[ClaimCheck]:
-    """The guarantee has the facts of these settings, and the sentences that they give.
-
-    ``worded`` is the guarantee worded again by whoever words guarantees; the facts in it are found
-    here, and compared as well.
-    """
-    stated, parameters = guarantee_of(manifest)
-    expected = promised(as_table(manifest["parameters"]), parameters, change)
-    wrong = parameter_fault(parameters, expected)
-    label = "The sentences of the guarantee fit the settings"
-    if wrong:
-        found = msg("`{wrong}` of its parameters is not what the settings give", wrong=wrong)
-        yield ClaimCheck("guarantee", CheckStatus.FAILED, found, MANIFEST, label)
-        return
-    promised_more = overstated(stated, as_table(manifest["parameters"]))
-    key = promised_more or first_difference(manifest, worded)
-    if not key:
-        found = "worded again, the same"
-        yield ClaimCheck("guarantee", CheckStatus.CONFIRMED, found, MANIFEST, label)
-        return
-    found = msg("`{key}` is not what the settings give", key=key)
-    words = promised_more != "claim" and worded.differs_in_words(stated)
-    yield ClaimCheck("guarantee", CheckStatus.FAILED, found, MANIFEST, label, words)
 
 
 def nested_fault(stated: object, domains: Mapping[str, tuple[str, ...]]) -> str:

@@ -30,9 +30,10 @@ from dpdesk.verifiers.cubes.claimed import (
     subsets,
 )
 from dpdesk.verifiers.cubes.exact import after_cells, exact_checks
-from dpdesk.verifiers.cubes.stated import stated_checks, words_check
+from dpdesk.verifiers.cubes.stated import stated_checks
 from dpdesk.verifiers.cubes.sweeps import swept_after, swept_best
 from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
+from dpdesk.verifiers.promises import words_check
 from dpdesk.verifiers.worded import Sentences
 
 MANIFEST = "manifest.json"
@@ -68,7 +69,7 @@ def verify_cube(
     checks += _values(claimed, published)
     checks += [_grid(claimed, published)] if claimed.plain_noise else []
     checks += _averages(claimed, published)
-    checks += words_check(manifest, worded, claimed.change if claimed.exact else None)
+    checks.append(words_check(manifest, worded, claimed.change if claimed.exact else None))
     checks.append(
         ClaimCheck(
             "differential privacy",

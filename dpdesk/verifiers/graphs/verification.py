@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import isclose
 
 import numpy as np
@@ -24,9 +23,9 @@ from dpdesk.verifiers.graphs.recomputed import (
     whole_claim,
 )
 from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
-from dpdesk.verifiers.promises import overstated
-from dpdesk.verifiers.reading import OTHER, guarantee_of, promised
-from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
+from dpdesk.verifiers.promises import words_check
+from dpdesk.verifiers.reading import OTHER
+from dpdesk.verifiers.worded import Sentences
 
 MANIFEST = "manifest.json"
 Result = Mapping[str, object]
@@ -64,7 +63,8 @@ def verify_graph(
     checks += _budget(result, settings, change * settings.rows_per_person, released)
     checks.append(_variances(result, settings, released, token))
     checks += _values(settings, released, published)
-    checks.append(_words(manifest, worded, change if settings.any_exact else None))
+    stated = change if settings.any_exact else None
+    checks.append(words_check(manifest, worded(stated), stated))
     label = "The privacy loss is what is stated"
     status = CheckStatus.NOT_CHECKABLE
     return (*checks, ClaimCheck("differential privacy", status, _PRIVACY, MANIFEST, label))
@@ -323,26 +323,6 @@ def _possible(settings: Asked, released: Claim, tables: Mapping[str, CuboidTable
     there = (has_both_degrees if settings.directed else has_degrees)(*degrees)
     fault = "" if there else "no graph has these exact degrees"
     return _check(claim, fault, "whole numbers that a graph can have", path, label)
-
-
-def _words(
-    manifest: Mapping[str, object], worded: Callable[[int | None], Sentences], change: int | None
-) -> ClaimCheck:
-    """The guarantee has the facts of these settings, and the sentences that they give."""
-    label = "The sentences of the guarantee fit the settings"
-    stated, parameters = guarantee_of(manifest)
-    expected = promised(as_table(manifest["parameters"]), parameters, change)
-    wrong = parameter_fault(parameters, expected)
-    if wrong:
-        fault = msg("`{wrong}` of its parameters is not what the settings give", wrong=wrong)
-        return _check("guarantee", fault, "", MANIFEST, label)
-    again = worded(change)
-    promised_more = overstated(stated, as_table(manifest["parameters"]))
-    key = promised_more or first_difference(manifest, again)
-    fault = "" if not key else msg("`{key}` is not what the settings give", key=key)
-    found = _check("guarantee", fault, "worded again, the same", MANIFEST, label)
-    words = promised_more != "claim" and bool(fault)
-    return replace(found, words=words and again.differs_in_words(stated))
 
 
 Integers = NDArray[np.int64]

@@ -17,8 +17,9 @@ from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.verifiers.cubes.asked import Asked, asked_of
-from dpdesk.verifiers.cubes.stated import RESULT_LABEL, fault_of_domains, stated_shares, words_check
+from dpdesk.verifiers.cubes.stated import RESULT_LABEL, fault_of_domains, stated_shares
 from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
+from dpdesk.verifiers.promises import words_check
 from dpdesk.verifiers.reading import count, number, texts
 from dpdesk.verifiers.views.remaking import known_sums, largest_gap, made_again
 from dpdesk.verifiers.worded import Sentences
@@ -115,7 +116,7 @@ def verify_views(
     checks += _budget(claimed)
     checks.append(_variances(claimed, token))
     checks += _values(claimed, published, token)
-    checks += words_check(manifest, worded, None)
+    checks.append(words_check(manifest, worded))
     label = "The privacy loss is what is stated"
     privacy = (
         "is a property of how the noise was drawn, which no release can show; what can be "

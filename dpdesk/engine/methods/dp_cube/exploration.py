@@ -290,7 +290,7 @@ def _stacked(values: Floats) -> tuple[Floats, Floats]:
 
 
 def _top(heights: Floats) -> float:
-    """The end of the axis, with room above all dots for what stands beside the line."""
+    """The end of the axis, with room above all dots for what is written next to the line."""
     return float(heights.max()) * _HEADROOM
 
 
