@@ -167,6 +167,7 @@ _MAGIC = (
     (b"\xff\xd8\xff", "a picture"),
 )
 _HTML = re.compile(rb"\s*<(!doctype html|html|\?xml|table|head|body)", re.IGNORECASE)
+_JSON = re.compile(rb"\s*(\{\s*\"[^\"]*\"\s*:|\[\s*[\[{])")
 _PIECE = 1 << 16
 _MOST_HEAD = 1 << 26
 _TITLE_RECORDS = 80
@@ -178,7 +179,7 @@ _ENCLOSED = re.compile(r"(?:^|[,;\t|])'[^'\r\n]*'(?=[,;\t|\r\n]|\Z)", re.MULTILI
 _OPENED = re.compile(r"(?:^|[,;\t|])'", re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}([.\s]\d{3})+|\d+),\d+\Z")
 _DECIMAL_POINT = re.compile(r"[+-]?(\d{1,3}([,\s]\d{3})+|\d+)\.\d+([eE][+-]?\d+)?\Z")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}\Z")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}\Z")
 
 
 @dataclass(frozen=True)
@@ -464,8 +465,11 @@ def codec_name(encoding: str, name: str) -> str:
 
 def _refuse_other_formats(data: bytes, name: str) -> None:
     kind = next((what for magic, what in _MAGIC if data.startswith(magic)), None)
-    if kind is None and _HTML.match(data.removeprefix(codecs.BOM_UTF8)):
+    text = data.removeprefix(codecs.BOM_UTF8)
+    if kind is None and _HTML.match(text):
         kind = "a web page (HTML or XML)"
+    elif kind is None and _JSON.match(text):
+        kind = "a JSON file"
     if kind is not None:
         raise InputError(
             "csv.not-text",
@@ -748,24 +752,31 @@ def _continues(first: str, column: Sequence[str]) -> bool:
 
 
 def _decimal(body: Sequence[HeadRecord], delimiter: str, notes: list[str]) -> str:
-    comma = point = unsure = 0
+    comma = point = 0
+    unsure = Counter[str]()
     for record in body:
         for field in record.fields[:200]:
             value = field.strip()
-            if _THOUSANDS.match(value):
-                unsure += 1
+            found = _THOUSANDS.match(value)
+            if found:
+                unsure[found[1]] += 1
             elif _DECIMAL_COMMA.match(value):
                 comma += 1
             elif _DECIMAL_POINT.match(value):
                 point += 1
-    if comma and point:
+    if comma and (point or unsure["."]):
         notes.append(
             "Numbers are written with decimal commas and with decimal points; "
             "name the `decimal` mark if some are read wrongly."
         )
     if unsure and not comma and not point and delimiter != ",":
-        notes.append("Values such as 1,234 may be decimals or thousands; name the `decimal` mark.")
-    return "," if comma > point else "."
+        notes.append(
+            "Values such as 1,234 may be decimals or thousands; name the `decimal` mark."
+            if unsure[","]
+            else "Values such as 1.234 may be decimals or thousands; name the `decimal` mark."
+        )
+    # Where commas separate the fields, a point is hardly ever a mark of thousands.
+    return "," if comma > point + (unsure["."] if delimiter == "," else 0) else "."
 
 
 def _missing_codes(
