@@ -34,6 +34,7 @@ class TypedParameter(StructuredParameter):
     fits: _Check = bool
     shape: str = ""
     default: object = None
+    suggested: Nested | None = None
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`; a form's text is what a plan has after ``=``."""
@@ -185,8 +186,10 @@ def _is_table(raw: Mapping[str, object]) -> bool:
 
 
 def is_attacker(raw: object) -> bool:
-    """Shares of a cell's value between which everyone knows it to lie."""
-    if not isinstance(raw, Mapping) or not set(raw) <= {"lower", "upper"}:
+    """Shares of a cell's value between which everyone knows it to lie, and whether it is there."""
+    if not isinstance(raw, Mapping) or not set(raw) <= {"lower", "upper", "present"}:
+        return False
+    if not isinstance(raw.get("present", False), bool):
         return False
     if any(isinstance(item, str) for item in raw.values()):
         return False

@@ -262,11 +262,18 @@ def _pseudonyms(linkages: dict[str, Linkage]) -> dict[str, tuple[str, ...]]:
 def _cell_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
     """Guarantees of protected tables."""
     bounds = ((0.0, None), (0.5, None), (0.25, 1.5), (0.0, 2.0))
-    for audited, alone, (lower, upper) in product((False, True), (False, True), bounds):
+    either = False, True
+    for audited, alone, present, (lower, upper) in product(either, either, either, bounds):
         top = None if upper is None else Fraction(str(upper))
-        given = Promise("suppress", audited, 0, alone, Fraction(str(lower)), top)
+        given = Promise("suppress", audited, 0, alone, Fraction(str(lower)), top, present)
         truth = Truth(
-            "cells", protect="suppress", audited=audited, alone=alone, lower=lower, upper=upper
+            "cells",
+            protect="suppress",
+            audited=audited,
+            alone=alone,
+            present=present,
+            lower=lower,
+            upper=upper,
         )
         yield f"cells {given}", table_guarantee(given), truth
     for protect, base in (("controlled-round", 5), ("random-round", 1000), ("none", 0)):

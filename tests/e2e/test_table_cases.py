@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -10,13 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.published import CheckStatus
+from dpdesk.project.review.questions import Item
+from dpdesk.project.review.votes import ItemStatus
 from dpdesk.verifiers.tables import attacks
 from dpdesk.verifiers.tables.verification import ATTACK, RANGES
+from dpdesk.verifiers.tables.verification import PRESENT as TOLD_BY_EMPTY
 
 Cells = dict[tuple[str, ...], dict[str, str]]
 FEW = 'rule = [{ rule = "threshold", n = 3 }]\n'
@@ -172,33 +178,64 @@ def told(made: Path) -> dict[str, set[int]]:
     return {name: {parts[at] for parts in fits} for at, name in enumerate(hidden)}
 
 
-def test_that_empty_cells_are_published_gives_no_small_count_away(
+THREE_ONES = ["r", *"abc", *"d" * 5, *"e" * 6]
+PRESENT = "attacker = { lower = 0, present = true }\n"
+
+
+def checked(context: AppContext, made: Path) -> dict[str, tuple[CheckStatus, str]]:
+    report = verify_release(made, context.registry, CancelToken(), silent, made.parent / "in.csv")
+    return {check.claim: (check.status, check.found) for check in report.claims}
+
+
+def asked(context: AppContext, made: Path) -> dict[str, Item]:
+    checklist = check_release(context, made, CancelToken(), silent).checklist
+    return {item.id: item for item in checklist.items}
+
+
+def test_that_empty_cells_are_published_gives_no_small_count_away_where_the_plan_asks(
     context: AppContext, tmp_path: Path
 ) -> None:
-    lines = ["r", *"abc", *"d" * 5, *"e" * 6]
-    made = released(context, tmp_path, lines, 'rows = ["r"]\n' + FEW)
+    made = released(context, tmp_path, THREE_ONES, 'rows = ["r"]\n' + FEW + PRESENT)
 
     possible = told(made)
 
-    assert set(possible) >= {"a", "b", "c"}
+    assert set(possible) > {"a", "b", "c"}
     assert all(len(found) > 1 for found in possible.values())
     assert sound(context, made)
+    kept = json.loads((made / "internal/evidence.json").read_text("utf-8"))
+    assert "told_exactly_if_present" not in kept["result"]
+    assert "empty-cells" not in asked(context, made)
 
 
-def test_a_value_that_no_row_with_an_amount_has_is_no_row_of_the_table(
+def test_without_that_the_optimum_is_that_of_the_plan_and_what_is_told_is_said(
     context: AppContext, tmp_path: Path
 ) -> None:
-    rows = [f"{r},{q},{20 + n}" for r in "ab" for q in "st" for n in range(3)]
-    made = released(context, tmp_path, ["r,q,x", *rows, "c,s,"], TWO + SUM + FEW)
+    """Three ones in one row: who takes none of them to be 0 knows each exactly."""
+    made = released(context, tmp_path, THREE_ONES, 'rows = ["r"]\n' + FEW)
 
-    assert {r for r, _ in read(made / "public/table.csv")} == {"a", "b", "Total"}
+    assert told(made) == {"a": {1}, "b": {1}, "c": {1}}
+    kept = json.loads((made / "internal/evidence.json").read_text("utf-8"))
+    assert (kept["result"]["cost"], kept["result"]["proven_optimal"]) == (0, True)
+    assert kept["result"]["told_exactly_if_present"] == 3
+    assert kept["result"]["told_closer_if_present"] == 0
+    public = (made / "public/manifest.json").read_text("utf-8")
+    assert "told_exactly" not in public
+    words = json.loads(public)["guarantee"]
+    assert "does not conclude that suppressed cells are not empty" in words["claim"]
+    assert any("at least 1" in limit for limit in words["does_not_cover"])
     assert sound(context, made)
+    status, found = checked(context, made)[TOLD_BY_EMPTY]
+    assert (status, "empty: 3;" in found) == (CheckStatus.CONFIRMED, True)
+    item = asked(context, made)["empty-cells"]
+    assert item.status is ItemStatus.FAIL
+    assert "present = true" in item.advice
+    assert any(note.startswith("3 unsafe cells can be computed exactly") for note in kept["notes"])
 
 
 def test_a_suppressed_sum_of_0_cannot_be_computed(context: AppContext, tmp_path: Path) -> None:
     lines = ["r,q,x", "a,s,0", *(f"{r},{q},{20 + n}" for r in "ab" for q in "st" for n in range(3))]
     lines = [line for line in lines if line[:3] != "a,s" or line.endswith(",0")]
-    made = released(context, tmp_path, lines, TWO + SUM + FEW)
+    made = released(context, tmp_path, lines, TWO + SUM + FEW + PRESENT)
 
     cells = read(made / "internal/table.csv")
 

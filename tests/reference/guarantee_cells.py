@@ -53,7 +53,14 @@ CELLS: tuple[Entry, ...] = (
         CLAIM,
         "No one can compute the value of a cell that the agency's rules call unsafe from "
         "these tables more closely than the rules allow.",
-        _cells(_SUPPRESS, audited=True),
+        lambda truth, _: truth.audited and truth.present,
+    ),
+    Entry(
+        CLAIM,
+        "No one who knows of a cell beforehand only what is assumed here, and does not conclude "
+        "that suppressed cells are not empty, can compute the value of a cell that the agency's "
+        "rules call unsafe from these tables more closely than the rules allow.",
+        lambda truth, _: truth.audited and not truth.present,
     ),
     Entry(
         CLAIM,
@@ -89,6 +96,23 @@ CELLS: tuple[Entry, ...] = (
         "No other table about the same people or companies shares cells, totals or "
         "contributors with these tables.",
         _cells(_SUPPRESS, _ADDITIVE, _RANDOM, _KEYED),
+    ),
+    Entry(
+        ASSUMES,
+        "Where all empty cells are published, everyone can conclude that no suppressed cell is "
+        "empty, and a suppressed count at least 1: this is taken into account.",
+        lambda truth, _: truth.audited and truth.present,
+    ),
+    Entry(
+        LIMITS,
+        "Someone who concludes from the published empty cells that a suppressed count is at least "
+        "1 may tell it more closely than the rules allow, even exactly.",
+        lambda truth, _: truth.audited and not truth.present,
+    ),
+    Entry(
+        LIMITS,
+        "That an unsafe cell has the value 0 may be certain.",
+        lambda truth, _: truth.audited and not truth.present,
     ),
     Entry(
         ASSUMES,

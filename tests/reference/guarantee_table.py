@@ -53,6 +53,7 @@ class Truth:
     protect: str = ""
     audited: bool = False
     alone: bool = False
+    present: bool = False
     lower: float = 0.0
     upper: float | None = None
     missing: str = ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,3 +72,32 @@ def whole_numbered(
     tables[:, open_] = guesses
     tables = tables[~(tables @ matrix.T).any(axis=1)]
     return tables.min(axis=0), tables.max(axis=0)
+
+
+def least_cost(
+    matrix: NDArray[np.int64],
+    values: NDArray[np.float64],
+    choice: Sequence[int],
+    required: Mapping[int, tuple[float, float]],
+    cost: Sequence[Fraction],
+) -> tuple[Fraction, int] | None:
+    """The cheapest suppression and its fewest cells, of those of the ``choice``; None: none fits.
+
+    ``required`` holds what each unsafe cell must be able to go down and up. Everyone knows that no
+    cell is negative, and no more.
+    """
+    low, high = np.zeros(len(values)), np.full(len(values), np.inf)
+    tried = sorted(
+        (sum((cost[c] for c in further), Fraction(0)), len(further), further)
+        for size in range(len(choice) + 1)
+        for further in combinations(choice, size)
+    )
+    for paid, cells, further in tried:
+        hidden = np.isin(np.arange(len(values)), [*required, *further])
+        wide = (
+            (*interval(matrix, values, low, high, hidden, cell), values[cell] - a, values[cell] + b)
+            for cell, (a, b) in required.items()
+        )
+        if all(least <= a + 1e-6 and most >= b - 1e-6 for least, most, a, b in wide):
+            return paid, cells
+    return None

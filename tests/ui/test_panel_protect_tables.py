@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.parameters import Parameter
+from dpdesk.core.plain import thaw
 from dpdesk.core.schema import Role
 from dpdesk.core.tabulation import CellAxis, CellStory, CellTable, Crosstab
 from dpdesk.engine.methods.registered import default_registry
@@ -153,6 +155,37 @@ def shelf(made: TableForm, key: str) -> Shelf:
     field = made.field(key)
     assert isinstance(field, ShelfField)
     return field.shelf
+
+
+def test_new_tables_reckon_with_readers_who_see_that_cells_are_not_empty(
+    bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """The form shows it as a setting; a plan without it keeps its meaning, and is told of it."""
+    made = shown(ProtectPanel(bench, theme), qtbot)
+    (tmp_path / "sizes.csv").write_text("size\n" + "a\nb\nc\n" + "d\n" * 9, "utf-8")
+    rule = 'rule = [{ rule = "threshold", n = 3 }]\n'
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        'version = 1\n[source]\npath = "sizes.csv"\n'
+        f'[protection]\nmethod = "table"\nrows = ["size"]\n{rule}',
+        "utf-8",
+    )
+    open_plan(bench, path, qtbot)
+    made.activated()
+    qtbot.waitUntil(lambda: not bench.stale and not made.busy)
+    told = made.result._note_text.text()
+    assert "3 unsafe cells can be computed exactly" in told
+    assert "“present = true” in “What everyone knows of a cell”" in told
+    assert "attacker" not in bench.work.parameters
+
+    bench.choose_method(next(method for method in bench.methods if method.id == "table"))
+
+    assert thaw(bench.work.parameters["attacker"]) == {"lower": 0, "present": True}
+    assert made.settings.form is not None
+    assert made.settings.form.values()["attacker"] == {"lower": 0, "present": True}
+    line = made.settings.form.field("attacker").control
+    assert isinstance(line, QLineEdit)
+    assert line.text() == "{ lower = 0, present = true }"
 
 
 def test_columns_move_between_shelves_by_keys(qtbot: QtBot) -> None:

@@ -10,6 +10,7 @@ linear programs are solved for the others.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -94,8 +95,9 @@ class Problem:
         low = np.where(system.known, 0.0, np.minimum(bounds.lower - values, 0.0))
         high = np.where(system.known, 0.0, np.maximum(bounds.upper - values, 0.0))
         least = None
-        if filled is not None and (values + low < filled).any():
-            least = np.maximum(low, np.minimum(filled - values, 0.0))
+        if filled is not None and ((values + low < filled) & (filled > 0)).any():
+            more = np.maximum(low, np.minimum(filled - values, 0.0))
+            least = np.where(filled > 0, more, low)
         return cls(csr_array(system.matrix, dtype=np.float64), low, high, owners, least)
 
     def low_of(self, attacker: int) -> Floats:
@@ -130,13 +132,13 @@ class Target:
     need: float
 
 
-def targets_of(required: Requirement) -> list[Target]:
+def targets_of(required: Requirement, *, zeros: bool = False) -> list[Target]:
     """Both sides of every unsafe variable, where there is something to protect.
 
-    A range of 0 (a share of the value 0) asks for nothing, but the value must not be certain: it
-    has to be able to move by a grid unit.
+    A range of 0 (a share of the value 0) asks for nothing. With ``zeros`` the value must not be
+    certain all the same: it has to be able to move by a grid unit.
     """
-    certain = required.unsafe & (required.lower == 0) & (required.upper == 0)
+    certain = required.unsafe & (required.lower == 0) & (required.upper == 0) & zeros
     return [
         Target(int(v), up, float(ends[v]))
         for up, ends in ((False, required.lower), (True, np.where(certain, 1, required.upper)))
@@ -484,6 +486,24 @@ def exposed(
         inner = problem.near(max(target.need for target in group))
         found += _exposed(inner, suppressed, group, token, threads)
     return found
+
+
+def told_as_present(
+    problem: Problem, suppressed: Flags, required: Requirement, token: CancelToken
+) -> tuple[int, int]:
+    """How many unsafe variables a pattern tells exactly, and how many others closer than required.
+
+    To who is :data:`INFORMED`: sees that no suppressed cell is empty. Whether a value of 0 is
+    certain is asked too. Raises Cancelled.
+    """
+    problem = replace(problem, owners=None)
+    targets = [t for t in targets_of(required, zeros=True) if suppressed[t.variable]]
+    told = sorted({each.variable for each in exposed(problem, suppressed, targets, token)})
+    least = replace(problem, low=problem.low_of(INFORMED), least=None)
+    unit = [Target(variable, up, 1.0) for variable in told for up in (False, True)]
+    still = Counter(each.variable for each in exposed(least, suppressed, unit, token))
+    exact = sum(still[variable] == 2 for variable in told)
+    return exact, len(told) - exact
 
 
 def _exposed(

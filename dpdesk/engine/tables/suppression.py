@@ -60,7 +60,8 @@ def suppress(
 ) -> Pattern:
     """Cells to suppress so that every unsafe one is protected from everyone (and singletons).
 
-    ``filled`` says how much is at least in a cell that is not empty (:meth:`Problem.of`).
+    ``filled`` says how much is at least in a cell that is not empty (:meth:`Problem.of`), where
+    they are to be protected from who sees that no suppressed one is; values of 0 too, then.
     ``cost`` holds a number per variable (not negative); of equal costs the fewest cells. When
     ``stop`` is cancelled the best pattern so far is returned. ``watch`` hears cost and bound.
 
@@ -75,7 +76,9 @@ def suppress(
     may = ~system.known & ~(judged.published & ~unsafe)
     problem = Problem.of(system, bounds, alone(system) if singletons else None, filled)
     weigh = _Weights(cost, may & ~unsafe)
-    instance = Instance(problem, targets_of(judged.required), weigh.weight, unsafe, may)
+    instance = Instance(
+        problem, targets_of(judged.required, zeros=filled is not None), weigh.weight, unsafe, may
+    )
 
     def heard(value: float, bound: float) -> None:
         watch(float(weigh.cost(value)), float(weigh.bound(bound)))

@@ -9,6 +9,12 @@ from dpdesk.project.review.questions import Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
 PROTECTED, NARROWED = "protection of unsafe cells", "how closely changed cells can be told"
+PRESENT = "what published empty cells tell of suppressed ones"
+_TOLD = "told_exactly_if_present", "told_closer_if_present"
+_AS_PRESENT = (
+    "Protect from that too: add `present = true` to `attacker` in the plan, as in "
+    "`attacker = { lower = 0, present = true }`, and release again."
+)
 _AGAIN = "Do not publish it; make the release again."
 _UNPROTECTED, _SUPPRESSION, _KEYED = "unprotected-tables", "cell-suppression", "cell-keys"
 
@@ -55,6 +61,35 @@ def _protection(case: Case) -> Answer:
         text = "Attacked again, every unsafe cell stays as uncertain as the rules ask."
         return Answer(Status.PASS, text, Basis.FILES)
     text = "It was not found that unsafe cells stay as uncertain as the rules ask."
+    failed = case.facts.report.failures
+    return Answer(Status.FAIL if failed else Status.REVIEW, text, Basis.FILES, _AGAIN)
+
+
+def _present(case: Case) -> Answer | None:
+    """What readers can tell who conclude from published empty cells that others are not empty."""
+    release = case.facts.release
+    stated = release.manifest.guarantee
+    audited = stated.model == _SUPPRESSION and stated.parameters.get("audited") is True
+    if not audited or stated.parameters.get("present") is True:
+        return None
+    exact, closer = (release.evidence.result.get(key) for key in _TOLD)
+    if type(exact) is not int or type(closer) is not int:
+        text = "The internal part, which says what empty cells tell, is not available."
+        return Answer(Status.REVIEW, text, Basis.EVIDENCE, "Check the whole release folder.")
+    if exact or closer:
+        text = msg(
+            "The guarantee does not cover readers who conclude from the published empty cells that "
+            "no suppressed one is empty. Unsafe cells that they know exactly: {exact:,}; others "
+            "that they can tell more closely than the rules allow: {closer:,}.",
+            exact=exact,
+            closer=closer,
+        )
+        status = Status.FAIL if exact else Status.REVIEW
+        return Answer(status, text, Basis.EVIDENCE, _AS_PRESENT)
+    if case.facts.confirmed(PRESENT):
+        text = "Attacked again, empty cells tell no more of unsafe ones than the rules allow."
+        return Answer(Status.PASS, text, Basis.FILES)
+    text = "It was not found that empty cells tell no more than the rules allow."
     failed = case.facts.report.failures
     return Answer(Status.FAIL if failed else Status.REVIEW, text, Basis.FILES, _AGAIN)
 
@@ -108,6 +143,7 @@ def _sizes(case: Case) -> Answer:
 CELL_ITEMS: tuple[Question, ...] = (
     Question("unsafe-cells", "Which cells are unsafe?", _rules),
     Question("protected-cells", "Are unsafe cells protected?", _protection),
+    Question("empty-cells", "Do published empty cells tell more?", _present),
     Question("known-cells", "Could someone know more than is assumed?", _known),
     Question("other-tables", "Which other tables were published?", _other_tables),
     Question("cells-left", "How much of the tables is left?", _sizes),

@@ -30,6 +30,7 @@ _TOLERANCE = 1e-6
 _SEED, _TRIES = 7, 12
 _EVERYONE = -2
 _OPEN = 1e-3
+_DIGITS = 12
 MOST_ROUNDED = 5_000
 """Of rounded tables, in which all cells are unknown, so many cells are attacked."""
 MOST_PROGRAMS = 4_000
@@ -209,13 +210,17 @@ class Kept:
             there.append(inside["frequency"][cell] not in ("", "0"))
         arrays = {name: np.array(found) for name, found in columns.items()}
         who = np.array(owner, np.int64)
-        # A range of 0 asks for nothing, but an unsafe value must not be certain either.
-        least = _OPEN * min((abs(x) for x in arrays["value"].tolist() if x), default=1.0)
-        certain = np.array(unsafe, bool) & (arrays["lower_required"] == 0)
-        certain &= arrays["upper_required"] == 0
-        arrays["upper_required"] = np.where(certain, least, arrays["upper_required"])
         flags = {"unsafe": np.array(unsafe, bool), "held": np.array(there, bool)}
         return cls(**arrays, **flags, owner=who, told=owners is not None)
+
+    def never_certain(self) -> Kept:
+        """The same, where an unsafe value of which a range of 0 asks for nothing must not be told.
+
+        A contributor's 0 is a value like another for those who know that the cell is not empty.
+        """
+        least = _OPEN * min((abs(x) for x in self.value.tolist() if x), default=1.0)
+        certain = self.unsafe & (self.lower_required == 0) & (self.upper_required == 0)
+        return replace(self, upper_required=np.where(certain, least, self.upper_required))
 
 
 def unprotected(
@@ -236,6 +241,8 @@ def unprotected(
     """
     linked = len(attacked.tables) > 1 and not merged
     kept = Kept.of(attacked, internal, owners)
+    if known.present:
+        kept = kept.never_certain()
     room = Room(known.moves(attacked, kept))
     goals = [
         np.where(kept.unsafe, ends, 0.0) for ends in (kept.lower_required, kept.upper_required)
@@ -255,12 +262,14 @@ def unprotected(
 class Known:
     """Between which shares of its value everyone knows a cell to lie.
 
+    ``present``: everyone sees that all empty cells are published, so no suppressed one is.
     ``signed`` tables are those of a measure with negative values, of which nobody knows anything;
     ``counts`` those that count.
     """
 
     lower: float
     upper: float | None
+    present: bool
     signed: tuple[bool, ...]
     counts: tuple[bool, ...]
 
@@ -269,9 +278,11 @@ class Known:
     ) -> tuple[Unknowns, bool]:
         """:meth:`moves` for those who see that all empty cells are published; whether they do.
 
-        A suppressed count is at least 1 then.
+        A suppressed count is at least 1 then, where anyone is taken to be ``present``.
         """
         moves = self.moves(attacked, kept)
+        if not self.present:
+            return moves, False
         for table in attacked.tables:
             inside = internal[table.file].internal["frequency"]
             if any(not text and n == "0" for text, n in zip(table.values, inside, strict=True)):
@@ -288,6 +299,45 @@ class Known:
         if self.upper is not None:
             high[known] = (self.upper * kept.value - kept.value)[known]
         return Unknowns(attacked.rows(moves=True), low, high)
+
+
+def told_as_present(
+    attacked: Attacked, internal: Mapping[str, CellTable], known: Known, token: CancelToken
+) -> tuple[int, int]:
+    """How many unsafe cells are told exactly, and how many others more closely than required.
+
+    To who concludes from the published empty cells that no suppressed one is empty.
+    """
+    known = replace(known, present=True)
+    kept = Kept.of(attacked, internal).never_certain()
+    moves = known.more(attacked, internal, kept)[0]
+    room, low = Room(moves), np.minimum(kept.lower_required, -moves.low)
+    goals = [np.where(kept.unsafe, ends, 0.0) for ends in (low, kept.upper_required)]
+    reach = reached(room, goals[0], goals[1], token)
+    beforehand = _Beforehand(attacked, internal, known)
+    found = [0, 0]
+    for place in np.flatnonzero(kept.unsafe).tolist():
+        told = False
+        for way, (goal, far) in enumerate(zip(goals, reach, strict=True)):
+            need = float(goal[place])
+            if not told and not _reaches(kept, place, float(far[place]), need):
+                # What follows without any table cannot be hidden.
+                most = beforehand.far(place, need, (), upward=way == 1)
+                told = not _reaches(kept, place, float(far[place]), most)
+        if told:
+            step = _grid(internal[attacked.tables[attacked.where[place][0]].file])
+            ends = [room.far(place, step, upward=up) for up in (False, True)]
+            found[int(max(ends) >= step * (1 - _TOLERANCE))] += 1
+    return found[0], found[1]
+
+
+def _grid(table: CellTable) -> float:
+    """The place of the last decimal that the true values of a table have."""
+    places = [Fraction(text).denominator for text in table.internal["value"] if text]
+    digits = 0
+    while any(10**digits % each for each in places) and digits < _DIGITS:
+        digits += 1
+    return float(Fraction(1, 10**digits))
 
 
 def told_by_rounding(

@@ -46,6 +46,8 @@ KEPT = "the agency's tables"
 ATTACK = "protection of unsafe cells"
 NARROWED = "how closely changed cells can be told"
 RANGES = "intervals of suppressed cells"
+PRESENT = "what published empty cells tell of suppressed ones"
+TOLD = "told_exactly_if_present", "told_closer_if_present"
 BY_RULES = "cells are unsafe by the rules of the plan"
 SHARED = "shared cells"
 LISTED = "tables are those of the settings"
@@ -102,7 +104,7 @@ def verify_tables(
         if any(check.status is CheckStatus.FAILED for check in checks):
             return tuple(checks)
     if protect == _SUPPRESS:
-        checks += case.attacked(token)
+        checks += case.attacked(recorded, token)
     elif protect in (_RANDOM, _CONTROLLED, _CELL_KEY):
         checks.append(case.narrowed(token))
     return (*checks, *case.recounted(given, recorded))
@@ -138,6 +140,8 @@ def _words(
             or (upper[0] is not None and fraction_of(str(upper[0])) != fraction_of(str(upper[1])))
         ):
             fault = "it assumes another knowledge of cells than the settings say"
+        elif promised.get("present") is not (wide.get("present") is True):
+            fault = "it assumes another knowledge of empty cells than the settings say"
         elif promised.get("singletons") is not (parameters.get("singletons", True) is True):
             fault = "it assumes another attacker than the settings say"
     elif protect in (_RANDOM, _CONTROLLED) and promised.get("base") != parameters.get("base"):
@@ -238,6 +242,35 @@ def _other_tables(
         if stated != (own, kind, names) or any(axis.labels[-1] != total for axis in axes):
             return msg("{file}: it is not a table that the settings name", file=str(line["file"]))
     return ""
+
+
+def _as_present(
+    found: tuple[int, int], recorded: Mapping[str, object], *, merged: bool
+) -> ClaimCheck:
+    """Whether the figures of who concludes that no suppressed cell is empty are those found.
+
+    Unless they are ``merged``, cells that hold the same rows may count twice, and with fewer
+    equations less is told; what is told at all is told with the source too.
+    """
+    stated = [recorded.get(key) for key in TOLD]
+    wrong = next((i for i in (0, 1) if type(stated[i]) is not int or stated[i] != found[i]), None)
+    said = "no unsafe cell is told more closely than the rules allow"
+    if any(found):
+        said = msg(
+            "unsafe cells that are told exactly to readers who take no suppressed cell to be "
+            "empty: {exact:,}; others that are told more closely than the rules allow: {closer:,}",
+            exact=found[0],
+            closer=found[1],
+        )
+    if wrong is None:
+        return _check(PRESENT, "", said, EVIDENCE)
+    numbers = [n for n in stated if type(n) is int and n >= 0]
+    hidden = len(numbers) < 2 or numbers[0] < bool(found[0]) or sum(numbers) < any(found)
+    if not merged and not hidden:
+        said = "which cells hold the same rows is known from the source alone"
+        return ClaimCheck(PRESENT, CheckStatus.NEEDS_SOURCE, said, EVIDENCE)
+    fault = msg("`{key}` is not what the agency's tables give", key=f"result, {TOLD[wrong]}")
+    return _check(PRESENT, fault, "", EVIDENCE)
 
 
 def _counted(key: str, result: Mapping[str, object], actual: int) -> ClaimCheck:
@@ -356,12 +389,15 @@ class _Case:
             return "the agency's table has another status"
         return ""
 
-    def attacked(self, token: CancelToken) -> list[ClaimCheck]:
+    def attacked(
+        self, recorded: Mapping[str, object] | None, token: CancelToken
+    ) -> list[ClaimCheck]:
         """What an attacker can tell of suppressed cells."""
         from dpdesk.verifiers.tables.attacks import (
             Attacked,
             compared,
             held,
+            told_as_present,
             told_in_public,
             unprotected,
             words,
@@ -393,7 +429,7 @@ class _Case:
             found = "how far unsafe cells must be protected is known to the agency alone"
             return [*checks, ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, path)]
         alone, source = promised.get("singletons") is True, bool(self.again)
-        fault, recorded = unprotected(
+        fault, ranges = unprotected(
             *(attacked, internal, known),
             singletons=alone,
             token=token,
@@ -403,8 +439,11 @@ class _Case:
         inside = _inside(self.lines)
         said = held(attacked, internal, singletons=alone)
         checks.append(_check(ATTACK, fault, said, path))
-        checks.append(_check(RANGES, recorded, compared(len(attacked.unknown)), inside))
-        return checks
+        checks.append(_check(RANGES, ranges, compared(len(attacked.unknown)), inside))
+        if recorded is None or known.present:
+            return checks
+        told = told_as_present(attacked, internal, known, token)
+        return [*checks, _as_present(told, recorded, merged=source)]
 
     def narrowed(self, token: CancelToken) -> ClaimCheck:
         """How closely changed cells can be told; nothing of that is promised."""
@@ -452,6 +491,7 @@ class _Case:
         return Known(
             float(fraction_of(str(promised.get("lower", 0)))),
             None if upper is None else float(fraction_of(str(upper))),
+            promised.get("present") is True,
             tuple(signed),
             tuple(str(line["measure"]) == "count" for line in self.lines),
         )

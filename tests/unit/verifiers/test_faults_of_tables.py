@@ -118,6 +118,8 @@ s,large,30
 s,large,40
 t,small,
 """
+THREE = 'rule = [{ rule = "threshold", n = 3 }]\n'
+PRESENT = "attacker = { lower = 0, present = true }\n"
 PLANS: dict[str, tuple[str, str, str]] = {
     "sums": (FIRMS, REGIONS, TWO + SUM + RULES),
     "contributors": (FIRMS, REGIONS + GROUPS, TWO + SUM + RULES),
@@ -149,8 +151,10 @@ PLANS: dict[str, tuple[str, str, str]] = {
         "",
         'rows = ["region"]\ncolumns = ["trade"]\nrule = [{ rule = "threshold", n = 2 }]\n',
     ),
-    "ones": (ONES, "", 'rows = ["size"]\nrule = [{ rule = "threshold", n = 3 }]\n'),
-    "nil": (NIL, "", TWO + SUM + 'rule = [{ rule = "threshold", n = 3 }]\n'),
+    "ones": (ONES, "", 'rows = ["size"]\n' + THREE + PRESENT),
+    "told": (ONES, "", 'rows = ["size"]\n' + THREE),
+    "nil": (NIL, "", TWO + SUM + THREE + PRESENT),
+    "zero": (NIL, "", TWO + SUM + THREE),
     "linked": (
         LINKED,
         "",
@@ -254,7 +258,7 @@ def _failed(given: CellsInput, by: str = PUBLIC) -> dict[str, set[str]]:
     found = {}
     hands: dict[str, Any] = {
         PUBLIC: (None, None, TOKEN),
-        AGENCY: (kept, None, TOKEN),
+        AGENCY: (kept, None, TOKEN, recorded),
         SOURCE: (kept, given, TOKEN, recorded),
     }
     for name in ORDER[ORDER.index(by) :]:
@@ -504,6 +508,11 @@ def _up(values: Any) -> Any:
     return values + 1
 
 
+def _told(*numbers: int) -> Callable[[Patch], None]:
+    """Other numbers of cells are said to be told by empty ones."""
+    return _after(protecting, "told_as_present", lambda _: numbers)
+
+
 SUPPRESSING = (
     *("sums", "counts", "percent", "dominance", "pq", "weights", "means", "known", "owned"),
     *("linked", "shared", "ready"),
@@ -610,6 +619,15 @@ FAULTS = [
         _after(suppression, "targets_of", lambda found: [t for t in found if t.need > 1]),
         AGENCY,
     ),
+    Fault("ones", "empty cells tell nothing", _read_as(present=False), PUBLIC),
+    Fault("told", "empty cells are reckoned with", _read_as(present=True), PUBLIC),
+    *(
+        Fault(plan, f"{said} are told", _told(*said), AGENCY)
+        for plan, said in (("told", (0, 0)), ("told", (0, 3)), ("zero", (0, 0)), ("zero", (0, 1)))
+    ),
+    Fault("told", "promised knowledge", _promised(present=True), PUBLIC),
+    Fault("told", "fewer are told", _told(2, 1)),
+    Fault("counts", "more are told", _told(4, 0)),
     Fault("sums", "known shares", _read_as(lower=Fraction(1, 2)), PUBLIC),
     Fault("known", "known shares", _read_as(lower=Fraction(0), upper=None), PUBLIC),
     Fault(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -104,13 +104,16 @@ def made_again(
             for end, key in zip(ends, ("lower", "upper"), strict=True):
                 numbers = [float(text) * 10**scale if text else np.inf for text in inside[key]]
                 end[own] = numbers
-    searched = {BOUND: recorded[BOUND]} if BOUND in recorded else {}
+    searched = {key: recorded[key] for key in (BOUND, *TOLD) if key in recorded}
     protected = Protected(hidden, released, ends[0], ends[1], searched)
     return outcome_of(Decision(counted, judged, protected))
 
 
 BOUND = "bound"
 """The proven least cost: what of the figures only the search can tell."""
+TOLD = "told_exactly_if_present", "told_closer_if_present"
+"""How many unsafe cells are known exactly, and how many more closer than required, to readers who
+conclude that no suppressed cell is empty. Programs for it are as long as those of the search."""
 
 
 def cost_of(counted: Counted, chosen: Flags) -> int | float:
@@ -231,6 +234,7 @@ def _notes(counted: Counted, unsafe: int, internal: Mapping[str, object]) -> lis
                 ),
             )
         )
+    found += _told_if_present(internal)
     if internal.get("proven_optimal") is False:
         found.append(
             Note(
@@ -247,6 +251,37 @@ def _notes(counted: Counted, unsafe: int, internal: Mapping[str, object]) -> lis
         sentence = "Only unsafe cells are suppressed: many can be computed back from totals."
         found.append(Note("table.no-secondary", sentence))
     return found
+
+
+def _told_if_present(internal: Mapping[str, object]) -> Iterator[Note]:
+    """What follows from empty cells that are published, where that is not protected."""
+    exact, closer = (int(str(internal.get(key, 0))) for key in TOLD)
+    if exact:
+        yield Note(
+            "table.told-exactly",
+            counted_text(
+                "{n} unsafe cell can be computed exactly by readers who conclude from the "
+                "published empty cells that no suppressed one is empty. `present = true` in "
+                "`attacker` protects it.",
+                "{n} unsafe cells can be computed exactly by readers who conclude from the "
+                "published empty cells that no suppressed one is empty. `present = true` in "
+                "`attacker` protects them.",
+                n=exact,
+            ),
+        )
+    if closer:
+        yield Note(
+            "table.told-closer",
+            counted_text(
+                "{n} unsafe cell can be told more closely than the rules allow by readers who "
+                "conclude from the published empty cells that no suppressed one is empty. "
+                "`present = true` in `attacker` protects it.",
+                "{n} unsafe cells can be told more closely than the rules allow by readers who "
+                "conclude from the published empty cells that no suppressed one is empty. "
+                "`present = true` in `attacker` protects them.",
+                n=closer,
+            ),
+        )
 
 
 def _figures(

@@ -38,7 +38,8 @@ class Promise:
     """What the sentences depend on.
 
     ``audited``: every unsafe cell was found protected as far as the agency's rules ask. ``lower``
-    and ``upper`` are the shares of its value that everyone knows a cell to lie between.
+    and ``upper`` are the shares of its value that everyone knows a cell to lie between;
+    ``present``: readers may conclude that no suppressed cell is empty.
     """
 
     protect: str
@@ -47,6 +48,7 @@ class Promise:
     singletons: bool = False
     lower: Fraction = Fraction(0)
     upper: Fraction | None = None
+    present: bool = False
     deviation: int = 0
     variance: Fraction = Fraction(0)
 
@@ -61,6 +63,7 @@ class Promise:
             suppress and settings.singletons,
             settings.lower if suppress else Fraction(0),
             settings.upper if suppress else None,
+            suppress and settings.present,
             settings.deviation,
             settings.variance,
         )
@@ -80,6 +83,7 @@ class Promise:
             parameters.get("singletons") is True,
             fraction_of(str(parameters.get("lower", 0))),
             None if upper is None else fraction_of(str(upper)),
+            parameters.get("present") is True,
             deviation,
             fraction_of(str(parameters.get("variance", 0))),
         )
@@ -92,6 +96,7 @@ class Promise:
                 "audited": self.audited,
                 "singletons": self.singletons,
                 "lower": _plain(self.lower),
+                "present": self.present,
             }
             return found if self.upper is None else found | {"upper": _plain(self.upper)}
         if self.protect == CELL_KEY:
@@ -137,8 +142,14 @@ def _suppressed(promise: Promise) -> _Words:
     claim = (
         "No one can compute the value of a cell that the agency's rules call unsafe from these "
         "tables more closely than the rules allow."
+        if promise.present
+        else "No one who knows of a cell beforehand only what is assumed here, and does not "
+        "conclude that suppressed cells are not empty, can compute the value of a cell that the "
+        "agency's rules call unsafe from these tables more closely than the rules allow."
     )
     assumes = [_known(promise), _OTHER_TABLES]
+    if promise.present:
+        assumes.insert(1, _PRESENT)
     if promise.singletons:
         assumes.append(
             "A contributor who is alone in a cell knows that cell, and no other; no one else "
@@ -147,9 +158,19 @@ def _suppressed(promise: Promise) -> _Words:
     else:
         assumes.append("No one who contributes to a cell uses what they themselves gave.")
     inside = (_INSIDE,) if promise.singletons else ()
-    return claim, tuple(assumes), (_TOGETHER, *inside, _MARKS, _PARAMETERS)
+    open_ = () if promise.present else (_NOT_PRESENT, _ZERO)
+    return claim, tuple(assumes), (*open_, _TOGETHER, *inside, _MARKS, _PARAMETERS)
 
 
+_PRESENT = (
+    "Where all empty cells are published, everyone can conclude that no suppressed cell is empty, "
+    "and a suppressed count at least 1: this is taken into account."
+)
+_NOT_PRESENT = (
+    "Someone who concludes from the published empty cells that a suppressed count is at least 1 "
+    "may tell it more closely than the rules allow, even exactly."
+)
+_ZERO = "That an unsafe cell has the value 0 may be certain."
 _OTHER_TABLES_LIMIT = "Other tables about the same people or companies can reveal more."
 
 

@@ -12,6 +12,7 @@ from dpdesk.engine.methods.table.counting import Counted
 from dpdesk.engine.methods.table.deciding import (
     BOUND,
     PROTECT,
+    TOLD,
     Protected,
     bounds_of,
     cell_costs,
@@ -19,7 +20,7 @@ from dpdesk.engine.methods.table.deciding import (
     plain_amount,
 )
 from dpdesk.engine.methods.table.settings import NONE
-from dpdesk.engine.tables.audit import audit
+from dpdesk.engine.tables.audit import Problem, audit, told_as_present
 from dpdesk.engine.tables.model import Exact, Floats
 from dpdesk.engine.tables.rounding import controlled
 from dpdesk.engine.tables.rules import Judgement
@@ -50,10 +51,14 @@ def suppressed(
             how=cast(How, settings.secondary),
             singletons=settings.singletons,
             watch=watch,
-            filled=counted.filled(judged),
+            filled=counted.filled(judged) if settings.present else None,
         )
         hidden = pattern.suppressed
         internal[BOUND] = plain_amount(pattern.bound)
+        if not settings.present:
+            problem = Problem.of(system, bounds, filled=counted.filled(judged))
+            told = told_as_present(problem, hidden, judged.required, token)
+            internal |= dict(zip(TOLD, told, strict=True))
     found = audit(system, hidden, bounds, token)
     low = _tidy(np.maximum(found.lower, bounds.lower), system.cells.values)
     return Protected(

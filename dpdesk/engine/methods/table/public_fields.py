@@ -21,6 +21,7 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         "guarantee.parameters.singletons",
         "guarantee.parameters.lower",
         "guarantee.parameters.upper",
+        "guarantee.parameters.present",
         "guarantee.parameters.base",
         "guarantee.parameters.deviation",
         "guarantee.parameters.variance",

@@ -24,7 +24,7 @@ from dpdesk.core.parameters import (
     exact_number,
     nearest,
 )
-from dpdesk.core.plain import thaw
+from dpdesk.core.plain import freeze, thaw
 from dpdesk.core.schema import Role
 from dpdesk.core.table_parameters import (
     COUNT,
@@ -194,10 +194,13 @@ PARAMETERS: tuple[Parameter, ...] = (
         "attacker",
         "What everyone knows of a cell",
         "Shares of its value between which it certainly lies; without an upper one there is no "
-        "upper bound.",
+        "upper bound. With present = true also that no suppressed cell is empty, which readers "
+        "can tell from the empty cells that are published: three people in three cells of one row "
+        "would be known otherwise.",
         fits=is_attacker,
-        shape="a table such as { lower = 0.5, upper = 1.5 }",
+        shape="a table such as { lower = 0.5, upper = 1.5, present = true }",
         default={"lower": 0},
+        suggested=Nested(freeze({"lower": 0, "present": True})),
         applies=_SUPPRESSING,
     ),
     ShareParameter(
@@ -275,6 +278,7 @@ class Settings:
     singletons: bool
     lower: Fraction
     upper: Fraction | None
+    present: bool
     range: Fraction
     tell_apart: bool
 
@@ -335,6 +339,7 @@ class Settings:
             values["singletons"] is True,
             exact_number(attacker.get("lower", 0)) or Fraction(0),
             None if upper is None else exact_number(upper),
+            attacker.get("present") is True,
             given if isinstance(given, Fraction) else Fraction(1, 10),
             values["tell_apart"] is True,
         )

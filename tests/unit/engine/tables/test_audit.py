@@ -63,9 +63,11 @@ def test_intervals_are_those_of_plain_linear_programs(
     assert (found.lower[~suppressed] == values[~suppressed]).all()
 
 
-@given(st.integers(0, 10**6))
-@settings(max_examples=6, deadline=None)
-def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(seed: int) -> None:
+@given(st.integers(0, 10**6), st.booleans())
+@settings(max_examples=8, deadline=None)
+def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(
+    seed: int, zeros: bool
+) -> None:
     rng = np.random.default_rng(seed)
     system = drawn_system(rng)
     suppressed = (rng.random(len(system)) < 0.7) & ~system.known
@@ -73,9 +75,8 @@ def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(seed: i
     bounds = Bounds.of(system.cells.values)
     owners = alone(system)
 
-    found = exposed(
-        Problem.of(system, bounds, owners), suppressed, targets_of(needed), CancelToken(), 1
-    )
+    targets = targets_of(needed, zeros=zeros)
+    found = exposed(Problem.of(system, bounds, owners), suppressed, targets, CancelToken(), 1)
 
     values, matrix = system.cells.values.astype(float), system.matrix.toarray()
     expected = set()
@@ -96,14 +97,23 @@ def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(seed: i
                 )
             if low > max(values[cell] - float(needed.lower[cell]), floor) + 1e-5:
                 expected.add((int(cell), False, int(who)))
-            # A range of 0 asks for nothing, but an unsafe value must not be certain.
-            more = float(needed.upper[cell] or not needed.lower[cell])
+            # A range of 0 asks for nothing, unless an unsafe value must not be certain either.
+            more = float(needed.upper[cell] or (zeros and not needed.lower[cell]))
             if high < min(values[cell] + more, ceiling) - 1e-5:
                 expected.add((int(cell), True, int(who)))
     everyone = {(v, up) for v, up, who in expected if who < 0}
     # Who is exposed to everyone is exposed to each contributor; it is said once.
     expected = {e for e in expected if e[2] < 0 or e[:2] not in everyone}
     assert {(e.variable, e.upper, e.attacker) for e in found} == expected
+
+
+def test_that_cells_are_not_empty_tells_nothing_of_amounts_that_may_be_negative() -> None:
+    system = System.of([filled([Dimension.flat("a", list("pqr"))], np.array([-2, 11, -3]))])
+    bounds = Bounds.of(system.cells.values)
+
+    problem = Problem.of(system, bounds, filled=np.zeros(len(system)))
+
+    assert problem.least is None
 
 
 def test_a_singleton_gives_its_neighbour_away_and_a_third_cell_protects_it() -> None:
