@@ -10,7 +10,6 @@ that they do, and their debits count together, or that they mean other ones.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,13 +18,10 @@ from dpdesk.core.budget import DebitRequest
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.messages import listed, msg
 from dpdesk.project.ledger.records import AccountKey, PeopleDeclared, fold, is_said
+from dpdesk.project.looks import letters_alone, likeness
 
 _LEAST_WORD = 4
 """Letters of a word in which one other letter is taken for a slip of the keyboard."""
-_LOOKS = str.maketrans("авеікмнорстухёαβεικνορτυχ", "abeikmhopctyxeabeikvoptux")
-"""Cyrillic and Greek letters as the Latin ones that look like them."""
-_DIGITS = str.maketrans("01", "ol")
-"""Digits as the letters that look like them."""
 
 
 @dataclass(frozen=True)
@@ -150,9 +146,10 @@ def check_people(people: People, one: str, other: str, same: bool, reason: str, 
 
 def alike(one: str, other: str) -> bool:
     """Whether two names differ only in signs, accents, the order of words or one letter of one."""
+    if likeness(one) == likeness(other):
+        return True
     first, second = _words(one), _words(other)
-    seen = ["".join(words).translate(_DIGITS) for words in (first, second)]
-    if seen[0] == seen[1] or sorted(first) == sorted(second):
+    if sorted(first) == sorted(second):
         return True
     apart = [(a, b) for a, b in zip(first, second, strict=False) if a != b]
     return len(first) == len(second) and len(apart) == 1 and _slip(*apart[0])
@@ -160,9 +157,7 @@ def alike(one: str, other: str) -> bool:
 
 def _words(name: str) -> list[str]:
     """The words of a name, of letters without accents, and its numbers."""
-    plain = unicodedata.normalize("NFKD", fold(name).translate(_LOOKS))
-    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
-    return re.findall(r"[^\W\d_]+|\d+", plain.translate(_LOOKS))
+    return re.findall(r"[^\W\d_]+|\d+", letters_alone(fold(name)))
 
 
 def _slip(one: str, other: str) -> bool:

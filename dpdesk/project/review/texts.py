@@ -1,9 +1,10 @@
 """The small words of a review: hashes, times, names of persons, comments; checked and compared.
 
 Names are compared in three ways. :func:`fold_person` decides who is the same person: form,
-capitals and spaces do not matter. :func:`skeleton` decides which names a reader could take for one
-another, so that no one joins a list under the letters of someone else. :func:`likeness` decides
-which names may be two spellings of one person's, who then has one vote.
+capitals and spaces do not matter. :func:`~dpdesk.project.looks.skeleton` decides which names a
+reader could take for one another, so that no one joins a list under the letters of someone else.
+:func:`~dpdesk.project.looks.likeness` decides which names may be two spellings of one person's, who
+then has one vote.
 """
 
 from __future__ import annotations
@@ -35,18 +36,6 @@ _UNSEEN = frozenset(
 )
 # Marks that turn the direction of writing: with them a comment can read otherwise than it is.
 _TURNING = frozenset([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C])
-_SMALL_CAPITALS = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ"
-_LISU = "ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ"
-_LOOKS = str.maketrans(
-    "АВЕКМНОРСТУХЅІЈаеорсухіјѕԁһԛԝґ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορυχϲ" + "01Iiı|l",
-    "abekmhopctyxsljaeopcyxljsdhqwr" + "abezhlkmnoptyxalkvopuxc" + "ollllll",
-) | str.maketrans(
-    _SMALL_CAPITALS + _LISU + "ɑɡꭇᴦǀꞁןӏ",
-    "abcdefghljklmnoprstuvwyz" + "abcdefghljklmnoprstuvwxyz" + "agrrllll",
-)
-_STROKES = str.maketrans(
-    {**dict(zip("øłđðħŧƀɍɏɇʉɨ", "olddhtbryeul", strict=True)), "æ": "ae", "œ": "oe", "þ": "th"}
-)
 
 
 def is_hash(value: object) -> bool:
@@ -107,24 +96,6 @@ def is_person(value: object) -> bool:
 def fold_person(name: str) -> str:
     """What is equal for two names of the same person."""
     return " ".join(unicodedata.normalize("NFKC", name.casefold()).casefold().split())
-
-
-def skeleton(name: str) -> str:
-    """What is equal for two names that a reader could take for one another."""
-    looks = unicodedata.normalize("NFKC", name).translate(_LOOKS).casefold().translate(_LOOKS)
-    return " ".join(
-        unicodedata.normalize("NFC", looks.replace("m", "rn").replace("vv", "w")).split()
-    )
-
-
-def likeness(name: str) -> str:
-    """What is equal for two names that differ by dots, blanks, hyphens, accents or looks alone.
-
-    Strokes through letters are accents too, and so is the `e` of `ae`, `oe` and `ue`.
-    """
-    parts = unicodedata.normalize("NFKD", skeleton(name)).translate(_STROKES)
-    plain = "".join(char for char in parts if char.isalnum())
-    return re.sub("([aou])e", r"\1", plain)
 
 
 def _person_fault(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
+from dpdesk.project.looks import likeness, skeleton
 from dpdesk.project.review.cards import Card, fingerprint_of, key_fault
 from dpdesk.project.review.homefiles import locked, read_small, write_private
 from dpdesk.project.review.texts import (
@@ -21,10 +22,8 @@ from dpdesk.project.review.texts import (
     fold_person,
     is_hex,
     is_person,
-    likeness,
     parse_time,
     shown,
-    skeleton,
     text_fault,
     time_text,
 )

@@ -157,6 +157,13 @@ def test_data_without_a_name_have_one_budget_in_every_format(tmp_path: Path) -> 
         ("households", "house_holds"),
         ("residents 2024", "residents 2O24"),
         ("Stand 2011", "Stand 20ll"),
+        ("ministry", "mınıstry"),
+        ("MINISTRY", "ΜΙΝΙSTRY"),
+        ("households", "һоusеһоlds"),
+        ("willow hill", "vvillow hi11"),
+        ("østre øer", "ostre oer"),
+        ("residents 2024", "residents ٢٠٢٤"),
+        ("museum", "rnuseurn"),
     ],
 )
 def test_names_that_are_spelled_nearly_alike_are_asked_about(

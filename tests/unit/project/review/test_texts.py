@@ -7,16 +7,15 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from dpdesk.core.errors import InputError
+from dpdesk.project.looks import likeness, skeleton
 from dpdesk.project.review.texts import (
     clean_person,
     fold_person,
     is_hash,
     is_person,
-    likeness,
     parse_time,
     says_something,
     shown,
-    skeleton,
     text_fault,
     time_text,
 )
@@ -81,6 +80,13 @@ def test_capitals_spaces_and_forms_do_not_make_another_person(one: str, other: s
         ("Anna Wall", "Anna VVaǀǀ"),
         ("Anna Wall", "ꓮꓠꓠꓮ ꓪꓮꓡꓡ"),
         ("Anna Wall", "ᴀnnɑ Waʟl"),
+        ("Kok", "Кок"),
+        ("Otto Kok", "Отто Кок"),
+        ("Kate Hope", "Κατε Ηορε"),
+        ("Zoë Cook", "Zoё Соок"),
+        ("Coo Bok", "Ⲥⲟⲟ Ⲃⲟⲕ"),
+        ("Soo Uno", "Տօօ Սոօ"),
+        ("Dave Lark", "ᎠᎪᏙᎬ ᏞᎪᎡᏦ"),
     ],
 )
 def test_names_that_look_alike_are_two_persons_with_one_look(one: str, other: str) -> None:
