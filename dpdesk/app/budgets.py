@@ -222,14 +222,14 @@ def set_limit(
     and in the audit log. ``token`` ends the waiting for other programs that hold the file. Raises
     as :func:`look_at_ledger`; InputError ``ledger.reason``; StorageError when it cannot be written.
     """
-    from dpdesk.project.ledger import AccountKey, Ledger, Witness
+    from dpdesk.project.ledger import AccountKey, Ledger, Witness, name_of
 
     check_not_lost(context, path)
     with closing(Ledger.open(path, token=token, witness=Witness.here())) as ledger:
         ledger.require(known_entries(context, ledger.identity))
         check_witnessed(context, ledger)
-        if population.strip():
-            key = AccountKey(population=" ".join(population.split()))
+        if name := name_of(population):
+            key = AccountKey(population=name)
         else:
             key = find_source(ledger.book, source, path)
         ledger.check_reason(key, limit, reason)

@@ -111,17 +111,20 @@ def _plain_notes(notes: object) -> bool:
 def _parameters_fault(
     evidence: Mapping[str, object], method: Method, *, complete: bool
 ) -> Iterator[str]:
-    """The whole parameters, public or not, are those of the plan."""
+    """The plan stands as it was written, and the whole parameters, public or not, are its."""
     from dpdesk.app.page_checks import stated_settings
 
     plan, stated = evidence.get("plan"), evidence.get("parameters")
     if not isinstance(plan, Mapping):
         return  # said elsewhere
     try:
-        given = Plan.from_plain(plan, "the plan").protection.parameters
+        read = Plan.from_plain(plan, "the plan")
+        given = read.protection.parameters
         values = parse_parameters(method.parameters, given, "the plan")
     except InputError:
         return  # said elsewhere
+    if complete and not same_values(read.as_plain(), plan):  # a reviewer reads what is written
+        yield "`plan` is not written as this program writes it"
     whole = effective_parameters(method.parameters, values, method.parameters)
     known = stated if isinstance(stated, Mapping) else {}
     if not same_values(stated, stated_settings(whole, known, given, complete=complete)):

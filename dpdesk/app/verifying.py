@@ -240,15 +240,15 @@ class _Checker:
         if self._population is None:
             return method.verify(manifest, published, self._token)
         facts, where = self._found.facts(), "the plan in the evidence"
-        plan = Plan.from_plain(facts.evidence.plan, where)
         quasi = as_list(manifest.guarantee.parameters["quasi_identifiers"])
         roles = dict.fromkeys(map(str, quasi), Role.QUASI_IDENTIFIER)
-        recorded = recorded_hierarchies(facts.evidence.hierarchies)
         nothing = HandedCounts("", 0, tuple(roles))
-        given = MethodInput(
-            *(roles, recorded, {}, where), source=nothing, made=plan.made_hierarchies()
-        )
         try:
+            recorded = recorded_hierarchies(facts.evidence.hierarchies)
+            plan = Plan.from_plain(facts.evidence.plan, where)
+            given = MethodInput(
+                *(roles, recorded, {}, where), source=nothing, made=plan.made_hierarchies()
+            )
             with ExitStack() as stack:
                 place = self._population, _place(workspace, stack), self._token
                 given = replace(given, population=read_population(plan, given, *place))
@@ -492,15 +492,7 @@ class _Checker:
         if not recorded:
             self.notes.append(_NO_EVIDENCE)
             return False
-        try:
-            actual, _ = hash_file(source.resolve(), self._token)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise StorageError(
-                "storage.failed",
-                msg("{file}: cannot be read ({reason}).", file=source, reason=reason),
-            ) from error
-        if actual == recorded:
+        if self._hash(source) == recorded:
             self.notes.append(
                 msg("{name} is the source that the evidence names.", name=source.name)
             )
@@ -509,6 +501,17 @@ class _Checker:
             Failure(str(source), "is not the source of this release: its SHA-256 is another")
         )
         return False
+
+    def _hash(self, file: Path) -> str:
+        """Of a file that the caller named. Raises StorageError."""
+        try:
+            return hash_file(file.resolve(), self._token)[0]
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise StorageError(
+                "storage.failed",
+                msg("{file}: cannot be read ({reason}).", file=file, reason=reason),
+            ) from error
 
     def _has_population(self, source: Path | None, given: Path | None) -> bool:
         """Whether the file of the population is at hand, where the release speaks of one.
@@ -524,14 +527,12 @@ class _Checker:
             return True
         file = given
         if file is None and source is not None:
-            plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
-            near = source.parent / str(plan.protection.parameters.get("population", ""))
-            file = near if near.is_file() else None
+            file = _near_population(evidence, source)
         if file is None:
             if source is not None:
                 self.notes.append(_POPULATION_NEEDED)
             return False
-        if hash_file(file.resolve(), self._token)[0] == recorded.get("sha256"):
+        if self._hash(file) == recorded.get("sha256"):
             self._population = file
             return True
         reason = "is not the population file of this release: its SHA-256 is another"
@@ -729,6 +730,18 @@ class _Checker:
             self._found.fail(self._found.root / check.path, reason)
         else:
             self._fail(check.path.removeprefix("public/") or MICRODATA, reason)
+
+
+def _near_population(evidence: Mapping[str, object], source: Path) -> Path | None:
+    """The file that the plan names, if it is next to the source; None too where the plan cannot be
+    read, which is told where it is compared.
+    """
+    try:
+        plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
+        near = source.parent / str(plan.protection.parameters.get("population", ""))
+        return near if near.is_file() else None
+    except (InputError, OSError, *_MALFORMED):
+        return None
 
 
 def _place(workspace: Workspace | None, stack: ExitStack) -> Workspace:

@@ -18,7 +18,7 @@ from dpdesk.core.errors import DpdeskError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.release import VerifyReport
-from tests.helpers.forging import manifest_of, seal_again
+from tests.helpers.forging import canonical, manifest_of, seal_again
 
 _SAMPLE = (*[("Ulm", "f")] * 4, *[("Ulm", "m")] * 4, *[("Bonn", "f")] * 3, *[("Bonn", "m")] * 3)
 _OTHERS = (
@@ -193,3 +193,19 @@ def test_what_cannot_be_asked_is_refused(
 ) -> None:
     with pytest.raises(DpdeskError, match=said):
         run(context, tmp_path, **keys)
+
+
+def test_a_plan_that_cannot_be_read_is_a_failure_of_the_evidence(
+    context: AppContext, mapped: Path, tmp_path: Path
+) -> None:
+    for number, population in enumerate(("all.csv", "x" * 5000)):
+        forged = Path(shutil.copytree(mapped, tmp_path / str(number)))
+        evidence = json.loads((forged / "internal/evidence.json").read_text("utf-8"))
+        evidence["plan"]["attributes"]["town"]["forged"] = 1 - number
+        evidence["plan"]["protection"]["population"] = population
+        (forged / "internal/evidence.json").write_bytes(canonical(evidence))
+        seal_again(forged, manifest_of(forged))
+        files = mapped.parent / "people.csv", mapped.parent / "all.csv"
+        for at in (files[:1], files, (None, files[1])):
+            report = verified(context, forged, *at)
+            assert any(failure.path.endswith("evidence.json") for failure in report.failures)

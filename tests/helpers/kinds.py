@@ -149,10 +149,42 @@ def _choices(folder: Path, context: AppContext) -> Made:
     return cubes.release(context, plan, folder / "release").out, source
 
 
+def _table(*lines: str) -> Maker:
+    def make(folder: Path, context: AppContext) -> Made:
+        folder.mkdir(exist_ok=True)
+        source = folder / "firms.csv"
+        sizes = {("n1", "small"): 9, ("n1", "large"): 2, ("n2", "small"): 5, ("n2", "large"): 6}
+        rows = [",".join(cell) for cell, count in sizes.items() for _ in range(count)]
+        source.write_text("\n".join(["region,size", *rows, ""]), "utf-8")
+        (folder / "regions.csv").write_text("n1,north\nn2,north\n", "utf-8")
+        plan = folder / "table.toml"
+        plan.write_text(
+            'version = 1\ntitle = "Firms"\n[source]\npath = "firms.csv"\n'
+            '[attributes.region]\nhierarchy = "regions.csv"\n'
+            '[protection]\nmethod = "table"\nrows = ["region"]\ncolumns = ["size"]\n'
+            + "".join(f"{line}\n" for line in lines),
+            "utf-8",
+        )
+        return run_plan(context, plan, folder / "release", CancelToken(), silent).out, source
+
+    return make
+
+
+def _populated(folder: Path, context: AppContext) -> Made:
+    """Rows that match a file of the population, which lies next to the source."""
+    plan = town.write_source(folder)
+    people = [f"{age},{where}" for _, age, where, _ in town.people()]
+    (folder / "all.csv").write_text("\n".join(["age,town", *people, *people, ""]), "utf-8")
+    more = 'population = "all.csv"\nk_map = 12\ndelta_max = 0.6\n'
+    plan.write_text(plan.read_text("utf-8") + more, "utf-8")
+    return town.release(plan, folder / "release", context).out, folder / town.SOURCE
+
+
 KINDS: Mapping[str, Maker] = {
     "k-anonymity": _town('objective = "discernibility"'),
     "k-anonymity, samarati": _town('algorithm = "samarati"'),
     "k-anonymity, linked": _linked,
+    "k-anonymity, population": _populated,
     "anatomy": _clinic('l = 3\nsensitive = "illness"', method="anatomy"),
     "l-diverted": _clinic(),
     "l-diverted with k": _clinic(
@@ -168,5 +200,7 @@ KINDS: Mapping[str, Maker] = {
     "priview": _views,
     "itemsets": _itemsets,
     "dp-choice": _choices,
+    "table": _table('rule = [{ rule = "threshold", n = 4 }]'),
+    "table, cell keys": _table('protect = "cell-key"'),
 }
 """How to make one of each, in an empty folder."""

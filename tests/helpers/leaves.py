@@ -11,11 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dpdesk.app.cells import public_page as cells_page
 from dpdesk.app.page_checks import public_page
 from dpdesk.app.private.labelling import read_dimension_labels
 from dpdesk.app.private.pages import public_page as private_page
 from dpdesk.app.reports import made_again
 from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.kinds import cells_of
 from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.registry import Registry
 from dpdesk.io.published import PublishedCsv
@@ -150,6 +152,8 @@ def _pages(release: Path, registry: Registry) -> None:
         public = release / "public"
         if isinstance(method, PrivateMethod):
             page = private_page(said, method, "en", read_dimension_labels(public, said))
+        elif cells_of(method) is not None:
+            page = cells_page(said, method)
         else:
             table = PublishedCsv(public / "microdata.csv", CancelToken())
             page = public_page(said, method, table, CancelToken())

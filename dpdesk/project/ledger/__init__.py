@@ -21,7 +21,14 @@ from dpdesk.project.ledger.judging import (
 )
 from dpdesk.project.ledger.ledger import Ledger, LedgerCheck, LedgerFault, check_file
 from dpdesk.project.ledger.people import PeopleRecord
-from dpdesk.project.ledger.records import AccountKey, AuditEnd, LedgerEntry, Outcome, is_said
+from dpdesk.project.ledger.records import (
+    AccountKey,
+    AuditEnd,
+    LedgerEntry,
+    Outcome,
+    is_said,
+    name_of,
+)
 from dpdesk.project.ledger.witness import SeenLedger, Witness, read_entry
 
 __all__ = [
@@ -49,6 +56,7 @@ __all__ = [
     "figures",
     "is_said",
     "left_of",
+    "name_of",
     "open_doubts",
     "preview",
     "read_entry",

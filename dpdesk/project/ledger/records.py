@@ -69,7 +69,7 @@ class AccountKey:
     @classmethod
     def of(cls, request: DebitRequest) -> AccountKey:
         """The account that a request names."""
-        name = one_line(request.population)
+        name = name_of(request.population)
         return cls(population=name) if name else cls(source=request.source)
 
     @cached_property
@@ -87,6 +87,11 @@ def fold(name: str) -> str:
     """A name of a population as it is compared; signs that nobody sees do not count."""
     seen = "".join(sign for sign in name if sign.isspace() or not _is_unseen(sign))
     return " ".join(unicodedata.normalize("NFKC", seen).casefold().split())
+
+
+def name_of(population: str) -> str:
+    """The name of a population as it is entered; empty where it shows nothing and names nobody."""
+    return one_line(population) if fold(population) else ""
 
 
 def is_said(reason: str) -> bool:
@@ -244,7 +249,7 @@ def request_for_ledger(request: DebitRequest) -> DebitRequest:
         request,
         purpose=one_line(request.purpose),
         title=one_line(request.title),
-        population=one_line(request.population),
+        population=name_of(request.population),
     )
 
 

@@ -195,13 +195,16 @@ def test_a_reason_that_shows_nothing_raises_no_limit(tmp_path: Path) -> None:
         ledger.set_limit(KEY, pure("3"), "ny")
 
 
-def test_leaving_the_population_out_does_not_begin_a_fresh_budget(tmp_path: Path) -> None:
+@pytest.mark.parametrize("nothing", ["", " ", "\u200b", "\u3164 \u2800"])
+def test_leaving_the_population_out_does_not_begin_a_fresh_budget(
+    tmp_path: Path, nothing: str
+) -> None:
     with open_here(tmp_path / "l.sqlite") as ledger:
         ledger.set_limit(KEY, pure("2"))
         ledger.debit(ask("1.5"))
         with pytest.raises(RefusedError, match="population “residents” does not suffice"):
-            ledger.debit(ask("1", population=""))
-        ledger.debit(ask("0.5", population=""))
+            ledger.debit(ask("1", population=nothing))
+        ledger.debit(ask("0.5", population=nothing))
         assert ledger.book.spending(KEY).pure == 2
         assert ledger.book.spending(AccountKey(source=SOURCE)).pure == 2
 
