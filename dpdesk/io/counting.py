@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pyarrow
     from duckdb import DuckDBPyConnection
 
+    from dpdesk.io.coded_rows import CodedRows
+
 _KEY_BITS, _SHORT_BITS = 63, 32
 ROWS_EACH = 4
 """Tuples are few where there are so many rows for each of them."""
@@ -64,6 +66,29 @@ def count_tuples(
         domains = [column.domain or () for column in columns]
     else:
         codes, counts, domains = _by_columns(con, columns, place, token, origin)
+    return _counted(columns, domains, codes, counts, missing)
+
+
+def count_held(
+    held: CodedRows, columns: tuple[Column, ...], missing: tuple[str, ...], token: CancelToken
+) -> FrequencyTable:
+    """As :func:`count_tuples`, of rows in memory and columns whose codes fit one key."""
+    domains = [column.domain or () for column in columns]
+    if columns:
+        keys, counts = held.count([held.place(column.sql) for column in columns], token)
+        codes = _digits(keys, *_factors(columns))
+    else:
+        codes, counts = np.empty((1, 0), np.int32), np.array([held.rows], np.int64)
+    return _counted(columns, domains, codes, counts, missing)
+
+
+def _counted(
+    columns: Sequence[Column],
+    domains: Sequence[tuple[str, ...]],
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    missing: tuple[str, ...],
+) -> FrequencyTable:
     return FrequencyTable(
         attributes=tuple(column.name for column in columns),
         domains=tuple(domains),
@@ -105,6 +130,8 @@ def few_tuples(
 
 def projected(table: FrequencyTable, attributes: Sequence[str]) -> FrequencyTable | None:
     """The frequency table of some of a table's attributes; None where their codes fit no key."""
+    if tuple(attributes) == table.attributes:
+        return table
     places = [table.attributes.index(name) for name in attributes]
     domains = tuple(table.domains[place] for place in places)
     if prod(map(len, domains)) >= 1 << _KEY_BITS:
@@ -166,10 +193,17 @@ def _by_key(
             f"SELECT {key} AS k, count(*) AS n FROM {origin.named(cursor)} GROUP BY k ORDER BY k"
         ).fetchnumpy()
     keys = np.asarray(found["k"], dtype=np.int64)
-    codes = np.empty((len(keys), len(columns)), dtype=np.int32)
+    return _digits(keys, sizes, factors), np.asarray(found["n"], dtype=np.int64)
+
+
+def _digits(
+    keys: NDArray[np.int64], sizes: Sequence[int], factors: Sequence[int]
+) -> NDArray[np.int32]:
+    """The codes that keys are made of."""
+    codes = np.empty((len(keys), len(sizes)), dtype=np.int32)
     for j, (factor, size) in enumerate(zip(factors, sizes, strict=True)):
         codes[:, j] = (keys // factor) % size
-    return codes, np.asarray(found["n"], dtype=np.int64)
+    return codes
 
 
 def _by_columns(

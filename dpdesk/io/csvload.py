@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
+    from dpdesk.io.coded_rows import CodedRows
     from dpdesk.io.csvcheck import Checked
     from dpdesk.io.scan import ScanResult
 
@@ -53,6 +54,7 @@ class Loaded:
     that the plan declares, ``columns`` all of the source, and ``unreadable`` counts what could not
     be read: a fact that stays in the agency. Where ``coded`` is not empty, each column of ``raw``
     is an ENUM of the values given there (those that occur, by code point), or of texts for None.
+    With ``held`` there is no such table: these are the rows.
     """
 
     names: tuple[str, ...]
@@ -63,6 +65,7 @@ class Loaded:
     columns: tuple[str, ...] = ()
     unreadable: Mapping[str, object] | None = None
     coded: tuple[tuple[str, ...] | None, ...] = field(default=(), repr=False)
+    held: CodedRows | None = field(default=None, repr=False)
 
 
 def load_csv(

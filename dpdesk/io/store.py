@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -70,6 +71,7 @@ class DataStore:
         spill: Path,
     ) -> None:
         self._open: DuckDBPyConnection | None = con
+        self._held, self._making = loaded.held, threading.Lock()
         self._columns = {column.name: _with_missing(column, loaded) for column in columns}
         self._spill = spill
         self._prints: dict[tuple[str, ...], str] = {}
@@ -116,7 +118,8 @@ class DataStore:
         con = connect(spill)
         try:
             given = con, path, base, spec, workspace, token, report
-            loaded = _load_private(*given, drawn) if private else _load(*given)
+            whole = person is not None or queries_rows(spec)
+            loaded = _load_private(*given, drawn, not whole) if private else _load(*given)
             if not private:
                 loaded = without_empty_rows(con, loaded, spec, path, token)
             if private:
@@ -125,9 +128,8 @@ class DataStore:
             elif queries_rows(spec):
                 loaded = queried(con, loaded, spec, path, spill, token)
             check_forms(loaded.columns or loaded.names, path.name)
-            columns = code_columns(
-                *(con, loaded.names, loaded.rows, path, token, report, loaded.coded)
-            )
+            given_rows = loaded.names, loaded.rows, path, token, report, loaded.coded
+            columns = code_columns(con, *given_rows, loaded.held is not None)
             told: tuple[str, ...] = ()
             if not private:
                 told = note_types(con, columns, spec, loaded.reading.decimal, path, token)
@@ -145,7 +147,7 @@ class DataStore:
 
         columns = tuple(self._columns.values())
         profiles = profile_columns(
-            self._con, columns, self.rows, self.reading, self.path, token, report
+            self._table(token), columns, self.rows, self.reading, self.path, token, report
         )
         described = tuple(_described(item, self.book.get(item.name)) for item in profiles)
         return DataProfile(self.name, self.rows, described, self.reading.as_dict())
@@ -153,7 +155,7 @@ class DataStore:
     def page(self, start: int, count: int) -> tuple[tuple[str, ...], ...]:
         """Up to ``count`` rows from row ``start`` (from 0) on, in source order."""
         first, last = max(0, start), min(self.rows, start + count)
-        with query(self._con, CancelToken(), self.path) as cursor:
+        with query(self._table(CancelToken()), CancelToken(), self.path) as cursor:
             # Sorted here: with 10,000 columns, ORDER BY takes 13 s where the rest takes 0.3 s.
             found = cursor.execute(
                 f"SELECT rowid, * FROM {DATA} WHERE rowid >= ? AND rowid < ?", [first, last]
@@ -167,11 +169,11 @@ class DataStore:
         for name in (look.column, *(one.column for one in look.filters)):
             if name:
                 self._column(name)
-        return rows_of(self._con, self._columns, look, self.reading, self.path, token)
+        return rows_of(self._table(token), self._columns, look, self.reading, self.path, token)
 
     def rows_at(self, numbers: Sequence[int]) -> tuple[tuple[str, ...], ...]:
         """The rows with these numbers (from 0), in this order."""
-        with query(self._con, CancelToken(), self.path) as cursor:
+        with query(self._table(CancelToken()), CancelToken(), self.path) as cursor:
             found = cursor.execute(
                 f"SELECT rowid, * FROM {DATA} WHERE rowid IN (SELECT unnest(?))", [list(numbers)]
             ).fetchall()
@@ -184,7 +186,7 @@ class DataStore:
         """Values of a column with their rows, most frequent first, ties by code point."""
         name = self._column(column).sql
         tail = f" LIMIT {int(limit)}" if limit is not None else ""
-        with query(self._con, token, self.path) as cursor:
+        with query(self._table(token), token, self.path) as cursor:
             found = cursor.sql(
                 f"SELECT {name}::VARCHAR AS v, count(*) AS n FROM {DATA} GROUP BY {name} "
                 f"ORDER BY n DESC, v{tail}"
@@ -203,7 +205,14 @@ class DataStore:
 
         found, reading = self._column(column), self.reading
         return histogram(
-            self._con, found, reading.decimal, reading.missing, ends, bins, self.path, token
+            self._table(token),
+            found,
+            reading.decimal,
+            reading.missing,
+            ends,
+            bins,
+            self.path,
+            token,
         )
 
     def frequency_table(self, attributes: Sequence[str], token: CancelToken) -> FrequencyTable:
@@ -211,7 +220,7 @@ class DataStore:
 
         Raises InputError ``source.unknown-column`` for a name that the source lacks.
         """
-        from dpdesk.io.counting import ROWS_EACH, count_tuples, packs, projected
+        from dpdesk.io.counting import ROWS_EACH, count_held, count_tuples, packs, projected
 
         columns = tuple(self._column(name) for name in attributes)
         if tuple(attributes) in self._single:
@@ -221,8 +230,12 @@ class DataStore:
             table = projected(known, attributes)
             if table is not None:
                 return table
-        missing = self.reading.missing
-        table = count_tuples(self._con, columns, self.rows, missing, self.path, token)
+        missing, held = self.reading.missing, self._held
+        if held is not None and packs(columns):
+            table = count_held(held, columns, missing, token)
+        else:
+            con = self._table(token)
+            table = count_tuples(con, columns, self.rows, missing, self.path, token)
         if len(table.counts) * ROWS_EACH <= self.rows and packs(columns):
             self._counted = _wider(known, table)
         if len(attributes) == 1 and packs(columns):
@@ -239,7 +252,7 @@ class DataStore:
         named = (asked.value, asked.weight, asked.contributor)
         for name in (*asked.columns, *(name for name in named if name is not None)):
             self._column(name)
-        return tabulate(self._con, self._columns, asked, self.reading, self.path, token)
+        return tabulate(self._table(token), self._columns, asked, self.reading, self.path, token)
 
     def restricted(self, rule: RowRule, token: CancelToken) -> RestrictedRows:
         """The rows that count by a rule; see :class:`dpdesk.io.restricted.RestrictedRows`.
@@ -251,7 +264,9 @@ class DataStore:
         for name in (*rule.lost, *rule.order, *([rule.person] if rule.person else [])):
             self._column(name)
         columns = self._columns  # for a private method, those that its plan declares
-        return RestrictedRows(self._con, columns, self.reading.missing, self.path, rule, token)
+        return RestrictedRows(
+            self._table(token), columns, self.reading.missing, self.path, rule, token
+        )
 
     def write_recoded(
         self,
@@ -273,7 +288,7 @@ class DataStore:
         for name in (*recoding.attributes, *recoding.dropped_columns):
             self._column(name)
         columns = tuple(self._columns.values())
-        given = self._con, columns, self.rows, recoding, path, token, report, replaced
+        given = self._table(token), columns, self.rows, recoding, path, token, report, replaced
         return write_recoded(*given, self._counted)
 
     def pseudonyms(
@@ -294,7 +309,7 @@ class DataStore:
 
         column, missing = self._column(name), self.reading.missing
         return pseudonyms_of(
-            self._con, column, missing, key, length, numbers, self.path, token, report
+            self._table(token), column, missing, key, length, numbers, self.path, token, report
         )
 
     def coded_columns(self, names: Sequence[str], token: CancelToken) -> tuple[CodedColumn, ...]:
@@ -306,7 +321,7 @@ class DataStore:
 
         found, tokens = [], frozenset(self.reading.missing)
         for column in [self._column(name) for name in names]:
-            domain, codes = column_codes(self._con, column, self.path, token)
+            domain, codes = column_codes(self._table(token), column, self.path, token)
             missing = frozenset(code for code, value in enumerate(domain) if value in tokens)
             found.append(CodedColumn(column.name, domain, codes, missing))
         return tuple(found)
@@ -325,7 +340,9 @@ class DataStore:
         for name in (*rewritten.drawn, *rewritten.mapping, *rewritten.dropped_columns):
             self._column(name)
         columns = tuple(self._columns.values())
-        return write_rewritten(self._con, columns, self.rows, rewritten, path, token, report)
+        return write_rewritten(
+            self._table(token), columns, self.rows, rewritten, path, token, report
+        )
 
     def declared_missing(self, name: str, values: Collection[str]) -> frozenset[str]:
         """Those of ``values`` that the plan or the source declares missing in a column.
@@ -346,7 +363,7 @@ class DataStore:
         from dpdesk.io.prints import source_prints
 
         columns = [self._column(name) for name in names]
-        return source_prints(self._con, columns, self.rows, mapping, key, self.path, token)
+        return source_prints(self._table(token), columns, self.rows, mapping, key, self.path, token)
 
     def row_counts(
         self,
@@ -359,19 +376,24 @@ class DataStore:
         from dpdesk.io.prints import source_counts
 
         columns = [self._column(name) for name in names]
-        given = self._con, columns, self.rows, mapping, key, self.path, token
+        given = self._table(token), columns, self.rows, mapping, key, self.path, token
         return source_counts(*given, self._counted)
 
     def content(self, names: Sequence[str], token: CancelToken) -> tuple[str, ...]:
         """The print by which the rows of these columns are known again in another format, if any;
         see ``contents``.
         """
-        from dpdesk.io.contents import content_print
+        from dpdesk.io.contents import content_print, counted_print
+        from dpdesk.io.counting import packs
 
         key = tuple(names)
         if key not in self._prints:
             columns = [self._column(name) for name in names]
-            self._prints[key] = content_print(self._con, columns, self.path, token)
+            if packs(columns):
+                table = self.frequency_table(names, token)
+                self._prints[key] = counted_print(table, self.path, token)
+            else:
+                self._prints[key] = content_print(self._table(token), columns, self.path, token)
         return (self._prints[key],) if self._prints[key] else ()
 
     def close(self) -> None:
@@ -383,10 +405,15 @@ class DataStore:
             con.close()
         shutil.rmtree(self._spill, ignore_errors=True)
 
-    @property
-    def _con(self) -> DuckDBPyConnection:
+    def _table(self, token: CancelToken) -> DuckDBPyConnection:
+        """The database with the table ``data``, which is made where rows were held as codes."""
         if self._open is None:
             raise RuntimeError("the store is closed")
+        if self._held is not None:
+            with self._making:
+                if self._held is not None:
+                    self._held.make_table(self._open, self.path, token)
+                    self._held = None
         return self._open
 
     def _column(self, name: str) -> Column:
@@ -467,9 +494,9 @@ def _load_private(
     token: CancelToken,
     report: Report,
     drawn: frozenset[str],
+    held: bool,
 ) -> Loaded:
     from dpdesk.io.private.loading import load_private
 
-    return load_private(
-        con, path, base, spec, workspace, token, report, frozenset(map(form, drawn))
-    )
+    folded = frozenset(map(form, drawn))
+    return load_private(con, path, base, spec, workspace, token, report, folded, held)

@@ -10,9 +10,13 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from dpdesk.core.labels import Variable
 from dpdesk.core.source_spec import FixedColumn
+
+if TYPE_CHECKING:
+    from dpdesk.io.formats.coded import CodedTable
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class ReadRequest:
     typed, ``confirmed`` are the places of databases that one confirmed. With ``private`` no row
     decides how, or whether, another one is read: values that cannot be read become
     :data:`~dpdesk.io.private.values.UNREADABLE`; ``wanted`` names the columns that are asked for.
+    With ``coded`` the table is written as codes where each column has few values, see ``coded``.
     The other fields are those of the plan's source.
     """
 
@@ -46,6 +51,7 @@ class ReadRequest:
     faults: bool = False
     private: bool = False
     wanted: tuple[str, ...] = ()
+    coded: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,7 @@ class ReadDone:
     the texts, as far as the source tells; ``head`` are the rows when only the first were asked for,
     ``tables`` those of the database when they were; ``empty`` counts the values of each column of a
     Parquet file that are none or the empty text, ``described`` names those of which it says more.
+    ``coded`` says how to read a table that was written as codes.
     """
 
     variables: tuple[Variable, ...]
@@ -89,6 +96,7 @@ class ReadDone:
     empty: tuple[int, ...] = ()
     described: tuple[str, ...] = ()
     skip: int = 0
+    coded: CodedTable | None = None
 
 
 @dataclass(frozen=True)

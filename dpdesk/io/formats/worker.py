@@ -71,6 +71,11 @@ def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone
         from dpdesk.io.formats.parquet_look import look
 
         return look(request)
+    if request.coded and request.limit is None:
+        done = _coded(request, tell)
+        if done is not None:
+            return done
+        request = replace(request, coded=False)
     with closing(open_reader(request)) as reader:
         if request.limit is not None:
             head = _head(reader, request.limit)
@@ -84,6 +89,22 @@ def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone
             sha256=getattr(reader, "sha256", ""),
             skip=getattr(reader, "skip", 0),
         )
+
+
+def _coded(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone | None:
+    """What :func:`read_table` gives for a table that was written as codes; None if it cannot be."""
+    from dpdesk.io.formats.coded import write_codes
+
+    with closing(open_reader(request)) as reader:
+
+        def progress(done: int) -> None:
+            tell(ReadProgress(done, reader.rows))
+
+        table = write_codes(_never_empty(reader.batches(None)), request.target, progress)
+        if table is None or not table.batches:
+            Path(request.target).unlink(missing_ok=True)
+            return None
+        return ReadDone(reader.variables, table.rows, encoding=reader.encoding, coded=table)
 
 
 def _write(reader: TableReader, request: ReadRequest, tell: Callable[[Answer], None]) -> int:

@@ -17,6 +17,7 @@ from dpdesk.io.formats.loading import request_for, scratch
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.process import read_in_process
 from dpdesk.io.formats.request import ReadProgress, ReadRequest
+from dpdesk.io.private.coded import lost_codes, take_codes
 from dpdesk.io.private.loading import (
     RequestedColumns,
     book_of,
@@ -32,6 +33,11 @@ from dpdesk.io.workspace import Workspace
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+    from dpdesk.io.coded_rows import CodedRows
+
+_MOST_CODED = 1_000
+"""Columns of a table that may be held as codes."""
+
 
 def load_typed(
     con: DuckDBPyConnection,
@@ -41,6 +47,7 @@ def load_typed(
     workspace: Workspace,
     token: CancelToken,
     report: Report,
+    held: bool = False,
 ) -> Loaded:
     """Load the declared columns; see :func:`dpdesk.io.private.loading.load_private`."""
     report(StepStarted(CHECK, 1, STEPS))
@@ -50,19 +57,35 @@ def load_typed(
     def progress(made: ReadProgress) -> None:
         report(StepProgress(LOAD, made.done, made.total, "rows"))
 
+    coded: CodedRows | None = None
     with scratch(workspace) as target:
-        request = _request(spec, path, base, target)
+        request = replace(
+            _request(spec, path, base, target),
+            coded=held
+            and format_of(spec, path) == "parquet"
+            and 0 < len(spec.types) <= _MOST_CODED,
+        )
         done = read_in_process(request, path.name, token, progress)
         names = tuple(variable.name for variable in done.variables)
         wanted = wanted_columns(spec, names, path.name)
-        rows = _take_over(con, path, target, spec, names, wanted, token)
+        if done.coded is not None:
+            coded = take_codes(con, path, target, spec, wanted, done.coded, token)
+        if done.coded is not None and coded is None:
+            target.unlink()
+            read_in_process(replace(request, coded=False), path.name, token, progress)
+        if coded is None:
+            rows = _take_over(con, path, target, spec, names, wanted, token)
     reading = Reading(
         format_of(spec, path), encoding=done.encoding, missing=spec.missing,
         header=spec.header is not False, skip=spec.skip or 0,
     )  # fmt: skip
-    facts = lost_values(con, path, wanted.names, token)
     book = book_of(wanted, Codebook(done.variables))
     digest = digest or done.sha256
+    if coded is not None:
+        told = lost_codes(coded, wanted.names)
+        given = wanted.names, coded.rows, reading, digest, book, names, told
+        return Loaded(*given, coded=coded.domains, held=coded)
+    facts = lost_values(con, path, wanted.names, token)
     return Loaded(wanted.names, rows, reading, digest, book, names, facts)
 
 

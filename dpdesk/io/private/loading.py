@@ -65,8 +65,11 @@ def load_private(
     token: CancelToken,
     report: Report,
     drawn: Collection[str] = (),
+    held: bool = False,
 ) -> Loaded:
     """Load the declared columns of ``path`` into the table ``raw``.
+
+    With ``held`` rows of few values may be held as codes instead.
 
     ``spec`` names all that :mod:`dpdesk.core.pinned` asks for. Where rows are released with other
     values of the columns ``drawn``, the other columns alone tell whether a row is one.
@@ -77,7 +80,7 @@ def load_private(
     """
     _refuse_leave(spec, path.name, format_of(spec, path), drawn)
     kept = replace(spec, empty_rows=KEEP) if drawn else spec
-    loaded = _loaded(con, path, base, kept, workspace, token, report)
+    loaded = _loaded(con, path, base, kept, workspace, token, report, held and not drawn)
     return _told_by_others(con, path, loaded, drawn, token) if drawn else loaded
 
 
@@ -89,6 +92,7 @@ def _loaded(
     workspace: Workspace,
     token: CancelToken,
     report: Report,
+    held: bool,
 ) -> Loaded:
     report(StepStarted(CHECK, 1, STEPS))
     file_format = format_of(spec, path)
@@ -98,7 +102,7 @@ def _loaded(
         return load_fixed(con, path, base, spec, token, report)
     from dpdesk.io.private.foreign import load_typed
 
-    return load_typed(con, path, base, spec, workspace, token, report)
+    return load_typed(con, path, base, spec, workspace, token, report, held)
 
 
 def _told_by_others(

@@ -34,6 +34,7 @@ class ParquetRows:
 
         self._name = Path(request.path).name
         self.notes = Notes()
+        self._coded = request.coded
         try:
             self._file = parquet.ParquetFile(request.path)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -46,18 +47,27 @@ class ParquetRows:
             kind = schema.field(name).type
             if not has_text(kind):
                 raise no_text(self._name, name, str(kind))
+        if self._coded:
+            texts = [name for name in schema.names if is_text(schema.field(name).type)]
+            self._file.close()
+            self._file = parquet.ParquetFile(request.path, read_dictionary=texts)
         self.variables = tuple(Variable(name) for name in schema.names)
         self.rows: int | None = self._file.metadata.num_rows
 
     def batches(self, limit: int | None) -> Iterator[tuple[Values, ...]]:
-        """The rows in the order of the file; of columns that nobody wants, where there is one."""
+        """The rows in the order of the file; of columns that nobody wants, where there is one.
+
+        Where the request asks for codes, columns of texts, whole numbers and truth values come as
+        dictionaries.
+        """
         import pyarrow as pa
 
         wanted = [variable.name in self._wanted for variable in self.variables]
+        given = _dictionary if self._coded else text_values
         try:
-            for batch in self._file.iter_batches(_ROWS):
+            for batch in self._file.iter_batches(_ROWS, use_threads=not self._coded):
                 yield tuple(
-                    text_values(column) if asked else _presence(column)
+                    given(column) if asked else self._sign(column)
                     for column, asked in zip(batch.columns, wanted, strict=True)
                 )
         except (pa.ArrowInvalid, OSError) as error:
@@ -71,6 +81,10 @@ class ParquetRows:
                 hint="Get the file again from where it comes from.",
             ) from error
 
+    def _sign(self, array: Any) -> Values:
+        signs = _presence(array)
+        return Values(signs.values.dictionary_encode()) if self._coded else signs
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()
@@ -83,10 +97,32 @@ def has_text(kind: Any) -> bool:
     t = pa.types
     if t.is_dictionary(kind):
         return has_text(kind.value_type)
-    is_text = t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind)
     is_number = t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)
     is_time = t.is_date(kind) or t.is_timestamp(kind) or t.is_time(kind)
-    return bool(is_text or is_number or is_time or t.is_boolean(kind) or t.is_null(kind))
+    return bool(is_text(kind) or is_number or is_time or t.is_boolean(kind) or t.is_null(kind))
+
+
+def is_text(kind: Any) -> bool:
+    """Whether values of an Arrow type are texts."""
+    import pyarrow as pa
+
+    t = pa.types
+    return bool(t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind))
+
+
+def _dictionary(array: Any) -> Values:
+    """Each value that occurs as :func:`text_values` gives it; others than texts as they are."""
+    import pyarrow as pa
+
+    t = pa.types
+    if not t.is_dictionary(array.type):
+        if not (is_text(array.type) or t.is_integer(array.type) or t.is_boolean(array.type)):
+            return text_values(array)
+        array = array.dictionary_encode()
+    values = text_values(array.dictionary)
+    if values.odd is not None:
+        return text_values(array)
+    return Values(pa.DictionaryArray.from_arrays(array.indices, values.values))
 
 
 def _presence(array: Any) -> Values:
@@ -95,6 +131,8 @@ def _presence(array: Any) -> Values:
     import pyarrow.compute as pc
 
     there = array.is_valid()
+    if pa.types.is_dictionary(array.type) and is_text(array.type.value_type):
+        array = array.dictionary_decode()
     kind = array.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         there = pc.and_(there, pc.fill_null(pc.greater(pc.binary_length(array), 0), False))

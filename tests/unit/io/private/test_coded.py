@@ -1,0 +1,158 @@
+"""Rows that are held as codes are those that a table of texts has, whatever their values are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpdesk.core.errors import Cancelled
+from dpdesk.core.frequency import UNREADABLE, RowRule
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.source_spec import read_source
+from dpdesk.io import coded_rows
+from dpdesk.io.formats.coded import write_codes
+from dpdesk.io.formats.table import Values
+from dpdesk.io.private import foreign
+from dpdesk.io.store import DataStore
+from dpdesk.io.workspace import Workspace
+
+ODD: dict[str, Any] = {
+    "place": pa.array(["a", "", None, "e\u0301", "\u00e9", "nul\0", " ", "n/a", "b", None] * 30),
+    "age": pa.array([1, 2, None, -7, 2, 1, None, 300, 4, None] * 30, pa.int16()),
+    "true": pa.array([True, None, None, False, True, True, None, False, True, None] * 30),
+    "group": pa.array(["x", "", None, "y", "", "x", None, "z", "y", ""] * 30).dictionary_encode(),
+    "other": pa.array([1.5, 2.5, None, 0.1, 9.0, 1.5, None, 1.0, 2.0, None] * 30),
+}
+TYPES = {"place": "text", "age": "number", "true": "text", "group": "text"}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    with closing(Workspace.open(tmp_path / "home")) as found:
+        yield found
+
+
+def written(path: Path, table: pa.Table) -> Path:
+    pq.write_table(table, path, row_group_size=70)
+    return path
+
+
+def opened(
+    path: Path, workspace: Workspace, types: dict[str, str] = TYPES, **more: Any
+) -> DataStore:
+    given = {"path": path.name, "missing": ["n/a"], "types": types, **more}
+    spec = read_source(given, "plan")
+    return DataStore.open(spec, path.parent, workspace, CancelToken(), silent, private=True)
+
+
+def seen(store: DataStore) -> list[object]:
+    """All that a store tells, counted before and after its rows became a table."""
+    token, found = CancelToken(), []
+    for _ in range(2):
+        for names in (list(TYPES), ["group", "age"], ["place"], []):
+            table = store.frequency_table(names, token)
+            told = table.domains, table.codes.tolist(), table.counts.tolist(), table.missing
+            found.append(told)
+        rule = RowRule({"place": ("a",)}, "group", ("age",), 3)
+        limited = store.restricted(rule, token)
+        found += [store.page(0, 1000), limited.rows, store.content(list(TYPES), token)]
+    return [*found, store.rows, store.unreadable, store.columns]
+
+
+@pytest.mark.parametrize("more", [{}, {"empty_rows": "keep"}])
+def test_codes_are_the_rows_of_a_table_of_texts(
+    more: dict[str, str], tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "rows.parquet", pa.table({**ODD, "other": ODD["age"]}))
+    with closing(opened(path, workspace, **more)) as store:
+        assert store._held is not None
+        held = seen(store)
+    monkeypatch.setattr(foreign, "_MOST_CODED", -1)
+    with closing(opened(path, workspace, **more)) as store:
+        assert store._held is None
+        assert seen(store) == held
+
+
+def test_bytes_that_are_no_text_are_one_unreadable_value(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    raw = pa.array([b"a", b"\xff", b"\xfe", b"b", b"\xff"], pa.binary()).view(pa.string())
+    path = written(tmp_path / "rows.parquet", pa.table({"place": raw}))
+    with closing(opened(path, workspace, {"place": "text"})) as store:
+        assert store._held is not None
+        assert store.page(0, 9) == (("a",), (UNREADABLE,), (UNREADABLE,), ("b",), (UNREADABLE,))
+        assert store.unreadable == {"unreadable_values": {"place": 3}}
+
+
+def test_columns_of_many_values_are_read_as_texts(tmp_path: Path, workspace: Workspace) -> None:
+    names = [f"p{number}" for number in range(2_000)]
+    path = written(tmp_path / "rows.parquet", pa.table({"place": names}))
+    with closing(opened(path, workspace, {"place": "text"})) as store:
+        assert store._held is None
+        assert [row[0] for row in store.page(0, 2_000)] == names
+
+
+def test_codes_grow_with_their_values(tmp_path: Path) -> None:
+    pieces = [[f"v{number}" for number in range(first, first + 200)] for first in (0, 150, 400)]
+    batches = ((Values(pa.array([*piece, None]).dictionary_encode()),) for piece in pieces)
+    done: list[int] = []
+    table = write_codes(batches, str(tmp_path / "codes"), done.append)
+    assert table is not None
+    assert [widths for _, widths in table.batches] == [(1,), (2,), (2,)]
+    values = table.values[0].to_pylist()
+    found = [[values[code] for code in batch[0]] for batch in table.read(tmp_path / "codes")]
+    assert found == [[*piece, None] for piece in pieces]
+    assert done == [201, 402, 603]
+
+
+def test_keys_that_are_sorted_count_as_those_that_have_places(
+    tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "rows.parquet", pa.table({**ODD, "other": ODD["age"]}))
+    found = []
+    for most in (1 << 24, 1):
+        monkeypatch.setattr(coded_rows, "_MOST_CELLS", most)
+        with closing(opened(path, workspace)) as store:
+            table = store.frequency_table(list(TYPES), CancelToken())
+            found.append((table.codes.tolist(), table.counts.tolist()))
+    assert found[0] == found[1]
+
+
+def test_counting_of_held_rows_is_cancelled(tmp_path: Path, workspace: Workspace) -> None:
+    path = written(tmp_path / "rows.parquet", pa.table({**ODD, "other": ODD["age"]}))
+    token = CancelToken()
+    token.cancel()
+    with closing(opened(path, workspace)) as store:
+        with pytest.raises(Cancelled):
+            store.frequency_table(list(TYPES), token)
+        with pytest.raises(Cancelled):
+            store.restricted(RowRule({}), token)
+        assert len(store.page(0, 1000)) == store.rows  # it is made whole afterwards
+
+
+def test_the_print_is_the_sum_of_hashes_of_rows(tmp_path: Path, workspace: Workspace) -> None:
+    rng = np.random.default_rng(1)
+    rows = [(f" {a}", f"{b}.50") for a, b in rng.integers(0, 9, (500, 2)).tolist()]
+    path = tmp_path / "rows.parquet"
+    written(path, pa.table({"Place": [a for a, _ in rows], "age": [b for _, b in rows]}))
+    sums = [0, 0]
+    for (a, b), times in Counter(rows).items():
+        texts = [str(float(b)), str(float(a))]  # columns by name: age, place
+        plain = "".join(f"{len(text)}:{text}" for text in texts)
+        digest = hashlib.md5(plain.encode(), usedforsecurity=False).digest()
+        for half, part in enumerate((digest[8:], digest[:8])):
+            sums[half] += times * int.from_bytes(part, "little")
+    wanted = json.dumps([["age", "place"], len(rows), *map(str, sums)])
+    with closing(opened(path, workspace, {"Place": "text", "age": "text"})) as store:
+        found = store.content(["Place", "age"], CancelToken())
+    assert found == (hashlib.sha256(wanted.encode()).hexdigest(),)
