@@ -55,6 +55,17 @@ class RoleSuggestion:
     reason: str
 
 
+_SOME_ROWS, _FEW_ROWS = 20, 5
+
+
+def few_rows_each(rows: int, present: int, distinct: int) -> bool:
+    """Whether ``distinct`` values in ``present`` of ``rows`` rows occur in fewer than 5 on average.
+
+    A table of fewer than 20 rows says nothing about that.
+    """
+    return rows >= _SOME_ROWS and present < _FEW_ROWS * distinct
+
+
 @dataclass(frozen=True)
 class ColumnProfile:
     """What one column holds; all counts are in rows.
@@ -86,6 +97,11 @@ class ColumnProfile:
     def unique_share(self) -> float:
         """Share of the rows (0 to 1) whose value nobody else has."""
         return self.unique / self.rows if self.rows else 0.0
+
+    @property
+    def points_to_few(self) -> bool:
+        """Whether a value belongs to so few rows on average that it points to few people."""
+        return few_rows_each(self.rows, self.rows - self.missing, self.distinct)
 
     @property
     def missing_share(self) -> float:

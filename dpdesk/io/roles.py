@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from dpdesk.core.messages import msg
-from dpdesk.core.schema import ColumnType, Role, RoleSuggestion
+from dpdesk.core.schema import ColumnType, Role, RoleSuggestion, few_rows_each
 
 _HINTS: tuple[tuple[Role, str], ...] = (
     (
@@ -32,7 +32,7 @@ _HINTS: tuple[tuple[Role, str], ...] = (
         r"|nation.*|citizen.*|.*country.*|birth.*|dob|yob|zip.*|post.?code.*|plz|region.*|state"
         r"|county|munic.*|district|town|city|puma|marital.*|marstat|civil.*|hhcivil|famil.*|edu.*"
         r"|occup.*|occucode|job.*|workclass|profession|employ.*|industry.*|indp.*|language"
-        r"|urb.*|.*household.?size|h?hsize|size.?hh|nuts.*|relat.*|stabbr|rb090|pb220a|db040"
+        r"|urb.*|.*household.?size|h?h.?size|size.?hh|h?h.?gr(ö|oe)(ß|ss)e|persons?.in.?(household|hh)|nuts.*|relat.*|stabbr|rb090|pb220a|db040"
         r"|edad|âge|eta|età|idade|leeftijd|ålder|alder|sexe|sexo|sesso|geschl.*|geburts.*|naissance"
         r"|nacimiento|familienstand|zivilstand|etat.?civil|état.?civil|estado.?civil|stato.?civile"
         r"|staatsangeh.*|herkunft|bundesland|kanton|canton|gemeinde|kreis|wohnort|commune|comune"
@@ -43,10 +43,16 @@ _HINTS: tuple[tuple[Role, str], ...] = (
         Role.SENSITIVE,
         r".*income|income.*|inc|salary.*|wages?.*|wagp|earn.*|disease.*|diagnos.*|health.*|illness"
         r"|icd.*|debt.*|saving.*|assets?|wealth|crim.*|convict.*|hiv.*|drug.*|benefit.*|tax.*"
-        r"|expend.*|pincp|.*incp|einkommen.*|lohn.*|gehalt.*|krank.*|behinderung.*|gesundheit.*"
+        r"|expend.*|pincp|.*incp|einkommen.*|lohn.*|gehalt.*|(er|vor)?krank.*|behinderung.*|gesundheit.*"
         r"|schulden|salaire.*|revenus?|maladie.*|santé|sante|handicap.*|ingresos?|salario|sueldo"
         r"|enfermedad.*|salud|reddito|stipendio|malattia|disab.*|(netto|brutto)(?!.*gewicht).*",
     ),
+)
+_IN_PARTS = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+"""What one word of a name may speak of: ``PLZ_Detail`` is a postcode, ``w_partner`` not a weight."""
+_FREE_TEXT = (
+    r"comments?|remarks?|notes?|verbatim|(free|open).?text|freitext|bemerkung(en)?|anmerkung(en)?"
+    r"|kommentare?|notiz(en)?|commentaires?|remarques?|comentarios?|observaciones|commenti"
 )
 _NEARLY_UNIQUE = 0.9
 _SMALL_DOMAIN = 200
@@ -80,6 +86,11 @@ def suggest_role(
         return RoleSuggestion(Role.INSENSITIVE, msg("Insensitive, surely: {what}.", what=what))
     if hinted in (Role.WEIGHT, Role.CLUSTER):
         return _survey(facts, hinted)
+    if kind is ColumnType.TEXT and any(re.fullmatch(_FREE_TEXT, one) for one in _words(name)):
+        reason = (
+            "Its name speaks of remarks in people's own words, which may name them: identifier?"
+        )
+        return RoleSuggestion(Role.IDENTIFIER, reason)
     if facts.own >= _NEARLY_UNIQUE and rows >= _SOME_ROWS:
         return _nearly_unique(facts, hinted)
     if hinted is not None:
@@ -88,8 +99,20 @@ def suggest_role(
 
 
 def _hinted(name: str) -> Role | None:
+    whole, *words = _words(name)
+    for role, form in _HINTS:
+        if re.fullmatch(form, whole):
+            return role
+    parts = [(role, form) for role, form in _HINTS if role in _IN_PARTS]
+    return next(
+        (role for role, form in parts if any(re.fullmatch(form, one) for one in words)), None
+    )
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """The whole name, then its words of three letters or more, all in small letters."""
     plain = re.sub(r"[\s_]+", "_", name.strip().casefold())
-    return next((role for role, form in _HINTS if re.fullmatch(form, plain)), None)
+    return (plain, *re.findall(r"[^\W\d_]{3,}", plain))
 
 
 def _percent(share: float) -> str:
@@ -159,6 +182,12 @@ def _by_counts(facts: _Facts) -> RoleSuggestion:
         reason = msg(
             "{percent} of the rows have a value of their own: check its role.",
             percent=_percent(facts.own),
+        )
+        return RoleSuggestion(Role.QUASI_IDENTIFIER, reason)
+    if few_rows_each(facts.rows, facts.present, facts.distinct):
+        reason = msg(
+            "{n:,} different values, each in few rows: they may point to people; check its role.",
+            n=facts.distinct,
         )
         return RoleSuggestion(Role.QUASI_IDENTIFIER, reason)
     if facts.kind is not ColumnType.DECIMAL and facts.distinct <= _SMALL_DOMAIN:

@@ -24,16 +24,24 @@ def column(
     kind: ColumnType = ColumnType.TEXT,
     unique: int = 0,
     role: Role = Role.INSENSITIVE,
+    distinct: int = 20,
 ) -> ColumnProfile:
     top = (ValueCount("a", 4),)
     suggestion = RoleSuggestion(role, "a reason")
-    return ColumnProfile(name, kind, 100, 0, 100, unique, top, suggestion)
+    return ColumnProfile(name, kind, 100, 0, distinct, unique, top, suggestion)
 
 
 @pytest.mark.parametrize("role", [None, Role.INSENSITIVE])
 def test_a_released_column_of_nearly_unique_values_is_warned_of(role: Role | None) -> None:
     assert warning(role, column(unique=90))
     assert not warning(role, column(unique=89))
+
+
+@pytest.mark.parametrize("role", [None, Role.INSENSITIVE])
+def test_a_released_column_whose_values_few_rows_share_is_warned_of(role: Role | None) -> None:
+    assert warning(role, column(distinct=21))
+    assert not warning(role, column(distinct=20))
+    assert not warning(Role.QUASI_IDENTIFIER, column(distinct=21))
 
 
 @pytest.mark.parametrize("role", [Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE])

@@ -41,6 +41,13 @@ def suggest(
         ("Erwerbsstatus", Role.QUASI_IDENTIFIER),
         ("Haushaltsgröße", Role.QUASI_IDENTIFIER),
         ("Netto €", Role.SENSITIVE),
+        ("PLZ_Detail", Role.QUASI_IDENTIFIER),
+        ("current marital status", Role.QUASI_IDENTIFIER),
+        ("main_diagnosis", Role.SENSITIVE),
+        ("HH_Größe", Role.QUASI_IDENTIFIER),
+        ("hh_size", Role.QUASI_IDENTIFIER),
+        ("Erkrankung", Role.SENSITIVE),
+        ("w_partner", Role.INSENSITIVE),
         ("colour", Role.INSENSITIVE),
     ],
 )
@@ -52,6 +59,18 @@ def test_a_value_of_its_own_in_nearly_every_row_is_an_identifier_whatever_the_na
     assert suggest("colour", "TEXT", 990, 980) is Role.IDENTIFIER
     assert suggest("colour", "DECIMAL", 990, 980) is Role.SENSITIVE
     assert suggest("age", "TEXT", 990, 980) is Role.QUASI_IDENTIFIER
+
+
+def test_values_that_few_rows_share_are_never_taken_for_harmless() -> None:
+    assert suggest("cell", "TEXT", distinct=700, unique=400) is Role.QUASI_IDENTIFIER
+    assert suggest("cell", "TEXT", distinct=201, unique=0) is Role.QUASI_IDENTIFIER
+    assert suggest("cell", "TEXT", distinct=200, unique=0) is Role.INSENSITIVE
+
+
+@pytest.mark.parametrize("name", ["Bemerkung", "remarks", "q17_comment", "free text", "Freitext"])
+def test_remarks_in_own_words_are_left_out_however_many_differ(name: str) -> None:
+    assert suggest(name, "TEXT", distinct=20, unique=0) is Role.IDENTIFIER
+    assert suggest(name, "INTEGER", distinct=20, unique=0) is Role.INSENSITIVE
 
 
 def test_a_weight_that_is_no_number_is_none() -> None:

@@ -21,7 +21,7 @@ from dpdesk.app.types import (
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.shell import Mark, PanelStatus
 from dpdesk.ui.words.columns import role_words, short_share, type_words
-from dpdesk.ui.words.numbers import short_name
+from dpdesk.ui.words.numbers import grouped, short_name
 from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
@@ -99,9 +99,17 @@ def warning(role: Role | None, profile: ColumnProfile | None) -> str:
     if released and profile.unique_share >= NEARLY_UNIQUE and profile.rows > 1:
         text = translate(
             "AttributesPanel",
-            "{share} of its values belong to one row only, and it would be released as it is.",
+            "{share} of the rows have a value of their own, and the column would be released as it "
+            "is.",
         )
         return text.format(share=short_share(profile.unique_share))
+    if released and profile.points_to_few:
+        text = translate(
+            "AttributesPanel",
+            "Its {n} values belong to few rows each and may point to people, and the column would "
+            "be released as it is.",
+        )
+        return text.format(n=grouped(profile.distinct))
     if role is Role.INSENSITIVE and profile.suggestion.role is Role.IDENTIFIER:
         return translate(
             "AttributesPanel", "It looks like an identifier, but would be released as it is."
