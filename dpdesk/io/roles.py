@@ -49,7 +49,7 @@ _HINTS: tuple[tuple[Role, str], ...] = (
     ),
 )
 _IN_PARTS = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-"""What one word of a name may speak of: ``PLZ_Detail`` is a postcode, ``w_partner`` not a weight."""
+"""What one word of a name may say: ``PLZ_Detail`` is a postcode, ``w_partner`` not a weight."""
 _FREE_TEXT = (
     r"comments?|remarks?|notes?|verbatim|(free|open).?text|freitext|bemerkung(en)?|anmerkung(en)?"
     r"|kommentare?|notiz(en)?|commentaires?|remarques?|comentarios?|observaciones|commenti"
@@ -87,9 +87,7 @@ def suggest_role(
     if hinted in (Role.WEIGHT, Role.CLUSTER):
         return _survey(facts, hinted)
     if kind is ColumnType.TEXT and any(re.fullmatch(_FREE_TEXT, one) for one in _words(name)):
-        reason = (
-            "Its name speaks of remarks in people's own words, which may name them: identifier?"
-        )
+        reason = "Its name speaks of remarks in own words, which may name people: identifier?"
         return RoleSuggestion(Role.IDENTIFIER, reason)
     if facts.own >= _NEARLY_UNIQUE and rows >= _SOME_ROWS:
         return _nearly_unique(facts, hinted)

@@ -351,7 +351,7 @@ def _titles(text: str, marks: _Marks, given: _Given, first_line: int, notes: lis
         raise unsure_start(given.name, head[0].line, head[found.above].line, skip)
     title = next((text for record in head[: found.above] for text in record.fields if text), "")
     if title:
-        notes.append(titles_note("line", first_line, first_line + skip - 1, title))
+        notes.append(titles_note("Line", first_line, first_line + skip - 1, title))
     return skip
 
 

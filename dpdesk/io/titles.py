@@ -147,23 +147,23 @@ def header_doubt(place: str, first: Fields, below: Sequence[Fields]) -> str:
     return ""
 
 
-def titles_note(kind: str, first: int, last: int, title: str) -> str:
-    """What to say of skipped lines (``kind`` is "line") or rows of a sheet ("row") with a title."""
+def titles_note(what: str, first: int, last: int, title: str) -> str:
+    """What to say of skipped lines (``what`` is "Line") or rows of a sheet ("Row") with a title."""
     said = " ".join(title.replace("`", "'").split())
     shown = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
     begins = "write `skip = 0` under [source] if the table begins there."
     if last > first:
         return msg(
-            "The {kind}s {first:,} to {last:,} (`{shown}`) are above the table; {begins}",
-            kind=kind,
+            "{what}s {first:,} to {last:,} (`{shown}`) are above the table; {begins}",
+            what=what,
             first=first,
             last=last,
             shown=shown,
             begins=begins,
         )
     return msg(
-        "The {kind} {first:,} (`{shown}`) is above the table; {begins}",
-        kind=kind,
+        "{what} {first:,} (`{shown}`) is above the table; {begins}",
+        what=what,
         first=first,
         shown=shown,
         begins=begins,

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import SetParameters, SetRoles
-from dpdesk.core.charts import BarChart, ScatterChart
+from dpdesk.core.charts import BarChart, Figure, ScatterChart
 from dpdesk.core.jobs import Note
 from dpdesk.core.schema import Role
 from dpdesk.ui.forms.fields import IntegerField, NumberField
@@ -22,6 +22,7 @@ from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import EmptyState
+from dpdesk.ui.words.spoken import spoken_figures
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.people_plan import (
@@ -363,6 +364,7 @@ def test_where_there_is_little_height_the_first_note_stands_for_all(
     assert result._more.text() == "1 more"
     qtbot.mouseClick(result._more, Qt.MouseButton.LeftButton)
     assert result._note_text.text() == "△ “age” is removed.\n△ “job” has no levels."
+    assert result._more.text() == "1 fewer"
     qtbot.mouseClick(result._more, Qt.MouseButton.LeftButton)
     result.set_compact(False)
     assert "job" in result._note_text.text()
@@ -547,3 +549,18 @@ def test_nothing_keeps_a_closed_panel_alive(
     made.deleteLater()
     del made
     qtbot.waitUntil(lambda: bool(gc.collect() or True) and reference() is None)
+
+
+def test_figures_stand_right_and_have_units_of_one_or_many(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    result = ready.result
+    figures = (
+        Figure("a", "Smallest class, original", 1, "count", "rows"),
+        Figure("b", "Rows kept", 1200, "count", "rows"),
+    )
+    result._show_figures(spoken_figures(figures))
+    model = result._figure_model
+    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    assert [model.index(row, 1).data() for row in (0, 1)] == ["1 row", "1,200 rows"]
+    assert model.index(0, 1).data(Qt.ItemDataRole.TextAlignmentRole) == right

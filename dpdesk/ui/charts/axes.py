@@ -20,6 +20,7 @@ from dpdesk.ui.words.numbers import figure_words, marked
 MAX_LINES = 8
 FEW_DECADES = 2.2
 ROOM_AT_ENDS = 60
+_DRAWN_FURTHER = 3.0  # than a text is measured: places are rounded, and letters lean over
 FEWEST_TICKS = 3
 _DIGITS = ((1, 2, 5), (1, 2, 3, 5, 7), (1, 1.5, 2, 3, 4, 5, 7))
 
@@ -112,7 +113,7 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
         return [
             tick
             for tick, half in zip(ticks, halves, strict=True)
-            if (tick - low) / (high - low) * size + half <= size + MARGINS[2]
+            if (tick - low) / (high - low) * size + half <= size + MARGINS[2] - _DRAWN_FURTHER
         ]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:

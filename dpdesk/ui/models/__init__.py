@@ -12,6 +12,7 @@ from dpdesk.ui.models.table import (
     ListModel,
     RowSource,
     TableModel,
+    Written,
     alignment,
     format_cell,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "ListModel",
     "RowSource",
     "TableModel",
+    "Written",
     "alignment",
     "format_cell",
 ]

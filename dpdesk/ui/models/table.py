@@ -62,9 +62,14 @@ def whole_text(value: object) -> str | None:
     return value if isinstance(value, str) and len(value) > LONGEST_VALUE else None
 
 
+class Written(str):
+    """A number with its unit, such as ``5 rows``, which stands to the right as numbers do."""
+
+
 def alignment(value: Cell) -> Qt.AlignmentFlag:
     """Numbers and dashes to the right, text to the left."""
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+    number = isinstance(value, int | float | Written) and not isinstance(value, bool)
+    if value is None or number:
         return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 

@@ -158,8 +158,8 @@ QPushButton, QToolButton {{ background: {t.surface}; border: 1px solid {t.border
 QToolButton {{ padding: 0 {SPACE.s}px; }}
 QPushButton:hover, QToolButton:hover {{ background: {t.hover}; border-color: {t.accent}; }}
 QPushButton:pressed, QToolButton:pressed {{ background: {t.selection}; }}
-QPushButton:checked, QToolButton:checked {{ background: {t.selection}; border-color: {t.accent};
-  font-weight: 600; }}
+QPushButton:checked, QToolButton:checked {{ background: {t.selection};
+  border-color: {t.accent}; }}
 QPushButton:focus, QToolButton:focus {{ border: 2px solid {t.accent};
   padding: 0 {SPACE.m - 1}px; min-height: {height - 2}px; }}
 QToolButton:focus {{ padding: 0 {SPACE.s - 1}px; }}
@@ -200,7 +200,7 @@ def _choices(theme: Theme) -> str:
   padding: 0 {SPACE.m}px; min-height: {height}px; outline: 0; spacing: 0; }}
 {each("::indicator")} {{ width: 0; height: 0; border: none; }}
 {each(":hover")} {{ background: {t.hover}; border-color: {t.accent}; }}
-{each(":checked")} {{ background: {t.selection}; border-color: {t.accent}; font-weight: 600; }}
+{each(":checked")} {{ background: {t.selection}; border-color: {t.accent}; }}
 {each(":focus")} {{ border: 2px solid {t.accent}; padding: 0 {SPACE.m - 1}px;
   min-height: {height - 2}px; }}
 {each(":disabled")} {{ color: {t.disabled}; background: {t.window}; border-color: {t.hairline}; }}
@@ -210,7 +210,7 @@ QRadioButton[look="segment-last"] {{ border-top-left-radius: 0; border-bottom-le
 QRadioButton[look="segment-last"]:focus {{ border: 2px solid {t.accent}; }}
 {small()} {{ font-size: {_points(theme, "note")}; padding: 0 {SPACE.s}px; }}
 {small(":focus")} {{ padding: 0 {SPACE.s - 1}px; }}
-{small(":checked")} {{ font-weight: 400; border: 2px solid {t.accent};
+{small(":checked")} {{ border: 2px solid {t.accent};
   padding: 0 {SPACE.s - 1}px; min-height: {height - 2}px; }}
 {each(":checked:focus")} {{ border: 2px solid {t.text}; }}
 QToolButton[look="choice"] {{ max-height: {height}px; }}

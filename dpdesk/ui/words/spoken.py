@@ -89,9 +89,7 @@ def spoken_parameter(parameter: _Parameter) -> _Parameter:
 
 
 def spoken_figures(figures: Sequence[Figure]) -> tuple[Figure, ...]:
-    """Figures whose labels, units and explanations are said."""
-    if window_voice().language == ENGLISH:
-        return tuple(figures)
+    """Figures whose labels, units (of one or of many) and explanations are said."""
     return tuple(
         replace(one, label=said(one.label), unit=_unit(one), help=said(one.help)) for one in figures
     )
@@ -99,8 +97,12 @@ def spoken_figures(figures: Sequence[Figure]) -> tuple[Figure, ...]:
 
 def _unit(figure: Figure) -> str:
     """The unit, of one or of many."""
-    single = window_voice().known(figure.unit.removesuffix("s")) if figure.value == 1 else None
-    return single or said(figure.unit)
+    single = figure.unit.removesuffix("s")
+    if figure.value != 1:
+        return said(figure.unit)
+    if window_voice().language == ENGLISH:
+        return single
+    return window_voice().known(single) or said(figure.unit)
 
 
 def spoken_guarantee(guarantee: Guarantee) -> Guarantee:

@@ -108,3 +108,18 @@ def test_an_unknown_mode_is_refused(theme: ThemeManager) -> None:
 def test_mixing_ends_at_its_ends() -> None:
     assert mix("#000000", "#ffffff", 0) == "#000000"
     assert mix("#000000", "#ffffff", 1) == "#ffffff"
+
+
+def test_no_state_writes_a_text_bolder_than_the_toolkit_gives_it_room(theme: ThemeManager) -> None:
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    sheet = application.styleSheet()
+    assert ":checked" in sheet
+    rules = [rule.partition("{") for rule in sheet.split("}")]
+    states = (":checked", ":hover", ":focus", ":pressed")
+    bold = [
+        selector.strip()
+        for selector, _, inside in rules
+        if "font-weight" in inside and any(state in selector for state in states)
+    ]
+    assert bold == []

@@ -106,7 +106,7 @@ class WorkbookReader:
             raise _unsure(self._path.name, number, skip)
         self.skip = skip
         if title:
-            self.notes.add("titles", titles_note("row", number, skip, title))
+            self.notes.add("titles", titles_note("Row", number, skip, title))
         return chain(first[found.above :], rows)
 
     def _head(self, request: ReadRequest) -> list[str]:

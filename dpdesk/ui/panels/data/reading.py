@@ -358,8 +358,10 @@ class ReadingForm(QFrame):
             if _value(box) is None and box.currentIndex() == DETECT:
                 known = self.tr("{what}, detected").format(what=word) if word else ""
                 box.setItemText(DETECT, known or self.tr("detected"))
-                if box.isEditable():
+                editor = box.lineEdit()
+                if editor is not None:
                     box.setEditText(box.itemText(DETECT))
+                    editor.setCursorPosition(0)  # a name that is too long is read from its start
         self._show_applying(reading.format)
         self.rows.set_read(columns, reading.decimal)
         self._known = self.source()

@@ -23,7 +23,7 @@ from dpdesk.core.messages import msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobHub, JobState
-from dpdesk.ui.models import DataGrid, ListModel
+from dpdesk.ui.models import DataGrid, ListModel, Written
 from dpdesk.ui.panels.protect.deck import ChartDeck
 from dpdesk.ui.panels.protect.pivot import PivotPage
 from dpdesk.ui.panels.protect.presenter import headline_figures
@@ -438,7 +438,7 @@ class ResultPane(QWidget):
         words = {"lower": self.tr("lower"), "higher": self.tr("higher")}
         text = figure_words(figure.value, figure.kind)
         unit = f" {figure.unit}" if figure.unit else ""
-        return figure.label, text + unit, words.get(figure.better, ""), figure.help
+        return figure.label, Written(text + unit), words.get(figure.better, ""), figure.help
 
     def _show_guarantee(self, guarantee: Guarantee | None) -> None:
         self._claim.setVisible(guarantee is not None)
