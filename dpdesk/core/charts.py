@@ -428,16 +428,24 @@ class Figure:
     about: str = ""
 
 
+_LEAST_SHARE, _LEAST_NUMBER = 0.0001, 1e-6
+
+
 def format_figure(value: float | None, kind: str) -> str:
-    """A number for people: grouped digits, shares in percent, never exponents."""
+    """A number for people: grouped digits, shares in percent, never exponents.
+
+    What is nearer to nothing than 0.01 %, or than 0.000001, is said to be less than that.
+    """
     if value is None or value != value:
         return "–"
     if kind == "count":
         return f"{value:,.0f}"
+    least = _LEAST_SHARE if kind == "share" else _LEAST_NUMBER
+    if 0 < abs(value) < least:
+        bound = "0.01 %" if kind == "share" else "0.000001"
+        return f"<{bound}" if value > 0 else f">-{bound}"
     if kind == "share":
         percent = value * 100
-        if 0 < percent < 0.01:
-            return "<0.01 %"
         if 99.995 <= percent < 100:
             return ">99.99 %"
         return f"{percent:,.2f} %".replace(".00 %", " %")

@@ -22,6 +22,7 @@ from dpdesk.app.types import AppContext
 from dpdesk.core.asking import AnswerChartWords, AskState, answer_chart, drawn_rows, label_words
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import Choice
+from dpdesk.core.plain import number_text
 from dpdesk.core.query import COVERING_95, Answer, AnswerRow, Chosen, Condition, Within
 from dpdesk.core.spans import Span, exact
 from dpdesk.ui.browsing.side import KeepList
@@ -249,7 +250,7 @@ class RangeBox(QWidget):
         self._told = span
         ends = (None, None) if span is None else (span.low, span.high)
         for line_edit, end in zip((self.first, self.last), ends, strict=True):
-            line_edit.setText("" if end is None else f"{float(end):g}")
+            line_edit.setText("" if end is None else number_text(end))
         self.problem.say("")
 
     @Slot()

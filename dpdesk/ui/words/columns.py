@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import ColumnProfile, ColumnType, Role
 from dpdesk.core.labels import Variable
+from dpdesk.core.plain import number_text
 from dpdesk.ui.words.numbers import grouped, marked, shortened
 
 translate = QCoreApplication.translate
@@ -96,10 +99,15 @@ def missing_words(said: Variable) -> str:
     """The codes and the range that stand for a missing value."""
     parts = list(said.missing.values)
     if said.missing.low is not None and said.missing.high is not None:
-        low, high = (
-            translate("Labels", "lowest") if end == float("-inf")
-            else translate("Labels", "highest") if end == float("inf") else marked(f"{end:g}")
-            for end in (said.missing.low, said.missing.high)
-        )  # fmt: skip
+        low, high = (_end_words(end) for end in (said.missing.low, said.missing.high))
         parts.append(f"{low} – {high}")
     return ", ".join(parts)
+
+
+def _end_words(end: float) -> str:
+    """An end of a range with all its digits: rounded, it would name other codes."""
+    if end == float("-inf"):
+        return translate("Labels", "lowest")
+    if end == float("inf"):
+        return translate("Labels", "highest")
+    return marked(number_text(Fraction(repr(end))))

@@ -10,9 +10,13 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.list_parameters import DecimalParameter
+from dpdesk.core.labels import UserMissing, Variable
+from dpdesk.core.spans import Span
 from dpdesk.ui.browsing.purchasing import read_amount
 from dpdesk.ui.forms.fields import ValueField
 from dpdesk.ui.forms.spin import NarrowDoubleSpin, NarrowSpin
+from dpdesk.ui.windows.asking import RangeBox
+from dpdesk.ui.words.columns import missing_words
 from dpdesk.ui.words.numbers import typed_exact, typed_number
 
 EITHER = [("12", "12"), ("12.5", "12.5"), ("12,5", "12.5"), ("0.125", "0.125"), (",5", "0.5"),
@@ -78,3 +82,12 @@ def test_boxes_write_what_they_have_understood_and_refuse_the_rest(
         qtbot.keyClicks(box, keys)
         qtbot.keyClick(box, Qt.Key.Key_Return)
         assert box.text() == shown, keys
+
+
+def test_ends_of_ranges_keep_all_their_digits(qapp: object, qtbot: QtBot) -> None:
+    said = Variable("code", missing=UserMissing((), 1_234_567.0, float("inf")))
+    assert missing_words(said) == "1234567 – highest"
+    box = RangeBox()
+    qtbot.addWidget(box)
+    box.show_span(Span(Fraction("1234567.25"), Fraction("0.0000001")))
+    assert (box.first.text(), box.last.text()) == ("1234567.25", "0.0000001")

@@ -61,6 +61,28 @@ def test_a_share_is_nothing_or_all_only_where_it_is(share: float, shown: str) ->
     assert format_figure(share, "share") == shown
 
 
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (0.0, "0"),
+        (0.00012345, "0.00012"),
+        (0.000001, "0.0000010"),
+        (9.99e-7, "<0.000001"),
+        (3e-40, "<0.000001"),
+        (-3e-40, ">-0.000001"),
+        (1234567.8, "1,234,568"),
+    ],
+)
+def test_a_number_next_to_nothing_is_said_to_be_less_than_a_millionth(
+    number: float, shown: str
+) -> None:
+    assert format_figure(number, "number") == shown
+
+
+def test_a_share_that_falls_by_next_to_nothing_is_not_none() -> None:
+    assert format_figure(-0.00001, "share") == ">-0.01 %"
+
+
 def test_what_turns_the_direction_of_others_is_written_as_its_number() -> None:
     page = '<title>a\u202eb</title><p title="x\u2067y">\u202etxt \u2066 5</p><text>\u202d</text>'
     shown = r'<title>a\u202eb</title><p title="x\u2067y">\u202etxt \u2066 5</p><text>\u202d</text>'
