@@ -410,6 +410,7 @@ class MainWindow(RequestingWindow):
             entry.panel.messageRaised.connect(self._on_message)
             for header in entry.panel.findChildren(StepHeader):
                 header.explainAsked.connect(self.on_explain)
+                self._help_area.opened.connect(header.show_explained)
 
     @Slot(str)
     def _on_chosen(self, identifier: str) -> None:

@@ -1,7 +1,7 @@
 """What screen readers are told of widgets whose kind the toolkit does not know by itself.
 
-Headings are labels, side windows plain widgets to it. A widget with a method ``told_as`` gives its
-own interface.
+Headings are labels, side windows plain widgets to it, and buttons that open something below them
+buttons like others. A widget with a method ``told_as`` gives its own interface.
 """
 
 from __future__ import annotations
@@ -9,8 +9,15 @@ from __future__ import annotations
 from functools import cache
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QAccessibleWidget, QDialog, QLabel, QMainWindow, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleStateChangeEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAccessibleWidget,
+    QDialog,
+    QLabel,
+    QMainWindow,
+    QWidget,
+)
 from shiboken6 import isValid
 
 HEADINGS = frozenset(("headline", "section"))
@@ -29,6 +36,54 @@ class _Heading(QAccessibleWidget):
         return super().text(which)
 
 
+EXPANDED = "expanded"
+_PRESS = "Press"
+
+
+def say_expanded(button: QAbstractButton, expanded: bool) -> None:
+    """Say that a button opens something in its place, and whether it is open.
+
+    To be called first where the button is made.
+    """
+    known = button.property(EXPANDED)
+    button.setProperty(EXPANDED, expanded)
+    if known is not None and known != expanded:
+        changed = QAccessible.State()
+        changed.expanded = changed.collapsed = True
+        QAccessible.updateAccessibility(QAccessibleStateChangeEvent(button, changed))
+
+
+class _Expander(QAccessibleWidget):
+    def __init__(self, button: QAbstractButton) -> None:
+        super().__init__(button, QAccessible.Role.Button)
+        self._button = button
+
+    def state(self) -> QAccessible.State:
+        """Whether what it opens is open."""
+        found = super().state()
+        expanded = bool(self._button.property(EXPANDED))
+        found.expandable, found.expanded, found.collapsed = (1, int(expanded), int(not expanded))
+        return found
+
+    def text(self, which: QAccessible.Text) -> str:
+        """A button is called as it is labelled, where it has no other name."""
+        found = super().text(which)
+        if which is QAccessible.Text.Name and not found:
+            return self._button.text().replace("&", "")
+        return found
+
+    def actionNames(self) -> list[str]:
+        """It can be pressed, as every button."""
+        return [*super().actionNames(), _PRESS]
+
+    def doAction(self, name: str) -> None:
+        """Press it."""
+        if name == _PRESS:
+            self._button.click()
+        else:
+            super().doAction(name)
+
+
 _told: list[QAccessibleWidget] = []
 
 
@@ -39,6 +94,8 @@ def _of(thing: QObject) -> QAccessibleWidget | None:
     if own is not None:
         made = own()
         return made if isinstance(made, QAccessibleWidget) else None
+    if isinstance(thing, QAbstractButton):
+        return None if thing.property(EXPANDED) is None else _Expander(thing)
     if isinstance(thing, QLabel):
         return _Heading(thing) if thing.property(LOOK) in HEADINGS else None
     if thing.windowType() is Qt.WindowType.Window and thing.parentWidget() is not None:

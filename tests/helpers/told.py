@@ -95,6 +95,8 @@ def _of_one(one: QAccessibleInterface, widget: QWidget) -> Iterator[str]:
     if isinstance(widget, QAbstractButton):
         if _exclusive(widget) and role is not Role.RadioButton:
             yield f"is one of several choices, but said to be a {role.name}"
+        if widget.text() == "?" and not one.state().expandable:
+            yield "explains something, but is not said to be expandable"
         if not _labelled(one) and not _begins(name, widget.text()):
             yield f"is not called as it is labelled: {widget.text()!r}"
     heads = isinstance(widget, QLabel) and widget.property("look") in ("headline", "section")

@@ -9,9 +9,13 @@ import pytest
 
 from dpdesk.app.types import SetMethod, SetParameters, SetRoles, WorkState
 from dpdesk.core.charts import Figure
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import Role
+from dpdesk.engine.methods.anatomy.method import Anatomy
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
+from dpdesk.engine.methods.l_diverted.method import LDiverted
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.protect import presenter
 from dpdesk.ui.words import settings
@@ -75,6 +79,17 @@ def test_each_error_leads_where_it_can_be_mended(code: str, place: str) -> None:
 def test_an_error_of_a_parameter_stays_here() -> None:
     problem = JobFailed(1, "Searching", "input", "parameter.invalid", "k", details={"key": "k"})
     assert settings.problem_place(problem, METHOD) == ""
+
+
+def test_a_role_that_no_column_has_is_given_in_attributes() -> None:
+    for method in (LDiverted(), Anatomy()):
+        values = parse_parameters(method.parameters, {"l": 2}, "The plan")
+        with pytest.raises(InputError) as found:
+            method.check(("age",), {"age": Role.QUASI_IDENTIFIER}, values, "The plan")
+        problem = JobFailed(
+            1, "Searching", "input", found.value.code, "", details=found.value.details
+        )
+        assert settings.problem_place(problem, method) == "attributes"
 
 
 def test_a_fault_of_the_program_leads_nowhere() -> None:

@@ -28,7 +28,7 @@ from dpdesk.ui.words.spoken import said
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.fits import misfits
 from tests.helpers.memory_settings import MemorySettings
-from tests.helpers.releases import write_source
+from tests.helpers.releases import SOURCE, write_source
 from tests.helpers.sample_charts import size_chart
 from tests.helpers.sitting import rooms_of
 
@@ -87,6 +87,32 @@ def test_german_words_fit_and_letters_after_alt_are_unique_in_every_step(
     bar = [action.text() for action in desk.window.menuBar().actions()]
     for step in rooms_of(qtbot, desk, theme, ROOMS, STEPS):
         assert twice([*bar, *visible_texts(desk.window)]) == [], step
+
+
+def test_the_filter_of_columns_shows_all_that_it_asks_for(
+    qtbot: QtBot, desk: Desk, tmp_path: Path
+) -> None:
+    desk.open_text(str(write_source(tmp_path / "work")))
+    qtbot.waitUntil(lambda: desk.workbench.profile is not None)
+    desk.window.resize(1100, 700)
+    desk.window.show_panel("attributes")
+    line = desk.attributes.filter
+    qtbot.waitUntil(line.isVisible)
+    desk.window.grab()
+    words = line.fontMetrics().horizontalAdvance(line.placeholderText())
+    assert words < line.width() - line.height()
+
+
+def test_pages_of_new_work_are_in_the_language_of_the_window(
+    qtbot: QtBot, desk: Desk, tmp_path: Path
+) -> None:
+    plan = write_source(tmp_path / "work")
+    desk.open_text(str(plan))
+    qtbot.waitUntil(lambda: desk.workbench.profile is not None)
+    assert desk.workbench.work.language == "en", "as the plan says"
+    with qtbot.waitSignal(desk.workbench.opened):
+        desk.open_text(str(plan.parent / SOURCE))
+    assert desk.workbench.work.language == "de"
 
 
 @pytest.mark.parametrize(("width", "height", "percent"), [(700, 450, 100), (930, 400, 125)])

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent, QImage
-from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QScrollArea, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
@@ -121,3 +121,25 @@ def test_the_focus_is_seen_on_every_control(
         if _seen(window, place) == without:
             unseen.append(f"{type(widget).__name__} {widget.accessibleName()}")
     assert unseen == []
+
+
+@pytest.mark.parametrize("step", ["data", "attributes", "compare", "review"])
+def test_a_message_pushes_nothing_away_under_the_mouse(sitting: Sitting, step: str) -> None:
+    sitting.bench.keep_candidate()
+    sitting.window.show_panel(step)
+    sitting.quiet()
+    panel = sitting.window.current_panel
+    parts = [one for one in panel.findChildren(QAbstractButton) if one.isVisible()]
+    bands = [one for one in panel.findChildren(MessageBand) if one.parentWidget().isVisible()]
+    places = _places(sitting, parts)
+    for band in [one for one in bands if not one.isVisible()]:
+        band.show_message("ok", "The public table is in out.csv.")
+        own = band.findChildren(QAbstractButton)
+        assert _places(sitting, [one for one in parts if one not in own]) == places
+        band.clear()
+
+
+def _places(sitting: Sitting, parts: list[QAbstractButton]) -> dict[str, QPoint]:
+    settle()
+    sitting.window.grab()
+    return {one.text() + one.accessibleName(): one.mapTo(sitting.window, QPoint()) for one in parts}

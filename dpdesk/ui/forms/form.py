@@ -34,6 +34,7 @@ from dpdesk.core.parameters import Parameter
 from dpdesk.core.schema import Role
 from dpdesk.ui.forms.columns import DimensionsField, FormContext
 from dpdesk.ui.forms.fields import Field, field_for, range_words
+from dpdesk.ui.telling import say_expanded
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.focusing import Mnemonics
 from dpdesk.ui.widgets.states import in_window
@@ -85,6 +86,7 @@ class ParameterForm(QWidget):
         """The button that opens the settings that have usual values, and their place."""
         more, rest = QPushButton(self.tr("More settings")), QWidget()
         more.setCheckable(True)
+        say_expanded(more, expanded=False)
         more.setAccessibleName(more.text())
         more.setToolTip(self.tr("Settings that most releases leave as they are"))
         more.toggled.connect(self._on_more)
@@ -99,6 +101,7 @@ class ParameterForm(QWidget):
     @Slot(bool)
     def _on_more(self, opened: bool) -> None:
         self._rest.setVisible(opened)
+        say_expanded(self._more, opened)
 
     def _open_what_is_set(self, values: Mapping[str, object]) -> None:
         """Open the folded settings where one of them was set to something unusual."""
@@ -254,6 +257,7 @@ class _Row(QWidget):
         self._question = QToolButton()
         self._question.setText("?")
         self._question.setCheckable(True)
+        say_expanded(self._question, expanded=False)
         self._question.setToolTip(self.tr("What is this?"))
         self._question.setAccessibleName(self.tr("Explain {label}").format(label=parameter.label))
         self._question.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -280,6 +284,7 @@ class _Row(QWidget):
     @Slot(bool)
     def _on_question(self, shown: bool) -> None:
         self._help.setVisible(shown)
+        say_expanded(self._question, shown)
 
 
 def _sentence(text: str) -> str:

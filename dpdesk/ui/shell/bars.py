@@ -209,7 +209,12 @@ class HelpPane(QFrame):
 
 
 class HelpArea(SteadyArea):
-    """The place of the explanation: it scrolls, and is hidden until it is asked for."""
+    """The place of the explanation: it scrolls, and is hidden until it is asked for.
+
+    ``opened(bool)`` says that it was shown or hidden.
+    """
+
+    opened = Signal(bool)
 
     def __init__(self, pane: HelpPane, theme: ThemeManager) -> None:
         super().__init__()
@@ -219,6 +224,11 @@ class HelpArea(SteadyArea):
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
         self.hide()
+
+    def setVisible(self, visible: bool) -> None:
+        """Show or hide it, and tell."""
+        super().setVisible(visible)
+        self.opened.emit(visible)
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:

@@ -306,10 +306,10 @@ QComboBox::down-arrow {{ image: url("{down}"); width: {arrow}px; height: {arrow}
 def _tables(theme: Theme) -> str:
     t = theme.tokens
     return f"""
-QAbstractItemView {{ background: {t.surface}; border: 1px solid {t.hairline};
+QAbstractItemView {{ background: {t.surface}; border: 1px solid {t.hairline}; padding: 1px;
   alternate-background-color: {t.window}; selection-background-color: {t.selection};
   selection-color: {t.text}; outline: 0; }}
-QAbstractItemView:focus {{ border: 2px solid {t.accent}; }}
+QAbstractItemView:focus {{ border: 2px solid {t.accent}; padding: 0; }}
 QGraphicsView {{ border: 2px solid transparent; background: transparent; }}
 QGraphicsView:focus {{ border: 2px solid {t.accent}; }}
 QTableView {{ gridline-color: {t.hairline}; }}

@@ -53,7 +53,7 @@ class Tokens:
     @property
     def disabled(self) -> str:
         """Text of a control that cannot be used now."""
-        return mix(self.surface, self.muted, 0.62)
+        return mix(self.surface, self.muted, 0.76)
 
     def wash(self, colour: str) -> str:
         """A light ground in the direction of a status colour."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -49,6 +49,16 @@ def labelled(layout: QVBoxLayout, words: str, field: QWidget, tip: str) -> QWidg
     layout.addWidget(label)
     layout.addWidget(field)
     return field
+
+
+class RoomyLine(QLineEdit):
+    """A field that is wide enough for what it asks for while it is empty."""
+
+    def sizeHint(self) -> QSize:
+        """See QWidget; room for the cross that clears it, too."""
+        hint = super().sizeHint()
+        words = self.fontMetrics().horizontalAdvance(self.placeholderText())
+        return QSize(max(hint.width(), words + 2 * hint.height()), hint.height())
 
 
 def secret_field() -> QLineEdit:

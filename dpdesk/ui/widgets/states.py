@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.core.charts import Figure
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.ui.telling import say_expanded
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, pixmap, set_look
 from dpdesk.ui.widgets.focusing import ASIDE
 from dpdesk.ui.widgets.layouts import column, row
@@ -61,12 +62,18 @@ class StepHeader(QWidget):
     def _build_help(self) -> QToolButton:
         self.help = QToolButton()
         self.help.setText("?")
+        say_expanded(self.help, expanded=False)
         self.help.setToolTip(self.tr("What is this step for? (F1)"))
         self.help.setAccessibleName(self.tr("Explain this step"))
         self.help.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.help.setProperty(ASIDE, True)
         self.help.clicked.connect(self.explainAsked)
         return self.help
+
+    @Slot(bool)
+    def show_explained(self, explained: bool) -> None:
+        """Whether the step is being explained beside it."""
+        say_expanded(self.help, explained)
 
     def set_title(self, title: str) -> None:
         """Ask another question."""

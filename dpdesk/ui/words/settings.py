@@ -293,10 +293,12 @@ def place_words(panel: str) -> str:
 
 def problem_place(problem: JobFailed, method: Method | None) -> str:
     """The panel that can mend a failed search; empty when a value of the form is to blame, or the
-    method itself.
+    method itself. ``role`` among the details of a problem is one that a column should have.
     """
     if problem.kind not in ("input", "refused") or problem.code == "plan.silent-method":
         return ""
+    if "role" in problem.details:
+        return ATTRIBUTES
     keys = {parameter.key for parameter in method.parameters} if method is not None else set()
     return "" if problem.details.get("key") in keys else place_of(problem.code)
 

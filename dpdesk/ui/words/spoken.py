@@ -33,11 +33,16 @@ def set_language(language: str) -> None:
         application.setProperty(_PROPERTY, language)
 
 
-def window_voice() -> Voice:
-    """Who speaks in the window."""
+def window_language() -> str:
+    """The language of the window."""
     application = QCoreApplication.instance()
     language = None if application is None else application.property(_PROPERTY)
-    return voice_of(str(language or ENGLISH), PAGES, TEXTS, FORMS)
+    return str(language or ENGLISH)
+
+
+def window_voice() -> Voice:
+    """Who speaks in the window."""
+    return voice_of(window_language(), PAGES, TEXTS, FORMS)
 
 
 def said(text: str) -> str:

@@ -35,6 +35,7 @@ from dpdesk.core.source_spec import SourceSpec
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
 from dpdesk.ui.jobs.hub import DoneCallback, T, Work, alone, failure, token_only
 from dpdesk.ui.words.settings import worded
+from dpdesk.ui.words.spoken import window_language
 from dpdesk.ui.workbench import tasks
 from dpdesk.ui.workbench.state import Aspect, Changes, OpenProblem, WorkbenchState, compare
 
@@ -409,6 +410,8 @@ class Workbench(WorkbenchState):
         if not work.method:
             first = self.methods[0]
             work = SetMethod(first.id, suggested_values(first)).apply(work)
+            # A plan says the language of its pages; what begins here takes that of the window.
+            work = replace(work, language=window_language())
         self._replace_data(found)
         self._forget_results()
         if self.keeps_history:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtGui import QColor, QImage, QPalette
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+)
 from pytestqt.qtbot import QtBot
 
 from dpdesk.ui.theme import DARK, ICON_NAMES, LIGHT, ThemeManager, Tokens, mix, pixmap, set_look
+from dpdesk.ui.widgets.parts import Lines
 
 
 def luminance(colour: str) -> float:
@@ -39,6 +46,61 @@ def test_text_reaches_four_and_a_half_to_one(tokens: Tokens) -> None:
 def test_marks_and_focus_reach_three_to_one(tokens: Tokens) -> None:
     for colour in (*tokens.series, tokens.reference, tokens.border, tokens.accent):
         assert contrast(colour, tokens.surface) >= 3.0
+
+
+def strongest(image: QImage, ground: str) -> float:
+    """The contrast of the pixel that stands out most."""
+    colours = {
+        image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())
+    }
+    return max(contrast(colour, ground) for colour in colours)
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("look", ["panel", "card"])
+def test_what_cannot_be_used_now_can_be_read(
+    theme: ThemeManager, qtbot: QtBot, mode: str, look: str
+) -> None:
+    theme.set_mode(mode)
+    window, off = QFrame(), QPushButton("MMM")
+    set_look(window, look)
+    off.setEnabled(False)
+    QVBoxLayout(window).addWidget(off)
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    words = off.grab(off.rect().adjusted(8, 4, -8, -4)).toImage()
+    assert strongest(words, theme.tokens.surface if look == "card" else theme.tokens.window) >= 3
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_nothing_in_a_list_covers_the_frame_of_its_focus(
+    theme: ThemeManager, qtbot: QtBot, mode: str
+) -> None:
+    theme.set_mode(mode)
+    grid = Lines(theme, "People", "People")
+    grid.setAlternatingRowColors(True)
+    grid.lines.set_table(("Name", "Age"), [(f"Person {n}", n) for n in range(40)])
+    qtbot.addWidget(grid)
+    grid.resize(300, 400)
+    with qtbot.waitExposed(grid):
+        grid.show()
+    grid.activateWindow()
+    grid.setFocus()
+    qtbot.waitUntil(grid.hasFocus)
+    image = grid.grab().toImage()
+    wide, high = image.width(), image.height()
+    frame = [(x, y) for x in range(wide) for y in (0, 1, high - 2, high - 1)]
+    frame += [(x, y) for x in (0, 1, wide - 2, wide - 1) for y in range(high)]
+    assert {image.pixelColor(x, y).name().upper() for x, y in frame} == {theme.tokens.accent}
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+def test_frames_of_the_focus_reach_three_to_one_on_every_ground(tokens: Tokens) -> None:
+    for ground in (tokens.window, tokens.surface, tokens.sunken, tokens.selection, tokens.hover):
+        assert contrast(tokens.accent, ground) >= 3.0
+    for marks in (tokens.ramp[-1], tokens.caution, tokens.fail):
+        assert contrast(marks, tokens.surface) >= 3.0
 
 
 def test_switching_reaches_the_application_at_once(theme: ThemeManager, qtbot: QtBot) -> None:

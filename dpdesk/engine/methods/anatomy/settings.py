@@ -108,8 +108,8 @@ def check_settings(
                 where=where,
                 n=len(found),
             ),
-            hint="Name it in `sensitive`.",
-            details={"key": "sensitive"},
+            hint="Name it in `sensitive`." if found else "Give the column the role sensitive.",
+            details={"key": "sensitive"} | ({} if found else {"role": Role.SENSITIVE.value}),
         )
     if found[0] not in columns:
         near = nearest(found[0], columns)
@@ -129,7 +129,7 @@ def check_settings(
                 value=roles.get(found[0], Role.INSENSITIVE).value,
             ),
             hint="Give it the role sensitive, or name another column.",
-            details={"key": "sensitive", "attribute": found[0]},
+            details={"key": "sensitive", "attribute": found[0], "role": Role.SENSITIVE.value},
         )
     if GROUP in columns:
         raise InputError(

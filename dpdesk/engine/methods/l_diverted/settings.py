@@ -162,7 +162,7 @@ def check_settings(
             "diverted.no-sensitive",
             msg("{where}: no column is sensitive, expected at least one.", where=where),
             hint="Name it in `sensitive`, or give it the role sensitive.",
-            details={"key": "sensitive"},
+            details={"key": "sensitive", "role": Role.SENSITIVE.value},
         )
     for name in settings.levels:
         if name not in diverted:
@@ -205,5 +205,5 @@ def _check_listed(name: str, columns: Sequence[str], roles: Mapping[str, Role], 
                 value=role.value,
             ),
             hint="Give it the role sensitive, or take it off the list.",
-            details={"key": "sensitive", "attribute": name},
+            details={"key": "sensitive", "attribute": name, "role": Role.SENSITIVE.value},
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from dpdesk.app.types import Role, SetPseudonym, SetRoles
 from dpdesk.core.messages import msg
@@ -39,6 +39,7 @@ from dpdesk.ui.shell import Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import EmptyState, MessageBand, StepHeader, column
 from dpdesk.ui.widgets.layouts import FlowBox, PageStack
+from dpdesk.ui.widgets.parts import RoomyLine
 from dpdesk.ui.widgets.turning import SideArea, TurningSplitter
 from dpdesk.ui.words.columns import role_words
 from dpdesk.ui.words.numbers import short_name
@@ -154,8 +155,8 @@ class RiskPicture(QWidget):
         )
         self._assumption.setWordWrap(True)
         set_look(self._assumption, "note")
-        layout.addWidget(self.band)
         layout.addWidget(self.chart, 1)
+        layout.addWidget(self.band)
         layout.addWidget(self._assumption)
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
@@ -274,7 +275,7 @@ class AttributesPanel(Panel):
         layout.setContentsMargins(0, 0, SPACE.s, 0)
         tools = FlowBox(gap=SPACE.s)
         label = QLabel(self.tr("Fi&lter"))
-        self.filter = QLineEdit()
+        self.filter = RoomyLine()
         self.filter.setClearButtonEnabled(True)
         self.filter.setPlaceholderText(self.tr("name, role or type"))
         self.filter.setToolTip(self.tr("Show only columns whose name, role or type holds this"))

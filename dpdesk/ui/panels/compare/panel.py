@@ -260,7 +260,6 @@ class ComparePanel(Panel):
         layout.addWidget(self._header)
         self.band = MessageBand(self._theme)
         self.band.triggered.connect(self._on_answer)
-        layout.addWidget(self.band)
         self._pages = QStackedWidget()
         self._empty = EmptyState(
             self._theme,
@@ -289,6 +288,7 @@ class ComparePanel(Panel):
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self._content)
         layout.addWidget(self._pages, 1)
+        layout.addWidget(self.band)  # below: what is being clicked stays where it is
 
     def _build_ways(self) -> QPushButton:
         self._ways = parts.button("", "")

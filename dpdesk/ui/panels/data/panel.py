@@ -347,7 +347,6 @@ class DataPanel(Panel):
         hub = workbench.hub
         layout = column(self, margin=SPACE.l, gap=SPACE.m)
         self.band = MessageBand(theme)
-        layout.addWidget(self.band)
         self.start = StartPage(theme)
         self.loading = LoadingPage()
         self.table = TablePage(hub, theme)
@@ -362,6 +361,7 @@ class DataPanel(Panel):
         for page in self._pages.values():
             self._stack.addWidget(page)
         layout.addWidget(self._stack, 1)
+        layout.addWidget(self.band)  # below: what is being clicked stays where it is
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE_MS)

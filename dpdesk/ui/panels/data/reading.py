@@ -519,8 +519,8 @@ class ReadingPage(QWidget):
         self.header = StepHeader(1, "", "")
         layout.addWidget(self.header)
         self.band = MessageBand(theme)
-        layout.addWidget(self.band)
         layout.addWidget(self._build_middle(), 1)
+        layout.addWidget(self.band)  # below the fields, which are being clicked
         layout.addWidget(self._build_buttons())
 
     # ---- building

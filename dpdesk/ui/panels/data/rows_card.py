@@ -29,6 +29,7 @@ from dpdesk.core.row_conditions import (
     query_of,
     read_query,
 )
+from dpdesk.ui.telling import say_expanded
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.focusing import leave_wheel
@@ -287,6 +288,7 @@ class RowsCard(QWidget):
         self.fold.setText(self.tr("Only these rows"))
         self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.fold.setCheckable(True)
+        say_expanded(self.fold, expanded=False)
         set_look(self.fold, "choice")
         self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.fold.setAccessibleName(self.fold.text())
@@ -469,6 +471,7 @@ class RowsCard(QWidget):
     @Slot(bool)
     def _on_fold(self, open_: bool) -> None:
         self._body.setVisible(open_)
+        say_expanded(self.fold, open_)
         self.fold.setArrowType(Qt.ArrowType.DownArrow if open_ else Qt.ArrowType.RightArrow)
         self.updateGeometry()
 

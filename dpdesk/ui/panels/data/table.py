@@ -522,7 +522,6 @@ class TablePage(QWidget):
         layout.addWidget(self._build_reading())
         self.notes = MessageBand(theme)
         self.notes.triggered.connect(self._on_notes)
-        layout.addWidget(self.notes)
         self.model = RawModel(hub, self)
         self.model.failed.connect(self._on_page_failed)
         self.grid = RawGrid(theme, self.tr("Rows of the file"))
@@ -533,6 +532,7 @@ class TablePage(QWidget):
         parts = TurningSplitter("data-table", (self.grid, self.inspector), (1, 0))
         parts.turned.connect(self.inspector.set_stacked)
         layout.addWidget(parts, 1)
+        layout.addWidget(self.notes)
         layout.addWidget(self.bar)
         layout.addWidget(self._build_legend())
 

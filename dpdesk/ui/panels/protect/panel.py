@@ -606,7 +606,9 @@ class ProtectPanel(Panel):
         """Say what went wrong, at the field where it went wrong, with a way out."""
         method, work = self._bench.method, self._bench.work
         sentence = problem.full
-        actions: tuple[tuple[str, str], ...] = (("search", self.tr("Search now")),)
+        # Settings that are wrong would fail again: there is no use in another search.
+        wrong = problem.kind in ("input", "refused")
+        actions: tuple[tuple[str, str], ...] = () if wrong else (("search", self.tr("Search now")),)
         place = problem_place(problem, method)
         if presenter.by_hand(method, work):
             actions = (("again", self.tr("Search again")),)

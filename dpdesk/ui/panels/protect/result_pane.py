@@ -27,6 +27,7 @@ from dpdesk.ui.models import DataGrid, ListModel, Written
 from dpdesk.ui.panels.protect.deck import ChartDeck
 from dpdesk.ui.panels.protect.pivot import PivotPage
 from dpdesk.ui.panels.protect.presenter import headline_figures
+from dpdesk.ui.telling import say_expanded
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
 from dpdesk.ui.widgets.activity import JobFollower, ShareBar, state_text
@@ -355,6 +356,7 @@ class ResultPane(QWidget):
         self._note_lines: tuple[str, ...] = ()
         self._more = QPushButton()
         self._more.setCheckable(True)
+        say_expanded(self._more, expanded=False)
         self._more.setToolTip(self.tr("Show all notes on these settings, or the first one"))
         self._more.toggled.connect(self._write_notes)
         line.addWidget(self._note_text, 1)
@@ -418,6 +420,7 @@ class ResultPane(QWidget):
         words = self.tr("{n} fewer") if all_of_them else self.tr("{n} more")
         words = words.format(n=len(lines) - 1)
         self._more.setText(words)
+        say_expanded(self._more, all_of_them)
         self._more.setAccessibleName(self.tr("{words} of the notes").format(words=words))
 
     def _show_figures(self, figures: Sequence[Figure]) -> None:

@@ -338,7 +338,6 @@ class PreparePage(Page):
         layout = column(self, gap=SPACE.m)
         self.band = MessageBand(theme)
         self.band.triggered.connect(self.bandTriggered)
-        layout.addWidget(self.band)
         self._figures = QLabel()
         self._figures.setWordWrap(True)
         set_look(self._figures, "answer")
@@ -347,6 +346,7 @@ class PreparePage(Page):
         self._left = self._build_left(theme)
         parts = (self._left, self._build_words(theme))
         layout.addWidget(SideBySide(theme, "review-prepare", parts, LEAST_LINES), 1)
+        layout.addWidget(self.band)  # here, because nothing that is clicked gives way to it
         layout.addWidget(self._build_form(hub))
 
     # -- what is shown

@@ -480,8 +480,6 @@ class ReleasePage(Page):
         self.stale_band.triggered.connect(self.bandTriggered)
         self.give_band = MessageBand(theme)
         self.job_line = JobLine(hub)
-        layout.addWidget(self.stale_band)
-        layout.addWidget(self.band)
         self.checks = CheckList(theme, self.tr("Checks of this release"), "review-checks")
         self.questions = Questions(theme, "review-questions")
         self.questions.list.goAsked.connect(self.bandTriggered)
@@ -495,6 +493,8 @@ class ReleasePage(Page):
         self._sides = SideBySide(theme, "review-release", parts, LEAST_LINES)
         layout.addWidget(self._sides, 1)
         self._chart.leastChanged.connect(self._hold_picture)
+        layout.addWidget(self.stale_band)  # here, because nothing that is clicked gives way to it
+        layout.addWidget(self.band)
         layout.addWidget(self._build_bar())
 
     # -- what is shown

@@ -144,8 +144,6 @@ class StatusPage(QWidget):
         self.mode = LinesCard(self.tr("How it came about"))
         self.others = LinesCard(self.tr("Other releases"))
         self.events = LinesCard(self.tr("Who signed what"))
-        for widget in (self.band, self.job_line):
-            layout.addWidget(widget)
         self.bar = FlowBox(gap=SPACE.s)
         self._again = QPushButton(self.tr("Look a&gain"))
         self._again.setAccessibleName(self.tr("Look at the review again"))
@@ -160,6 +158,8 @@ class StatusPage(QWidget):
         self.bar.add(self._people)
         self._add_links()
         layout.addWidget(self.bar)
+        for widget in (self.band, self.job_line):
+            layout.addWidget(widget)
         self._cards = (
             *(self.faults, self.votes, self.notes, self.others, self.mode),
             self.events,
