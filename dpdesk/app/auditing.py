@@ -156,8 +156,8 @@ def _ledger_heads(context: AppContext, log: AuditLog) -> frozenset[str]:
 
 def _signed_heads(context: AppContext) -> frozenset[str]:
     """The ends of the log that submissions name which keys of this computer signed."""
+    from dpdesk.project.review.events import Submission
     from dpdesk.project.review.keys import KeyStore
-    from dpdesk.project.review.payloads import Submission
     from dpdesk.project.review.receipts import Receipts
     from dpdesk.project.review.texts import is_hash
 

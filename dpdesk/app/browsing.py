@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from dpdesk.app.querying import cautions_of, open_listed, told
 from dpdesk.app.shops import Shop
-from dpdesk.core.browsing import BrowseState
 from dpdesk.core.capabilities import Capabilities, Content, Use
-from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.messages import msg
-from dpdesk.core.pivot import Pivot, in_order, in_percent, pivot_of
+from dpdesk.core.pivot import BrowseState, CubeGrid, Pivot, in_order, in_percent, pivot_of
 from dpdesk.core.query import Askable, AskableColumn, Grouping
 
 if TYPE_CHECKING:

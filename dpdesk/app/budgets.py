@@ -34,9 +34,9 @@ from dpdesk.app.witnessing import (
 from dpdesk.core.budget import Budget
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
-from dpdesk.core.jsontext import read_json
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
+from dpdesk.core.shapes import read_json
 
 if TYPE_CHECKING:
     from dpdesk.app.witnessing import DebitElsewhere

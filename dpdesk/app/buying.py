@@ -22,9 +22,9 @@ from dpdesk.app.shops import Shop, check_same_source
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
-from dpdesk.core.manifest import NO_MANIFEST
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import Plan, Protection
+from dpdesk.core.release import NO_MANIFEST
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

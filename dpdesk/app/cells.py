@@ -29,10 +29,10 @@ from dpdesk.app.run_notes import recorded_payments
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.language import ENGLISH, speaking
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import CellTable
 from dpdesk.engine.method import CellsInput, CellsMethod, CellsOutcome, Method

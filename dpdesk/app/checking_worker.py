@@ -28,8 +28,8 @@ from dpdesk.core.compiled import start
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.graver import use_tool
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.published import ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.engine.kinds import cells_of, noise_of, rows_of
 from dpdesk.io.canonical import read_canonical
 from dpdesk.io.csvgrammar import UnreadableTableError

@@ -7,15 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.review.protocols import passage
-from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.labels import UserMissing
+from dpdesk.core.published import TableFacts
 from dpdesk.core.release import ReleaseFacts, VerifyReport
 from dpdesk.core.schema import Role
 from dpdesk.project.review.checklist import Checklist, Difference, make_checklist
-from dpdesk.project.review.payloads import Mode
-from dpdesk.project.review.policy import Policy, standing_of
-from dpdesk.project.review.policy_file import AgencyPolicy, agency_policy, read_policy
+from dpdesk.project.review.events import Mode
+from dpdesk.project.review.policy import (
+    AgencyPolicy,
+    Policy,
+    agency_policy,
+    read_policy,
+    standing_of,
+)
 from dpdesk.project.review.questions import Basis, CheckedFacts, Item
 from dpdesk.project.review.table_facts import ValueReading, table_facts
 from dpdesk.project.review.votes import ItemStatus

@@ -13,10 +13,10 @@ from dpdesk.app.querying import AskedRelease, cautions_of, open_listed, told
 from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import Answer, Query
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_list, as_table
 
 if TYPE_CHECKING:

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 
 from dpdesk import __version__
 from dpdesk.core.capabilities import Content
-from dpdesk.core.chart_values import charts_as_json
-from dpdesk.core.charts import Figure
+from dpdesk.core.charts import Figure, charts_as_json
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import speaking
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import TABLE, read_again
 from dpdesk.core.parameters import ParameterValue, effective_parameters
 from dpdesk.core.published import ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.method import Method

@@ -23,12 +23,12 @@ from dpdesk.app.evidence_keys import key_faults, recorded_in
 from dpdesk.app.payment_checks import draws_faults, payment_faults
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import joined, msg, table_faults
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyFile, Plan
 from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.kinds import paid_rows_of, priced_of

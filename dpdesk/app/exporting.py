@@ -22,16 +22,21 @@ from dpdesk.core.capabilities import Content
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import LISTS, Domain, listed_tables
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.export_formats import DOCUMENTS, FORMATS, OF_AGENCIES, STATISTICAL, SYNTHETIC
-from dpdesk.core.export_holding import HOLDS
+from dpdesk.core.export_formats import (
+    DOCUMENTS,
+    FORMATS,
+    HOLDS,
+    OF_AGENCIES,
+    STATISTICAL,
+    SYNTHETIC,
+)
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, Variable
 from dpdesk.core.language import ENGLISH, speaking, voice
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.published import MINIMAL_CHANGE, ClaimCheck
-from dpdesk.core.release import ReleaseFacts
+from dpdesk.core.release import Manifest, ReleaseFacts
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.export_losses import described, losses
@@ -158,7 +163,7 @@ def export_release(
     Every value stays text. Parquet carries the manifest in its metadata (key ``dpdesk.manifest``)
     and its guarantee (``dpdesk.guarantee``); Excel files have a second sheet ``About``; SPSS, Stata
     and SAS transport files have numbers where all texts of a column are numbers. What a format
-    cannot hold (:mod:`dpdesk.core.export_holding`) is told by a Note for each thing. ``csvw``,
+    cannot hold (:mod:`dpdesk.core.export_formats`) is told by a Note for each thing. ``csvw``,
     ``ddi`` and ``sdmx-structure`` are documents about the data, ``sdmx-csv`` holds tables as
     observations, ``synthetic`` rows that are drawn from a model of them (``rows``: how
     many; None for as many as the release speaks of); ``agency`` is the identifier of the agency

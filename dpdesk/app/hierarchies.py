@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import build_from
 from dpdesk.app.ranged import missing_apart
-from dpdesk.core.builder_form import BuilderForm
-from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelEffect
+from dpdesk.core.hierarchy import BuilderForm, Hierarchy, HierarchyPreview, LevelEffect
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.core.schema import ColumnType, ValueCount

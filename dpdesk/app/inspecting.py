@@ -10,8 +10,7 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnProfile, DataProfile
-from dpdesk.core.source_options import check_options
-from dpdesk.core.source_spec import read_source
+from dpdesk.core.source_spec import check_options, read_source
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Kind, UserMissing, Variable, is_calendar
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
+from dpdesk.core.release import Manifest
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json
 from dpdesk.io.csvw import FORMS, csvw_metadata
 from dpdesk.io.release_check import is_listed_file

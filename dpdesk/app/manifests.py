@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from dpdesk import __version__
 from dpdesk.app.texts import stated_texts
 from dpdesk.core.errors import RefusedError
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import TABLE, joined, msg, table_faults
 from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.public_fields import COMMON, LISTED, PublicField, unlisted, withdrawn, written
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.io.canonical import canonical_json, plain_table
 from dpdesk.io.release_folder import FORMAT, MANIFEST, commitment
 

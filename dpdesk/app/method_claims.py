@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dpdesk.app.evidence_checks import HIERARCHY_FILES_CLAIM, RECORD_CLAIM
 from dpdesk.app.page_checks import ABOUT_CLAIM
 from dpdesk.app.reports import PRINTED_CLAIM, REPORT_CLAIM
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.public_fields import LISTED
 from dpdesk.core.published import FIGURES_CLAIM, MADE_AGAIN, ROWS_COMPARED, CheckStatus, ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.engine.kinds import rows_of
 from dpdesk.engine.method import GUARANTEE, Method
 from dpdesk.io.release_folder import MANIFEST

@@ -21,7 +21,6 @@ from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import ENGLISH, languages, speaking
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Parameter,
@@ -31,6 +30,7 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list
 from dpdesk.engine.kinds import rows_of
@@ -140,7 +140,7 @@ def page_check(
     It must be a page without anything active in any case. Raises TypeError for a manifest that says
     of its texts what cannot be read.
     """
-    from dpdesk.report.inert import active_part
+    from dpdesk.report.page_tree import active_part
     from dpdesk.report.pages import stated_language
 
     stated, content = manifest.texts, page.content

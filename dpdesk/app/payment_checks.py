@@ -18,10 +18,10 @@ from dpdesk.core.budget import (
     columns_fingerprint,
 )
 from dpdesk.core.errors import StorageError
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.engine.private.method import Charge
 from dpdesk.io.release_folder import EVIDENCE, INTERNAL
 from dpdesk.project.ledger.records import Debited, LedgerEntry, one_line

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.prepared import PreparedCells, PreparedRows
 from dpdesk.app.ranged import missing_apart
-from dpdesk.core.column_names import same_forms, shown_form, spelling
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import Population
 from dpdesk.core.hierarchy import Hierarchy
@@ -24,7 +23,7 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.core.plain import freeze, quoted, show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
-from dpdesk.core.schema import Role
+from dpdesk.core.schema import Role, same_forms, shown_form, spelling
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.engine.kinds import cells_of, paid_rows_of, rows_of
 from dpdesk.engine.method import (

@@ -29,7 +29,7 @@ from dpdesk.project.file import (
     rescue,
     write_project,
 )
-from dpdesk.project.file.places import network_share
+from dpdesk.project.file.locking import network_share
 from dpdesk.project.file.sources import newest
 from dpdesk.project.history import HistorySnapshot
 from dpdesk.project.work import WorkState
@@ -53,7 +53,7 @@ class Rescued:
 
 def is_project(path: Path) -> bool:
     """Whether a file is meant to be a project: by its ending, or by what its first bytes say."""
-    from dpdesk.project.file.schema import APPLICATION
+    from dpdesk.project.file.store import APPLICATION
 
     if path.suffix.lower() == SUFFIX:
         return True

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 from dpdesk.app.texts import same_texts
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted, silent
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.published import MINIMAL_CHANGE, CheckStatus
 from dpdesk.core.query import Answer, Askable, Query
-from dpdesk.core.release import VerifyReport
+from dpdesk.core.release import Manifest, VerifyReport
 from dpdesk.engine.kinds import answers_of, truth_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.core.released import ReleasedContent
+    from dpdesk.core.release import ReleasedContent
     from dpdesk.engine.querying import QueryableMethod, TrueMethod
     from dpdesk.io.release_content import ReleaseContent
 

@@ -14,14 +14,21 @@ from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
-from dpdesk.core.column_names import Spelling, check_one_each, spelling, with_names
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import freeze_table
 from dpdesk.core.plan import Plan, SourceSpec
-from dpdesk.core.schema import ColumnType, DataProfile, ValueCount
-from dpdesk.core.source_options import applies, given_keys, source_format
+from dpdesk.core.schema import (
+    ColumnType,
+    DataProfile,
+    Spelling,
+    ValueCount,
+    check_one_each,
+    spelling,
+    with_names,
+)
+from dpdesk.core.source_spec import applies, given_keys, source_format
 from dpdesk.project.work import HierarchyChoice, OpenWork, WorkState
 
 STEP = "Check the file against the plan"

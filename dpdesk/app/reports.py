@@ -14,9 +14,9 @@ from dpdesk.app.private.labelling import read_dimension_labels
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.method import Method
 from dpdesk.io.canonical import UnreadableJsonError

@@ -54,10 +54,9 @@ from dpdesk.core.errors import StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted, ending
 from dpdesk.core.labels import NO_BOOK, Codebook
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import TABLE, msg, table_of
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.release import ReleaseSummary
+from dpdesk.core.release import Manifest, ReleaseSummary
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list
 from dpdesk.engine.kinds import cells_of, noise_of, paid_rows_of

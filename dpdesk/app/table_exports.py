@@ -26,8 +26,7 @@ from dpdesk.io.release_folder import PUBLIC
 from dpdesk.io.tablewriters import Printed
 
 if TYPE_CHECKING:
-    from dpdesk.core.manifest import Manifest
-    from dpdesk.core.release import ReleaseFacts
+    from dpdesk.core.release import Manifest, ReleaseFacts
     from dpdesk.engine.tables.model import System
     from dpdesk.io.sdmx.cubes import SdmxCube
 

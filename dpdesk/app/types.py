@@ -16,11 +16,11 @@ from dpdesk.app.prepared import PreparedRows
 from dpdesk.app.private.trying import Outlook
 from dpdesk.app.recipes import FitItem, FitReport, Recipe, Trial, Weight, renamed_work
 from dpdesk.app.risk_report import RiskReport
-from dpdesk.core.builder_form import BuilderForm
-from dpdesk.core.jsontext import read_json
+from dpdesk.core.frequency import CellFilter, RowLook
+from dpdesk.core.hierarchy import BuilderForm
 from dpdesk.core.release import Failure, ReleaseFacts, ReleaseSummary, VerifyReport
-from dpdesk.core.row_look import CellFilter, RowLook
 from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount
+from dpdesk.core.shapes import read_json
 from dpdesk.engine.method import (
     Detail,
     DetailPart,

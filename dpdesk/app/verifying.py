@@ -39,12 +39,11 @@ from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted, ending
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
-from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
+from dpdesk.core.release import Failure, Manifest, ReleaseFacts, VerifyReport
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.kinds import cells_of, noise_of, paid_rows_of, priced_of, rows_of

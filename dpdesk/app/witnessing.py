@@ -20,7 +20,7 @@ from dpdesk.app.recording import enter
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.messages import counted, msg
-from dpdesk.project.people import whoever
+from dpdesk.project.settings import whoever
 
 if TYPE_CHECKING:
     from dpdesk.project.audit import AuditEntry, AuditLog
@@ -153,10 +153,10 @@ def audit_gap(context: AppContext, ledger: Ledger) -> StorageError | None:
     None where nothing is missing. Raises StorageError ``audit.*``.
     """
     from dpdesk.project.audit import FILE
-    from dpdesk.project.ledger import problems
+    from dpdesk.project.ledger import file
 
     gone, _ = _missing(context, ledger)
-    return problems.audit_gap(context.home / FILE, min(gone)) if gone else None
+    return file.audit_gap(context.home / FILE, min(gone)) if gone else None
 
 
 def _missing(context: AppContext, ledger: Ledger) -> tuple[Set[int], Set[int]]:
@@ -405,12 +405,12 @@ def check_witnessed(context: AppContext, ledger: Ledger, *, spending: bool = Fal
     ``ledger.audit-gap`` where the audit log has lost some of them, ``witness.lost``,
     ``witness.damaged``.
     """
-    from dpdesk.project.ledger import problems
+    from dpdesk.project.ledger import file
 
     ledger.require_witness()
     debits, last = _made_here(context, ledger.path, ledger.identity)
     if debits:
-        raise problems.another(ledger.path, debits, last)
+        raise file.another(ledger.path, debits, last)
     gap = audit_gap(context, ledger)
     if gap is not None:
         raise gap

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpdesk.core.list_parameters import NestedParameter, StructuredParameter, TextListParameter
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import (
     Nested,
+    NestedParameter,
     Parameter,
     ParameterValue,
+    StructuredParameter,
+    TextListParameter,
     Texts,
     exact_number,
     plain_number,

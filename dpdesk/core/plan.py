@@ -12,15 +12,14 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TypeAlias
 
-from dpdesk.core.column_names import check_one_each, spelling, with_names
 from dpdesk.core.errors import InputError
 from dpdesk.core.home import is_address
 from dpdesk.core.language import ENGLISH, languages
 from dpdesk.core.messages import msg
+from dpdesk.core.parameters import check_known, invalid, missing_key, one_of, text_of, with_nearest
 from dpdesk.core.plain import MAX_DIGITS, freeze_table, odd_numbers, show, thaw, unlike_floats
-from dpdesk.core.plan_keys import check_known, invalid, missing_key, one_of, text_of, with_nearest
 from dpdesk.core.pseudonyms import Linkage, PseudonymSpec, read_pseudonym
-from dpdesk.core.schema import PLAN_ROLES, Role
+from dpdesk.core.schema import PLAN_ROLES, Role, check_one_each, spelling, with_names
 from dpdesk.core.source_spec import SourceSpec as SourceSpec
 from dpdesk.core.source_spec import read_source
 
@@ -142,7 +141,7 @@ class Plan:
     def spelled_as(self, columns: Sequence[str], where: str) -> Plan:
         """The same plan with every name of a column as these columns of the source are written.
 
-        Names meet by their NFC, wherever a plan has one; see :mod:`dpdesk.core.column_names`.
+        Names meet by their NFC, wherever a plan has one; see :mod:`dpdesk.core.schema`.
         Raises InputError ``plan.name-forms`` where two names of the plan are one column.
         """
         spelled = spelling(columns)

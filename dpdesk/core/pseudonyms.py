@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
-from dpdesk.core.plan_keys import check_known, invalid, one_of, text_of, with_nearest
+from dpdesk.core.parameters import check_known, invalid, one_of, text_of, with_nearest
 
 SHORTEST, LONGEST = 26, 52
 """Characters of a pseudonym: 26 hold 130 bits of the digest, 52 all 256."""

@@ -6,17 +6,20 @@ it resolves (:mod:`dpdesk.engine.querying`). Nothing here reads files or knows a
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
-from dpdesk.core.column_names import spelling
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, SeriesStyle, table_from
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Choice, nearest
-from dpdesk.core.plain import number_text, quoted
-from dpdesk.core.spans import Span, span_of
+from dpdesk.core.plain import number_text, quoted, show
+from dpdesk.core.schema import spelling
+from dpdesk.core.spans import Span, exact, span_of
 
 ALL = "ALL"
 """How the sum over all categories of a column is called where labels are shown."""
@@ -371,3 +374,233 @@ def _row_json(columns: Sequence[str], row: AnswerRow) -> Mapping[str, object]:
         "high": row.high,
         "note": row.note,
     }
+
+
+# The texts in which a query is asked on a command line, read into values.
+#
+# ``age>=30``, ``sex=F,M``, ``region!=North``, ``age=30..39``; names of columns and values that hold
+# a comma or one of ``= ! < >`` stand in double quotes, a double quote in them is doubled.
+
+
+_CONDITION = re.compile(r'("(?:[^"]|"")*"|[^=<>!"]+)\s*(!=|>=|<=|=|<|>)(.*)', re.DOTALL)
+_BETWEEN = re.compile(r"\s*([^\s,]*?)\s*\.\.\s*([^\s,]*)\s*")
+_HINT = 'Write it as "age>=30", "age=30..39", "sex=F,M" or "region!=North".'
+
+
+def read_query(
+    by: Sequence[str] = (),
+    where: Sequence[str] = (),
+    *,
+    levels: Sequence[str] = (),
+    measure: str = "",
+    margins: bool = False,
+    estimator: str = "",
+) -> Query:
+    """A query from its texts; InputError ``query.syntax`` or ``query.level`` names the text."""
+    names = [name for text in by for name in read_names(text)]
+    wanted = read_levels(levels)
+    for name in wanted:
+        if name not in names:
+            raise InputError(
+                "query.level",
+                msg("A level is given for `{name}`, which is not asked for with --by.", name=name),
+            )
+    groups = tuple(Grouping(name, wanted.get(name, 0)) for name in names)
+    conditions = tuple(read_condition(text) for text in where)
+    return Query(groups, conditions, measure, margins, estimator)
+
+
+def read_names(text: str) -> tuple[str, ...]:
+    """Names or values parted by commas; InputError ``query.syntax``."""
+    try:
+        rows = list(csv.reader([text], skipinitialspace=True, strict=True))
+    except csv.Error:
+        rows = []
+    names = tuple(name.strip() for row in rows for name in row)
+    if not names or (len(names) > 1 and not all(names)):
+        raise _syntax(text, "names parted by commas")
+    return names
+
+
+def read_levels(texts: Sequence[str]) -> Mapping[str, int]:
+    """Levels by column from texts such as ``age=2``; InputError ``query.syntax``."""
+    found: dict[str, int] = {}
+    for text in texts:
+        name, sign, number = text.rpartition("=")
+        if not sign or not name or not number.strip().isdecimal() or name in found:
+            raise _syntax(text, "a column and a level, such as `age=2`, each column once")
+        found[_unquoted(name)] = int(number)
+    return found
+
+
+def read_condition(text: str) -> Condition:
+    """One condition; InputError ``query.syntax``."""
+    found = _CONDITION.fullmatch(text.strip())
+    if found is None:
+        raise _syntax(text, "a column, a sign of = != < <= > >= and a value")
+    column, sign, rest = _unquoted(found[1]), found[2], found[3].strip()
+    if sign in ("=", "!="):
+        between = _BETWEEN.fullmatch(rest)
+        if between is not None and sign == "=":
+            return Within(column, _between(text, between[1], between[2]))
+        values = read_names(rest) if rest else ("",)
+        return Chosen(column, values, sign == "!=", _unquoted(rest))
+    number = exact(rest)
+    if number is None:
+        raise _syntax(text, msg("a number after `{sign}`", sign=sign))
+    if sign[0] == ">":
+        return Within(column, Span(low=number, low_open=sign == ">"))
+    return Within(column, Span(high=number, high_open=sign == "<"))
+
+
+def _between(text: str, first: str, last: str) -> Span:
+    low, high = exact(first), exact(last)
+    if (low is None and first) or (high is None and last) or (low is None and high is None):
+        raise _syntax(text, "two numbers around `..`, or one")
+    if low is not None and high is not None and low > high:
+        raise _syntax(text, "the smaller number first")
+    return Span(low, high)
+
+
+def _unquoted(text: str) -> str:
+    plain = text.strip()
+    if len(plain) > 1 and plain[0] == plain[-1] == '"' and '"' not in plain[1:-1].replace('""', ""):
+        return plain[1:-1].replace('""', '"')
+    return plain
+
+
+def _syntax(text: str, expected: str) -> InputError:
+    return InputError(
+        "query.syntax",
+        msg("{show} cannot be read, expected {expected}.", show=show(text), expected=expected),
+        hint=_HINT,
+    )
+
+
+# A question to a release as it is put together by clicking, and its answer as a chart.
+
+
+Labels = tuple[str | None, ...]
+MOST_BARS = 40
+_MOST_LYING = 16
+_WHOLE_FROM = 10.0
+
+
+@dataclass(frozen=True)
+class AskState:
+    """What is asked: at most one condition a column, and at most one column to tell apart."""
+
+    conditions: tuple[Condition, ...] = ()
+    by: str = ""
+    estimator: str = ""
+
+    def condition_on(self, column: str) -> Condition | None:
+        """The condition on a column; None when any value will do."""
+        return next((each for each in self.conditions if each.column == column), None)
+
+    def ticked(self, column: str, values: Sequence[str]) -> tuple[str, ...] | None:
+        """Those of the values of a column that count for certain; None for all."""
+        condition = self.condition_on(column)
+        if condition is None:
+            return None
+        return tuple(v for v in values if condition.match(v, values) is Match.YES)
+
+    def within(self, column: str) -> Within | None:
+        """The range that a column has to be in."""
+        condition = self.condition_on(column)
+        return condition if isinstance(condition, Within) else None
+
+    def put(self, column: str, condition: Condition | None) -> AskState:
+        """With another condition on a column, or with none."""
+        others = tuple(each for each in self.conditions if each.column != column)
+        return replace(self, conditions=others if condition is None else (*others, condition))
+
+    def query(self) -> Query:
+        """The question itself."""
+        by = (Grouping(self.by),) if self.by else ()
+        return Query(by, self.conditions, estimator=self.estimator)
+
+
+@dataclass(frozen=True)
+class AnswerChartWords:
+    """The words of a chart of an answer: question, answer, and the names of its series."""
+
+    question: str
+    answer: str
+    unit: str
+    estimated: str
+    true: str
+
+
+def answer_chart(
+    answer: Answer, truth: Mapping[Labels, float] | None, words: AnswerChartWords
+) -> BarChart:
+    """A bar with its interval for each number of :func:`drawn_rows`.
+
+    ``truth`` adds bars, and two columns of the table, that only the data's holder may see.
+    """
+    shown = drawn_rows(answer)
+    series = [
+        BarSeries(
+            words.estimated,
+            tuple(_drawn(row) for row in shown),
+            errors=tuple(max(0.0, (row.high or _drawn(row)) - _drawn(row)) for row in shown),
+            below=tuple(max(0.0, _drawn(row) - _low(row)) for row in shown),
+        )
+    ]
+    if truth is not None:
+        exact = tuple(truth.get(row.labels, 0.0) for row in shown)
+        series.append(BarSeries(words.true, exact, SeriesStyle.SECOND))
+    return BarChart(
+        id="answer",
+        question=words.question,
+        answer=words.answer,
+        category_axis=Axis(" × ".join(answer.columns) or "Rows", bare=True),
+        value_axis=Axis(words.unit, minimum=0),
+        categories=tuple(label_words(row.labels) for row in shown),
+        series=tuple(series),
+        table=table_from(_heads(answer, truth), [_twin(row, truth) for row in answer.rows]),
+        horizontal=len(shown) <= _MOST_LYING,
+        short=words.question,
+    )
+
+
+def drawn_rows(answer: Answer) -> tuple[AnswerRow, ...]:
+    """The numbers that were estimated; of very many by number the first, by name the largest."""
+    known = [row for row in answer.rows if row.value is not None]
+    if len(known) <= _MOST_LYING:
+        return tuple(known)
+    if all(span_of(row.labels[0] or "") is not None for row in known):
+        return tuple(known[:MOST_BARS])
+    return tuple(sorted(known, key=lambda row: -(row.value or 0.0))[:_MOST_LYING])
+
+
+def label_words(labels: Labels) -> str:
+    """The labels of a number in one text."""
+    return " · ".join(ALL if label is None else label or "(empty)" for label in labels) or "all"
+
+
+def _drawn(row: AnswerRow) -> float:
+    value = max(0.0, row.value or 0.0)
+    return float(round(value)) if (row.standard_error or 0.0) >= _WHOLE_FROM else round(value, 1)
+
+
+def _low(row: AnswerRow) -> float:
+    return _drawn(row) if row.low is None else max(0.0, row.low)
+
+
+def _heads(answer: Answer, truth: Mapping[Labels, float] | None) -> tuple[str, ...]:
+    ends = ("From (95 %)", "To (95 %)") if answer.interval == COVERING_95 else ("From", "To")
+    head = (" × ".join(answer.columns) or "Rows", "Estimate", *ends)
+    internal = () if truth is None else ("True (internal)", "Error (internal)")
+    return (*head, "Standard error", *internal, "Note")
+
+
+def _twin(row: AnswerRow, truth: Mapping[Labels, float] | None) -> tuple[Cell, ...]:
+    numbers = (row.value, row.low, row.high, row.standard_error)
+    cells: list[Cell] = [label_words(row.labels)]
+    cells += [None if number is None else round(number, 1) for number in numbers]
+    if truth is not None:
+        exact = truth.get(row.labels, 0.0)
+        cells += [exact, None if row.value is None else round(row.value - exact, 1)]
+    return (*cells, row.note)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.charts import Axis, BarChart, Cell, Chart, ChartTable, PointLines, ScatterChart
 from dpdesk.core.language import ENGLISH, Voice, voice
-from dpdesk.core.language.numbers import NUMBER
+from dpdesk.core.language.catalogue import NUMBER
 
 _NAMING = frozenset(
     {

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
-from dpdesk.core.list_parameters import StructuredParameter
-from dpdesk.core.parameters import Nested, ParameterValue, exact_number
+from dpdesk.core.parameters import Nested, ParameterValue, StructuredParameter, exact_number
 from dpdesk.core.plain import freeze
 
 COUNT, SUM, MEAN = "count", "sum", "mean"

@@ -15,20 +15,20 @@ from dpdesk.core.frequency import FrequencySource, Population
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference, Separated
 from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from dpdesk.core.frequency import RewrittenRows, RowSource
     from dpdesk.core.plan import HierarchyBuilder
-    from dpdesk.core.rows import RewrittenRows, RowSource
     from dpdesk.core.tabulation import CellSource, CellTable, TableLook
     from dpdesk.engine.noise.randomness import RandomSource
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dpdesk.core.charts import Chart
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.query import Answer, Askable, Query
-from dpdesk.core.released import ReleasedContent
+from dpdesk.core.release import Manifest, ReleasedContent
 
 if TYPE_CHECKING:
-    from dpdesk.core.rows import RowSource
+    from dpdesk.core.frequency import RowSource
     from dpdesk.engine.method import MethodInput
     from dpdesk.engine.noise.randomness import RandomSource
 

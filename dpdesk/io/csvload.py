@@ -20,8 +20,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.source_options import queries_rows
-from dpdesk.core.source_spec import REPEATED
+from dpdesk.core.source_spec import REPEATED, queries_rows
 from dpdesk.io import faults
 from dpdesk.io.database import file_literal, literal, query
 from dpdesk.io.failures import disagreement, misplaced, private_error

@@ -7,7 +7,7 @@ from math import isfinite
 from urllib.parse import quote
 
 from dpdesk.core.labels import Codebook, Kind, Variable
-from dpdesk.core.manifest import Manifest
+from dpdesk.core.release import Manifest
 from dpdesk.io.formats.numbers import number_text
 
 NEWEST = 3

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.core.column_names import spelling
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.schema import spelling
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import literal, query
 from dpdesk.io.private.values import UNREADABLE, value_sql

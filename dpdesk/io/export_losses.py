@@ -1,6 +1,6 @@
 """What a file of a format could not hold of a release, in sentences.
 
-Everything derives from :data:`~dpdesk.core.export_holding.HOLDS`: a sentence for each piece that a
+Everything derives from :data:`~dpdesk.core.export_formats.HOLDS`: a sentence for each piece that a
 column has and the format has not, with the columns it is said of.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dpdesk.core.export_holding import CODES, HOLDS, UNITS, Holds, Piece
+from dpdesk.core.export_formats import CODES, HOLDS, UNITS, Holds, Piece
 from dpdesk.core.labels import Codebook, Kind, Variable, is_lettered
 from dpdesk.core.messages import listed, msg
 from dpdesk.core.plain import quoted

@@ -18,7 +18,7 @@ from tomlkit.items import Float, Item, SingleKey, Table, Trivia
 
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import Plan
-from dpdesk.core.source_options import check_options
+from dpdesk.core.source_spec import check_options
 from dpdesk.io.safewrite import PartialKeeper
 from dpdesk.io.textfile import write_text
 from dpdesk.io.tomlfile import parse_settings, read_settings_text, too_deep

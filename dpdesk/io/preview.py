@@ -9,8 +9,7 @@ from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.source_options import queries_rows
-from dpdesk.core.source_spec import KEEP, UNEVEN
+from dpdesk.core.source_spec import KEEP, UNEVEN, queries_rows
 from dpdesk.io.csvload import RAW, Loaded, column_names
 from dpdesk.io.database import in_memory
 from dpdesk.io.emptyrows import is_empty

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpdesk.core.disclosure import Content
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NOTHING_MISSING, UserMissing
+from dpdesk.core.published import Content
 from dpdesk.core.schema import ColumnType, ValueCount
 from dpdesk.io.column_types import DATE_FORMS, ISO_DATE
 from dpdesk.io.missing import user_missing_flags
@@ -30,7 +30,7 @@ _HIGH, _FAR = 0.99, 2.0
 
 @dataclass(frozen=True)
 class ColumnContent:
-    """What the texts of a column look like; see :class:`dpdesk.core.disclosure.ColumnFacts`."""
+    """What the texts of a column look like; see :class:`dpdesk.core.published.ColumnFacts`."""
 
     type: ColumnType
     content: Content

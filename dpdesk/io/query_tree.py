@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
-from dpdesk.core.jsontext import read_json
 from dpdesk.core.messages import msg
-from dpdesk.core.plan_keys import one_of
+from dpdesk.core.parameters import one_of
+from dpdesk.core.schema import form
+from dpdesk.core.shapes import read_json
 from dpdesk.io.database import in_memory
 
 if TYPE_CHECKING:

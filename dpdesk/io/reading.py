@@ -10,7 +10,7 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.home import expanded
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.source_options import FRAME_ENDING, check_options, source_format
+from dpdesk.core.source_spec import FRAME_ENDING, check_options, source_format
 from dpdesk.io.spelled_paths import as_on_disk
 
 LATER_ENDINGS = (".xls", ".ods", ".por")
@@ -21,7 +21,7 @@ PREVIEW_ROWS = 200
 class Reading:
     """How a source is read; what the plan names wins over what was detected.
 
-    ``format`` is a key of :data:`dpdesk.core.source_options.FORMATS`; the text options are empty
+    ``format`` is a key of :data:`dpdesk.core.source_spec.FORMATS`; the text options are empty
     unless it is ``"csv"``. ``missing`` are the declared codes, ``missing_candidates`` further texts
     that look like such codes. ``newline`` is
     ``"LF"``, ``"CRLF"``, ``"CR"``, ``"mixed"``, ``"none"``, or empty when not known yet.
@@ -138,6 +138,6 @@ def _is_duckdb(path: Path) -> bool:
 
 
 def format_of(spec: SourceSpec, path: Path) -> str:
-    """What a source is: a key of :data:`dpdesk.core.source_options.FORMATS`."""
+    """What a source is: a key of :data:`dpdesk.core.source_spec.FORMATS`."""
     known = source_format(spec)
     return "duckdb" if path.suffix.lower() == ".db" and _is_duckdb(path) else known

@@ -19,11 +19,17 @@ from typing import TypeVar
 
 from dpdesk.core.capabilities import Capabilities, Content
 from dpdesk.core.errors import InputError
-from dpdesk.core.evidence import NO_EVIDENCE, Evidence
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.manifest import NO_MANIFEST, ListedFile, Manifest
 from dpdesk.core.messages import msg
-from dpdesk.core.release import Failure, ReleaseFacts
+from dpdesk.core.release import (
+    NO_EVIDENCE,
+    NO_MANIFEST,
+    Evidence,
+    Failure,
+    ListedFile,
+    Manifest,
+    ReleaseFacts,
+)
 from dpdesk.core.shapes import Shape, ShapeError
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, read_canonical
 from dpdesk.io.release_folder import (

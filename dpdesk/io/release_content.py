@@ -10,9 +10,8 @@ from dpdesk.core.capabilities import Capabilities
 from dpdesk.core.cuboid import CuboidTable, Domain, listed_tables
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.manifest import ListedFile, Manifest
 from dpdesk.core.messages import msg
-from dpdesk.core.released import CountedRows
+from dpdesk.core.release import CountedRows, ListedFile, Manifest
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.cuboid_files import read_listed
 from dpdesk.io.published import PublishedCsv

@@ -24,8 +24,8 @@ from types import TracebackType
 from dpdesk.core.capabilities import Capabilities, Content
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.manifest import ListedFile
 from dpdesk.core.messages import msg
+from dpdesk.core.release import ListedFile
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.failures import storage_error
 from dpdesk.io.safewrite import (

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.frequency import NewValues, RewrittenRows
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.messages import msg
-from dpdesk.core.rows import NewValues, RewrittenRows
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.counting import coded_texts
 from dpdesk.io.database import query

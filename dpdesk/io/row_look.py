@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpdesk.core.frequency import CellFilter, RowLook
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.row_look import CellFilter, RowLook
 from dpdesk.core.schema import ColumnType
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.column_types import candidates

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dpdesk.core.column_names import form
+from dpdesk.core.schema import form
 
 
 def as_on_disk(path: Path) -> Path:

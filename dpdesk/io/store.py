@@ -11,19 +11,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dpdesk.core.column_names import check_forms, form
 from dpdesk.core.errors import InputError
-from dpdesk.core.frequency import FrequencyTable, RowRule
+from dpdesk.core.frequency import CodedColumn, FrequencyTable, RewrittenRows, RowLook, RowRule
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.labels import NOTHING_MISSING, Variable
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.recoding import AnyRecoding
-from dpdesk.core.row_look import RowLook
-from dpdesk.core.rows import CodedColumn, RewrittenRows
-from dpdesk.core.schema import ColumnProfile, DataProfile, ValueCount
-from dpdesk.core.source_options import queries_rows
+from dpdesk.core.schema import ColumnProfile, DataProfile, ValueCount, check_forms, form
+from dpdesk.core.source_spec import queries_rows
 from dpdesk.io.coding import DATA, Column, code_columns
 from dpdesk.io.csvload import Loaded, load_csv
 from dpdesk.io.database import connect, query

@@ -23,7 +23,7 @@ from typing import IO
 
 from dpdesk.core.errors import Cancelled, StorageError
 from dpdesk.core.home import default_home
-from dpdesk.core.jsontext import read_json
+from dpdesk.core.shapes import read_json
 from dpdesk.io import locks
 from dpdesk.io.failures import private_error, storage_error
 

@@ -20,8 +20,14 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plain import thaw
 from dpdesk.core.plan import Plan as PlanValue
 from dpdesk.core.schema import Role
-from dpdesk.core.source_options import FRAME_ENDING, check_options, source_format, without_ignored
-from dpdesk.core.source_spec import SourceSpec, read_source
+from dpdesk.core.source_spec import (
+    FRAME_ENDING,
+    SourceSpec,
+    check_options,
+    read_source,
+    source_format,
+    without_ignored,
+)
 from dpdesk.engine.kinds import priced_of
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.project.work import WorkState

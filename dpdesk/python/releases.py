@@ -17,8 +17,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
-from dpdesk.core.query import Answer, Chosen, Condition, Grouping, Query, listed
-from dpdesk.core.query_texts import read_condition
+from dpdesk.core.query import Answer, Chosen, Condition, Grouping, Query, listed, read_condition
 from dpdesk.core.release import VerifyReport
 from dpdesk.io.release_folder import MICRODATA, VARIABLES
 from dpdesk.python import session

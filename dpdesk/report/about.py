@@ -14,9 +14,9 @@ from dpdesk.core.cube_parameters import (
 )
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import voice
-from dpdesk.core.manifest import Manifest, celled_columns
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
+from dpdesk.core.release import Manifest, celled_columns
 from dpdesk.engine.kinds import rows_of
 from dpdesk.engine.method import Method
 from dpdesk.report.pages import plain_value, render

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpdesk.core.language import voice
-from dpdesk.core.manifest import Manifest
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method
 from dpdesk.engine.methods.dp_choice.design import settings_of

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from dpdesk.core.chart_values import charts_from_json
+from dpdesk.core.charts import charts_from_json
 from dpdesk.core.cuboid import listed_tables
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg, text_of
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method
 from dpdesk.engine.private.kinds import Noise

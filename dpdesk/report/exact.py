@@ -8,8 +8,8 @@ from math import sqrt
 
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.exact.attack import Attack, averaging_attack
 from dpdesk.engine.cubes.mechanism import RowEffect

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from math import sqrt
 
 from dpdesk.core.language import voice
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import text_of
 from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.exact.attack import Attack
 from dpdesk.engine.method import Method

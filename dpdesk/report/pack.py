@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.language import voice
-from dpdesk.report.embedding import content_of
+from dpdesk.report.page_tree import content_of
 from dpdesk.report.pages import render
 from dpdesk.report.review import CheckLine
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dpdesk.core.chart_values import charts_from_json
+from dpdesk.core.charts import charts_from_json
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
-from dpdesk.core.manifest import Manifest, celled_columns
 from dpdesk.core.messages import text_of
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.recoding import AnyRecoding, TupleRecoding
+from dpdesk.core.release import Manifest, celled_columns
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.kinds import rows_of

@@ -5,9 +5,15 @@ from __future__ import annotations
 from html import escape
 from math import isfinite
 
-from dpdesk.core.charts import STANDING_WORDS, CuboidNode, LatticeChart, format_figure
+from dpdesk.core.charts import (
+    STANDING_WORDS,
+    CuboidNode,
+    LatticeChart,
+    LatticeLayout,
+    arrange,
+    format_figure,
+)
 from dpdesk.core.cuboid_choice import CuboidStatus
-from dpdesk.core.lattice_layout import LatticeLayout, arrange
 from dpdesk.core.shown import shortened
 from dpdesk.report.svg_canvas import MUTED, SURFACE, TEXT, WIDTH, Canvas, number
 

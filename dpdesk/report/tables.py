@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpdesk.core.language import voice
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import text_of
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method
 from dpdesk.report.about import settings

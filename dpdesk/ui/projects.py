@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from dpdesk.app.opening import PLAN_ENDINGS
 from dpdesk.core.errors import DpdeskError
-from dpdesk.core.source_options import ENDINGS
+from dpdesk.core.source_spec import ENDINGS
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.main_window import MainWindow

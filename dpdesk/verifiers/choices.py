@@ -15,17 +15,18 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.verifiers.counted import Rows, kept_rows, unlike
 from dpdesk.verifiers.declared import (
     Column,
     ColumnRequest,
     Declarations,
+    Rows,
     UndeclaredError,
+    kept_rows,
     read_column,
+    unlike,
 )
-from dpdesk.verifiers.promises import words_check
+from dpdesk.verifiers.promises import Sentences, words_check
 from dpdesk.verifiers.reading import OTHER, count, guarantee_of, number, texts
-from dpdesk.verifiers.worded import Sentences
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
 _MECHANISM = "exponential-mechanism"

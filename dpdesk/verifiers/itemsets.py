@@ -14,24 +14,23 @@ from numpy.typing import NDArray
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.jsontext import read_json
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.shapes import as_list, as_table
-from dpdesk.verifiers.counted import Rows, kept_rows, unlike
+from dpdesk.core.shapes import as_list, as_table, read_json
 from dpdesk.verifiers.cubes.stated import RESULT_LABEL
 from dpdesk.verifiers.declared import (
     Column,
     ColumnRequest,
     Declarations,
+    Rows,
     UndeclaredError,
+    kept_rows,
     read_column,
+    unlike,
 )
-from dpdesk.verifiers.promises import words_check
+from dpdesk.verifiers.promises import Sentences, words_check
 from dpdesk.verifiers.reading import OTHER, count, guarantee_of, number, texts
-from dpdesk.verifiers.views.remaking import known_sums, made_again
-from dpdesk.verifiers.views.verification import verify_views
-from dpdesk.verifiers.worded import Sentences
+from dpdesk.verifiers.views.verification import known_sums, made_again, verify_views
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
 SETS, BASES = "itemsets.csv", "bases.csv"

@@ -8,14 +8,105 @@ Source: methods.md, with Bun and Steinke 2016, Proposition 1.3.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from json import dumps
 from math import exp, log, sqrt
+from typing import Protocol
 
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import TABLE, msg, table_of, texts_in
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_table
 from dpdesk.verifiers.reading import guarantee_of, number, promised, texts
-from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
+
+# Sentences of a guarantee against the facts that were found, whoever worded them.
+
+
+class Sentences(Protocol):
+    """A guarantee as it was worded again; see :class:`dpdesk.core.guarantee.Guarantee`."""
+
+    def as_json(self) -> dict[str, object]:
+        """What a manifest would say."""
+        ...
+
+    def differs_in_words(self, other: Mapping[str, object]) -> bool:
+        """Whether another guarantee says the same of the same facts in other words."""
+        ...
+
+
+def parameter_fault(stated: Mapping[str, object], expected: Mapping[str, object]) -> str:
+    """The first parameter of a guarantee that is not the one found; empty when all are."""
+    for key in sorted({*stated, *expected}):
+        if key not in stated or key not in expected or not same(stated[key], expected[key]):
+            return key
+    return ""
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two JSON values are equal, tuples being lists and True being no number."""
+    return dumps(one, sort_keys=True) == dumps(other, sort_keys=True)
+
+
+def first_difference(manifest: Mapping[str, object], words: Sentences) -> str | None:
+    """The first key by which the guarantee of a manifest differs from the one worded again.
+
+    That of the table of templates where only these are others, also such as another number would
+    have called for, or as no sentence of the guarantee is made of; None when all is the same.
+    """
+    guarantee, expected = manifest.get("guarantee"), words.as_json()
+    stated = guarantee if isinstance(guarantee, Mapping) else {}
+    wrong = parameter_fault(stated, expected)
+    if wrong:
+        return wrong
+    table, made = manifest.get(TABLE), table_of(expected)
+    listed = table if isinstance(table, Mapping) else {}
+    told = {text: listed[text] for text in texts_in(expected) if text in listed}
+    return None if all(same(each, made.get(text)) for text, each in told.items()) else TABLE
+
+
+# What the keys of a result of rows claim, in plain words, for people who review a release.
+
+
+_WORDS = {
+    "rows_out": "Rows in the table",
+    "rows_suppressed": "Rows left out",
+    "suppression within max_suppression": "No more rows left out than allowed",
+    "rows_removed": "Rows removed at random",
+    "classes": "Number of classes",
+    "groups": "Number of groups",
+    "smallest_group": "Rows in the smallest group",
+    "smallest_class": "Rows in the smallest class",
+    "node": "Level of each quasi-identifier",
+    "metrics, loss": "Detail lost",
+    "metrics, precision": "Precision",
+    "metrics, discernibility": "Discernibility",
+    "metrics, average_class_size": "Average class size",
+    "metrics, entropy": "Information lost",
+}
+_OPTIMA = {
+    "optimal": "No other levels are better by the objective",
+    "samarati": "No fewer generalisation steps are enough",
+}
+
+
+def in_words(
+    checks: Sequence[ClaimCheck], manifest: Mapping[str, object]
+) -> tuple[ClaimCheck, ...]:
+    """The checks with plain words for their claims; what an optimum means depends on the search."""
+    return tuple(replace(check, label=_label(check.claim, manifest)) for check in checks)
+
+
+def _label(claim: str, manifest: Mapping[str, object]) -> str:
+    if claim != "proven_optimal":
+        return _WORDS.get(claim, "")
+    result, parameters = manifest.get("result"), manifest.get("parameters")
+    if not isinstance(result, Mapping) or result.get("proven_optimal") is not True:
+        return "Better levels may exist: no optimum is claimed"
+    if "node" not in result:
+        return "No other release of this kind loses less"
+    search = parameters.get("algorithm") if isinstance(parameters, Mapping) else None
+    return _OPTIMA.get(str(search), "The search found its optimum")
+
 
 MANIFEST = "manifest.json"
 

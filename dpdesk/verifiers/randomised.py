@@ -27,11 +27,14 @@ from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import PLAN_ROLES, Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.anonymity.verification import compare, merged, shown, whole_number
-from dpdesk.verifiers.claim_words import in_words
-from dpdesk.verifiers.given import Given
-from dpdesk.verifiers.promises import overstated
-from dpdesk.verifiers.reading import OTHER, count, guarantee_of, number, texts
-from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
+from dpdesk.verifiers.promises import (
+    Sentences,
+    first_difference,
+    in_words,
+    overstated,
+    parameter_fault,
+)
+from dpdesk.verifiers.reading import OTHER, Given, count, guarantee_of, number, texts
 
 MODEL = "randomised-response"
 ROWS, MANIFEST = "microdata.csv", "manifest.json"

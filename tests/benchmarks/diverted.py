@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.frequency import CodedColumn
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.rows import CodedColumn
 from dpdesk.engine.decoys.drawing import permutation
 from dpdesk.engine.decoys.partition import RULES, row_groups, value_groups
 from dpdesk.engine.methods.l_diverted.mechanism import all_but_the_rest, draw_rows

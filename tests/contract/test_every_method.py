@@ -17,17 +17,19 @@ from dpdesk.core.charts import BarChart, ScatterChart
 from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, StepProgress, StepStarted, silent
-from dpdesk.core.list_parameters import FlagParameter, NumberTableParameter, TextParameter
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import (
     ChoiceParameter,
+    FlagParameter,
     IntegerParameter,
     LevelsParameter,
+    NumberTableParameter,
     Parameter,
     ShareParameter,
+    TextParameter,
     parse_parameters,
 )
 from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput, Outcome, RowsMethod
 from dpdesk.engine.methods.registered import default_registry

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from dpdesk.core.errors import Cancelled, InputError
+from dpdesk.core.frequency import CodedColumn, NewValues, RewrittenRows
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.published import CheckStatus, RowDifference
-from dpdesk.core.rows import CodedColumn, NewValues, RewrittenRows
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.kinds import paid_rows_of
 from dpdesk.engine.method import MethodInput, Outcome, RowsMethod

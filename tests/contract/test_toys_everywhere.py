@@ -48,8 +48,7 @@ from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.registry import Registry
 from dpdesk.io.planfile import read_plan
 from dpdesk.project.ledger import Ledger
-from dpdesk.project.review.policy import Policy
-from dpdesk.project.review.policy_file import AGENCY_POLICY
+from dpdesk.project.review.policy import AGENCY_POLICY, Policy
 from dpdesk.project.work import WorkState
 from tests.contract.toys import ROWS, SAID, Bare, Promising, saying, toy, write_plan
 

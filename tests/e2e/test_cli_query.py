@@ -23,8 +23,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.manifest import Manifest
-from dpdesk.core.release import VerifyReport
+from dpdesk.core.release import Manifest, VerifyReport
 from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.releases import release, write_source
 

@@ -18,10 +18,9 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
-from dpdesk.core.browsing import BrowseState
-from dpdesk.core.export_holding import HOLDS
+from dpdesk.core.export_formats import HOLDS
 from dpdesk.core.jobs import CancelToken, Event, Note, silent
-from dpdesk.core.pivot import pivot_chart
+from dpdesk.core.pivot import BrowseState, pivot_chart
 from dpdesk.core.query import Grouping
 from dpdesk.io.canonical import canonical_json
 from tests.helpers.forging import manifest_of, seal_again

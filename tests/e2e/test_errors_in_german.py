@@ -18,10 +18,10 @@ from dpdesk.project.audit import FILE, AuditLog
 from dpdesk.project.ledger.ledger import Ledger
 from dpdesk.project.pseudonym_keys import PseudonymKeys
 from dpdesk.project.review.cards import parse_card
+from dpdesk.project.review.events import EventType
 from dpdesk.project.review.keys import Argon2Cost, KeyStore
-from dpdesk.project.review.payloads import EventType
 from dpdesk.project.review.permissions import require
-from dpdesk.project.review.protocol_file import read_protocol
+from dpdesk.project.review.protocol import read_protocol
 from dpdesk.project.review.texts import clean_person
 from dpdesk.project.review.trust import TrustList
 from tests.helpers import clinic, cubes, releases

@@ -15,8 +15,8 @@ from dpdesk.core.graver import use_tool
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.engine.cubes.exact import moves, sensitivity
-from dpdesk.verifiers.cubes import changes, exact_claim
-from dpdesk.verifiers.cubes import moves as vectors
+from dpdesk.verifiers.cubes import exact, exact_claim
+from dpdesk.verifiers.cubes import exact as vectors
 from tests.helpers.cubes import SEX, people, release, write_plan, write_register
 from tests.helpers.forging import manifest_of, seal_again
 
@@ -31,7 +31,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppCont
     monkeypatch.setenv("DPDESK_4TI2", str(REAL))
     monkeypatch.setattr(moves, "MOST_CELLS", 0)
     monkeypatch.setattr(vectors, "MOST_COLUMNS", 0)
-    monkeypatch.setattr(changes, "MOST_COLUMNS", 0)
+    monkeypatch.setattr(exact, "MOST_COLUMNS", 0)
     monkeypatch.setattr(exact_claim, "_MOST_PARTS", 0)
     monkeypatch.setattr(sensitivity, "_FOUND", {})
     with AppContext.open(tmp_path / "home") as opened:
@@ -82,7 +82,7 @@ def test_without_the_program_a_feasible_enumeration_checks_it(
 ) -> None:
     use_tool(context.workspace, None)
     monkeypatch.setattr(vectors, "MOST_COLUMNS", 64)
-    monkeypatch.setattr(changes, "MOST_COLUMNS", 64)
+    monkeypatch.setattr(exact, "MOST_COLUMNS", 64)
     ok, check = _change(context, released)
     assert ok
     assert check.found == "is 8, as enumerated again in another way"

@@ -17,7 +17,7 @@ import pytest
 from dpdesk.app import signing
 from dpdesk.io.canonical import canonical_json
 from dpdesk.project.review.checklist import Checklist
-from dpdesk.project.review.payloads import ChecklistItem
+from dpdesk.project.review.events import ChecklistItem
 from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.signers import AUTHOR, FIRST, OTHER, SECOND, Person, people, write_plan
 

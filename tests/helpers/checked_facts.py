@@ -10,11 +10,16 @@ from hypothesis import strategies as st
 
 from dpdesk.core import capabilities
 from dpdesk.core.capabilities import UNKNOWN, Capabilities, Protection, Spending
-from dpdesk.core.disclosure import ColumnFacts, Content, SpreadFacts, TableFacts
-from dpdesk.core.evidence import Evidence
 from dpdesk.core.public_fields import LISTED
-from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
+from dpdesk.core.published import (
+    CheckStatus,
+    ClaimCheck,
+    ColumnFacts,
+    Content,
+    SpreadFacts,
+    TableFacts,
+)
+from dpdesk.core.release import Evidence, Failure, ReleaseFacts, VerifyReport
 from dpdesk.core.schema import ColumnType, Role, RoleSuggestion, ValueCount
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.project.review.checklist import Checklist, make_checklist

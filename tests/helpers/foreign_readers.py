@@ -16,7 +16,7 @@ import openpyxl
 import pyreadstat
 from pyarrow import parquet
 
-from dpdesk.core.export_holding import Piece
+from dpdesk.core.export_formats import Piece
 from dpdesk.io.sdmx.identifiers import category_of, dimension_of
 
 Read = Mapping[Piece, Any]

@@ -13,7 +13,7 @@ from dpdesk.app.private.pages import public_page
 from dpdesk.app.reports import made_again
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.manifest import Manifest
+from dpdesk.core.release import Manifest
 from dpdesk.engine.method import Method
 from dpdesk.engine.registry import Registry
 from dpdesk.report.printing import Printer

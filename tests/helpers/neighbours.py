@@ -26,8 +26,7 @@ from dpdesk.cli import arguments
 from dpdesk.cli.main import main
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.pinned import lines_of
-from dpdesk.core.source_spec import SourceSpec, read_source
+from dpdesk.core.source_spec import SourceSpec, lines_of, read_source
 from dpdesk.engine.noise import randomness
 from dpdesk.engine.private.method import Design
 from dpdesk.io.cuboid_files import write_cuboid

@@ -10,9 +10,8 @@ import numpy as np
 
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import effective_parameters, parse_parameters
-from dpdesk.core.released import CountedRows
+from dpdesk.core.release import CountedRows, Manifest
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.methods.dp_cube.design import CubeDesign, design_cube
 from dpdesk.engine.private.method import ExactTables, NoisyTables, PrivateInput

@@ -12,9 +12,8 @@ from dpdesk.io.canonical import canonical_json
 from dpdesk.io.workspace import Workspace
 from dpdesk.project.review import making
 from dpdesk.project.review.binding import bind_release
-from dpdesk.project.review.events import Event
+from dpdesk.project.review.events import Event, Submission
 from dpdesk.project.review.keys import Signer
-from dpdesk.project.review.payloads import Submission
 from dpdesk.project.review.review_file import LoadedReview, ReviewStore
 from dpdesk.project.review.state import ReviewState, Status
 from tests.helpers.reviewing import (

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dpdesk.project.review.ballots import commitment_of
-from dpdesk.project.review.events import Event, sign_event
+from dpdesk.project.review.events import Ballot, Event, Payload, Submission, sign_event
 from dpdesk.project.review.keys import Signer
-from dpdesk.project.review.payloads import Ballot, Payload, Submission
 from dpdesk.project.review.votes import Outcome, Vote
 from tests.helpers.reviewing import (
     AUTHOR,

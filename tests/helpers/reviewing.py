@@ -10,10 +10,9 @@ from functools import lru_cache
 
 from dpdesk.project.review import making
 from dpdesk.project.review.ballots import proposal
-from dpdesk.project.review.events import Event
+from dpdesk.project.review.events import ChecklistItem, Event, Submission
 from dpdesk.project.review.graph import ReviewGraph, graph_of
 from dpdesk.project.review.keys import Signer, _own_card
-from dpdesk.project.review.payloads import ChecklistItem, Submission
 from dpdesk.project.review.state import ReviewState, evaluate
 from dpdesk.project.review.trust import TrustList
 from dpdesk.project.review.votes import (

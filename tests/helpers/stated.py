@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpdesk.core.manifest import NO_MANIFEST, Manifest
+from dpdesk.core.release import NO_MANIFEST, Manifest
 from dpdesk.io.canonical import canonical_json, parse_canonical
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.query_texts import read_query
+from dpdesk.core.query import read_query
 from dpdesk.engine.cubes.olap.answering import cube_grid, read_grid
 from dpdesk.engine.cubes.olap.combined import combine, reader_of
 from dpdesk.engine.cubes.olap.cube import ReleasedCube

@@ -19,7 +19,7 @@ from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES, evaluate_node
 from dpdesk.engine.methods.k_anonymity.missing import every_node
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints
 from dpdesk.engine.methods.k_anonymity.samarati import PREFERENCES, samarati
-from dpdesk.verifiers.anonymity.households import household_rows
+from dpdesk.verifiers.anonymity.requirements import household_rows
 from tests.helpers.lattice_tables import LatticeTable, aligned, lattice_tables
 from tests.helpers.memory_tables import MemorySource
 from tests.reference import households, k_anonymity

@@ -21,7 +21,7 @@ from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES, evaluate_node
 from dpdesk.engine.methods.k_anonymity.missing import MissingCells, counted_as, every_node
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints
 from dpdesk.engine.methods.k_anonymity.samarati import PREFERENCES, samarati
-from dpdesk.verifiers.anonymity.missing import matches, staying
+from dpdesk.verifiers.anonymity.requirements import matches, staying
 from tests.helpers.lattice_tables import LatticeTable, aligned, lattice_tables
 from tests.reference import k_anonymity
 from tests.reference.missing_values import MISSING, MatchesAnything, MatchesNothing

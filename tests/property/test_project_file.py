@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.project.file import ProjectUpdate
-from dpdesk.project.file.free_values import decode_free, encode_free
+from dpdesk.project.file.codec import decode_free, encode_free
 from dpdesk.project.file.parts import PartSink, PartSource
 from dpdesk.project.file.rows import STATE_KEYS, from_text, state_document, state_from, to_text
 from dpdesk.project.history import History

@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import RefusedError
 from dpdesk.project.review import making
 from dpdesk.project.review.ballots import commitment_of
-from dpdesk.project.review.events import Event, sign_event
-from dpdesk.project.review.graph import ReviewGraph, graph_of, joined, parse_review
-from dpdesk.project.review.keys import Signer
-from dpdesk.project.review.payloads import (
+from dpdesk.project.review.events import (
     Ballot,
+    Event,
     EventType,
     Merge,
     Payload,
@@ -29,7 +27,10 @@ from dpdesk.project.review.payloads import (
     Submission,
     Supersede,
     Withdraw,
+    sign_event,
 )
+from dpdesk.project.review.graph import ReviewGraph, graph_of, joined, parse_review
+from dpdesk.project.review.keys import Signer
 from dpdesk.project.review.permissions import own_ballots, permissions
 from dpdesk.project.review.state import ReviewState, Status, evaluate
 from dpdesk.project.review.trust import RevokedAs, TrustList

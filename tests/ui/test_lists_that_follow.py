@@ -14,14 +14,19 @@ from dpdesk.core.export_formats import (
     DESCRIPTIONS,
     DOCUMENTS,
     FORMATS,
+    HOLDS,
     OF_AGENCIES,
     SUFFIXES,
     suffix_of,
 )
-from dpdesk.core.export_holding import HOLDS
-from dpdesk.core.source_options import ENDINGS, FOREIGN_FORMATS, FRAME_ENDING, source_format
-from dpdesk.core.source_options import FORMATS as SOURCES
-from dpdesk.core.source_spec import SourceSpec
+from dpdesk.core.source_spec import (
+    ENDINGS,
+    FOREIGN_FORMATS,
+    FRAME_ENDING,
+    SourceSpec,
+    source_format,
+)
+from dpdesk.core.source_spec import FORMATS as SOURCES
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.formats.worker import _PRIVATE, _READERS
 from dpdesk.ui.panels.data.presenter import format_words

@@ -23,7 +23,7 @@ from dpdesk.engine.noise.randomness import WORDS_PER_KEY
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.widths import half_width
 from dpdesk.report.cubes import table_width
-from dpdesk.verifiers.cubes.changes import largest_change
+from dpdesk.verifiers.cubes.exact import largest_change
 from dpdesk.verifiers.cubes.exact_claim import exact_claim
 from tests.helpers.released_cubes import design, memory_release
 from tests.reference.exact_cuboids import constraints, longest_minimal

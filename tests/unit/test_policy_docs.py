@@ -7,8 +7,7 @@ from pathlib import Path
 from dpdesk.project.review.checklist import CLOSING_ITEMS, RELEASE_ITEMS
 from dpdesk.project.review.items_columns import COLUMN_ITEMS
 from dpdesk.project.review.items_table import TABLE_ITEMS
-from dpdesk.project.review.policy import LIMITS, MODES
-from dpdesk.project.review.policy_file import read_policy
+from dpdesk.project.review.policy import LIMITS, MODES, read_policy
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 PAGE = (RESOURCES / "docs" / "policy.md").read_text("utf-8")

@@ -18,8 +18,7 @@ from dpdesk.core.pivot import shown_half
 from dpdesk.core.plain import ExactFloat
 
 if TYPE_CHECKING:
-    from dpdesk.core.manifest import Manifest
-    from dpdesk.core.release import ReleaseFacts
+    from dpdesk.core.release import Manifest, ReleaseFacts
 
 MOST_CELLS = 500
 PER_PERSON = " / n"

@@ -42,14 +42,13 @@ from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.cuboid import CuboidTable, listed_tables
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
-from dpdesk.core.pinned import unnamed
 from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_table
-from dpdesk.core.source_options import source_format
+from dpdesk.core.source_spec import source_format, unnamed
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.csvgrammar import UnreadableTableError

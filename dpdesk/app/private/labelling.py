@@ -15,8 +15,8 @@ from pathlib import Path
 from dpdesk.app.labelling import plain_variable
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_table
 from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.release_check import is_listed_file

@@ -9,8 +9,8 @@ from dpdesk.core.cuboid import CuboidTable, Domain, listed_tables
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import ENGLISH, speaking
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
+from dpdesk.core.release import Manifest
 from dpdesk.engine.method import Method
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.cuboid_files import read_listed

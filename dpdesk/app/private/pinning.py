@@ -12,15 +12,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import counted, msg
-from dpdesk.core.pinned import lines_of, unnamed, untyped
 from dpdesk.core.plan import Plan, SourceSpec
-from dpdesk.core.schema import ColumnType, DataProfile, Role
-from dpdesk.core.source_options import FORMATS, source_format
-from dpdesk.core.source_spec import DATE, NUMBER, TEXT
+from dpdesk.core.schema import ColumnType, DataProfile, Role, form
+from dpdesk.core.source_spec import (
+    DATE,
+    FORMATS,
+    NUMBER,
+    TEXT,
+    lines_of,
+    source_format,
+    unnamed,
+    untyped,
+)
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

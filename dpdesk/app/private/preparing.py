@@ -18,13 +18,13 @@ from dpdesk.app.planning import (
 from dpdesk.app.prepared import PreparedTables
 from dpdesk.app.private.pinning import open_pinned, used_columns
 from dpdesk.core.budget import Budget, protects
-from dpdesk.core.column_names import spelling
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, Plan
+from dpdesk.core.schema import spelling
 from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
 

@@ -135,6 +135,6 @@ def _facts(prepared: PreparedTables) -> dict[str, object]:
 
 def outside_limit(context: AppContext) -> Fraction:
     """The share of rows outside the declared categories that this computer's policy allows."""
-    from dpdesk.project.review.policy_file import agency_policy
+    from dpdesk.project.review.policy import agency_policy
 
     return agency_policy(context.home).policy.outside_share

@@ -22,9 +22,8 @@ from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
     from dpdesk.project.review.checklist import Checklist
-    from dpdesk.project.review.events import Event, Fault
+    from dpdesk.project.review.events import Event, Fault, Submission
     from dpdesk.project.review.keys import Signer
-    from dpdesk.project.review.payloads import Submission
     from dpdesk.project.review.policy import Policy
     from dpdesk.project.review.review_file import ReviewEdit
     from dpdesk.project.review.state import ReviewState
@@ -72,8 +71,8 @@ def submit(
     """
     from dpdesk.app.checklists import agency_policy, check_release, read_policy
     from dpdesk.app.review.protocols import take_protocol
+    from dpdesk.project.review.events import Mode
     from dpdesk.project.review.making import submit as make
-    from dpdesk.project.review.payloads import Mode
 
     policy = agency_policy(context.home).policy if wish.policy is None else read_policy(wish.policy)
     protocol = None if wish.protocol is None else take_protocol(context, wish.protocol)
@@ -287,7 +286,7 @@ def _payload(
 ) -> Submission:
     from dpdesk.project.audit import AuditLog
     from dpdesk.project.review.binding import bind_release, manifest_code
-    from dpdesk.project.review.payloads import Submission
+    from dpdesk.project.review.events import Submission
 
     bound = bind_release(folder, token)
     replaced = None

@@ -24,7 +24,7 @@ def kept_drafts(
     bytes and figures; the rest is named in ``void``. Drafts of a review that is over are removed.
     """
     from dpdesk.project.review.drafts import DraftBox, carried
-    from dpdesk.project.review.payloads import EventType
+    from dpdesk.project.review.events import EventType
     from dpdesk.project.review.permissions import permissions
     from dpdesk.project.review.state import Status
 

@@ -28,7 +28,7 @@ def lock_protocol(
     first), and what reading the release raises.
     """
     from dpdesk.app.recording import enter
-    from dpdesk.project.review.protocol_file import (
+    from dpdesk.project.review.protocol import (
         protocol_of,
         require_developed,
         sign_protocol,

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpdesk.core.chart_values import ChartValueError, charts_from_json
-from dpdesk.core.charts import Chart
+from dpdesk.core.charts import Chart, ChartValueError, charts_from_json
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.jsontext import read_json
+from dpdesk.core.shapes import read_json
 
 if TYPE_CHECKING:
     from dpdesk.core.release import ReleaseFacts

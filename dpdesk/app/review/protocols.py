@@ -13,7 +13,7 @@ from dpdesk.core.errors import DpdeskError, RefusedError
 from dpdesk.core.jobs import CancelToken
 
 if TYPE_CHECKING:
-    from dpdesk.project.review.payloads import Mode
+    from dpdesk.project.review.events import Mode
     from dpdesk.project.review.policy import Policy
     from dpdesk.project.review.protocol import SignedProtocol
     from dpdesk.project.review.questions import CheckedFacts, Passage
@@ -42,7 +42,7 @@ class ProtocolFacts:
 
 def why_not_lock(state: ReviewState) -> str:
     """Why no protocol can be locked from a release, as a sentence; empty when one can."""
-    from dpdesk.project.review.protocol_file import require_developed
+    from dpdesk.project.review.protocol import require_developed
 
     try:
         require_developed(state)
@@ -53,8 +53,7 @@ def why_not_lock(state: ReviewState) -> str:
 
 def protocol_facts(context: AppContext, path: Path) -> ProtocolFacts:
     """What a protocol's file says of itself. Raises what reading it raises."""
-    from dpdesk.project.review.protocol import Signature, signature_of
-    from dpdesk.project.review.protocol_file import read_protocol
+    from dpdesk.project.review.protocol import Signature, read_protocol, signature_of
 
     signed = read_protocol(path)
     worth = signature_of(signed, signing.trust_list(context))
@@ -85,9 +84,9 @@ def kept_protocols(context: AppContext, token: CancelToken) -> tuple[ProtocolFac
 def take_protocol(context: AppContext, path: Path) -> SignedProtocol:
     """Read a protocol from a file and keep it, so that submissions that name it can be compared.
 
-    Raises what :func:`dpdesk.project.review.protocol_file.read_protocol` raises.
+    Raises what :func:`dpdesk.project.review.protocol.read_protocol` raises.
     """
-    from dpdesk.project.review.protocol_file import read_protocol
+    from dpdesk.project.review.protocol import read_protocol
 
     signed = read_protocol(path)
     keep_protocol(context, signed)
@@ -96,7 +95,7 @@ def take_protocol(context: AppContext, path: Path) -> SignedProtocol:
 
 def known_protocol(context: AppContext, protocol_id: str | None) -> SignedProtocol | None:
     """The protocol of this id that is kept on this computer; None when there is none."""
-    from dpdesk.project.review.protocol_file import read_protocol
+    from dpdesk.project.review.protocol import read_protocol
 
     if protocol_id is None:
         return None
@@ -133,7 +132,7 @@ def passage(
 def keep_protocol(context: AppContext, signed: SignedProtocol) -> None:
     """Keep a copy on this computer, so that later submissions can be compared with it."""
     from dpdesk.project.review.homefiles import private_folder
-    from dpdesk.project.review.protocol_file import write_protocol
+    from dpdesk.project.review.protocol import write_protocol
 
     folder = context.home / _FOLDER
     private_folder(folder)

@@ -16,7 +16,7 @@ _MOST_FOLDERS = 500
 
 def named_releases(state: ReviewState) -> tuple[str, ...]:
     """The other releases that a review names: the one it replaces, and the one in its place."""
-    from dpdesk.project.review.payloads import Supersede
+    from dpdesk.project.review.events import Supersede
 
     current = state.current
     if current is None:

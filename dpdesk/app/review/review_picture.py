@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpdesk.project.review.binding import ReleaseBinding
     from dpdesk.project.review.cards import Card
     from dpdesk.project.review.checklist import Difference
-    from dpdesk.project.review.payloads import EventType, Submission
+    from dpdesk.project.review.events import EventType, Submission
     from dpdesk.project.review.permissions import Permission
     from dpdesk.project.review.policy import Policy
     from dpdesk.project.review.review_file import LoadedReview, ReviewStore
@@ -88,7 +88,7 @@ def look(
     """
     from dpdesk.app.checklists import check_release, read_policy
     from dpdesk.app.review.protocols import kept_path, known_protocol, protocol_facts
-    from dpdesk.project.review.payloads import Mode
+    from dpdesk.project.review.events import Mode
 
     loaded = load(context, folder, token, [path for path in beside if path.is_file()])
     current = loaded.state.current

@@ -18,8 +18,7 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
-    from dpdesk.project.review.events import Event
-    from dpdesk.project.review.payloads import ChecklistItem, Submission
+    from dpdesk.project.review.events import ChecklistItem, Event, Submission
     from dpdesk.project.review.questions import Item
     from dpdesk.project.review.state import ReviewState
     from dpdesk.project.review.votes import Decision, Vote
@@ -111,7 +110,7 @@ def _current(state: ReviewState, where: Path) -> tuple[Event, Submission]:
 def _sheet_text(submission: Event, vote: Vote, here: Mapping[str, Item]) -> str:
     import tomlkit
 
-    from dpdesk.project.review.payloads import Submission
+    from dpdesk.project.review.events import Submission
 
     payload = submission.payload
     if not isinstance(payload, Submission):

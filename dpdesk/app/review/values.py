@@ -8,18 +8,19 @@ from dpdesk.app.review.review_picture import ReviewPicture
 from dpdesk.project.review.cards import Card
 from dpdesk.project.review.checklist import Checklist, Difference
 from dpdesk.project.review.drafts import KeptChoice, KeptDraft, subjects
-from dpdesk.project.review.events import Event, Fault
-from dpdesk.project.review.keys import SHORTEST_PASSPHRASE, Signer, StoredKey
-from dpdesk.project.review.making import proposed_vote
-from dpdesk.project.review.payloads import (
+from dpdesk.project.review.events import (
     ChecklistItem,
+    Event,
     EventType,
+    Fault,
     Mode,
     Release,
     Submission,
     Supersede,
     Withdraw,
 )
+from dpdesk.project.review.keys import SHORTEST_PASSPHRASE, Signer, StoredKey
+from dpdesk.project.review.making import proposed_vote
 from dpdesk.project.review.permissions import Permission
 from dpdesk.project.review.questions import Item
 from dpdesk.project.review.state import BallotState, ReviewState, Round, Status

@@ -12,7 +12,7 @@ from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, paragraph
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import exact_number
-from dpdesk.core.query_texts import read_names
+from dpdesk.core.query import read_names
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

@@ -181,10 +181,10 @@ def _path(context: AppContext, options: Namespace) -> Path:
 
 def _must_exist(context: AppContext, path: Path) -> None:
     """A ledger that was named is not silently taken for an empty one."""
-    from dpdesk.project.ledger import problems
+    from dpdesk.project.ledger import file
 
     witnessing.check_not_lost(context, path)
-    raise problems.missing(path)
+    raise file.missing(path)
 
 
 def _limit(options: Namespace) -> Budget | None:

@@ -12,10 +12,9 @@ from dpdesk.app.combining import OpenTogether, open_together
 from dpdesk.app.querying import OpenRelease, open_release
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, one_line, paragraph
-from dpdesk.core.column_names import spelling
 from dpdesk.core.errors import InputError
-from dpdesk.core.query import ALL, Answer, AnswerRow, Askable, AskableColumn, Query
-from dpdesk.core.query_texts import read_query
+from dpdesk.core.query import ALL, Answer, AnswerRow, Askable, AskableColumn, Query, read_query
+from dpdesk.core.schema import spelling
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

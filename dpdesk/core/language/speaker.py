@@ -15,9 +15,10 @@ from dpdesk.core.language.catalogue import (
     PAGES,
     TEXTS,
     Catalogue,
+    NumberMarks,
+    is_figure,
     read_catalogue,
 )
-from dpdesk.core.language.numbers import NumberMarks, is_figure
 from dpdesk.core.messages import Listed, Message, frame
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")

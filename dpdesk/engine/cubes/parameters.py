@@ -11,13 +11,15 @@ from dpdesk.core.cube_parameters import (
     PositiveParameter,
     PublishParameter,
 )
-from dpdesk.core.list_parameters import FlagParameter, NestedParameter, TextListParameter
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
     Condition,
+    FlagParameter,
     LevelsParameter,
+    NestedParameter,
     Parameter,
+    TextListParameter,
 )
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.origins import ORIGINS_PARAMETER

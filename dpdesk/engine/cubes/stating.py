@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.parameters import PARAMETERS

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.messages import counted, listed, msg
 from dpdesk.core.plain import quoted
+from dpdesk.core.schema import form
 
 ROOT = "*"
 _OTHER_FORM = (

@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from dpdesk.core.builder_form import BuilderForm
-from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.hierarchy import BuilderForm, Hierarchy
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parameters_without_effect, parse_parameters
 from dpdesk.core.plan import HierarchyBuilder

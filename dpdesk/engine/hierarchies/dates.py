@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
-from dpdesk.core.list_parameters import TextListParameter
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Parameter, nearest
+from dpdesk.core.parameters import Parameter, TextListParameter, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.options import (
     APART,

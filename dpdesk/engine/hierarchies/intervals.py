@@ -11,9 +11,15 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil
 
-from dpdesk.core.list_parameters import CutsParameter, DecimalParameter, NumberListParameter
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Choice, ChoiceParameter, Parameter
+from dpdesk.core.parameters import (
+    Choice,
+    ChoiceParameter,
+    CutsParameter,
+    DecimalParameter,
+    NumberListParameter,
+    Parameter,
+)
 from dpdesk.core.plain import is_sane, number_text
 from dpdesk.engine.hierarchies.options import (
     APART,

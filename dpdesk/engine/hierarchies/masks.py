@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from dpdesk.core.list_parameters import NumberListParameter, TextParameter
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Choice, ChoiceParameter, IntegerParameter, Parameter
+from dpdesk.core.parameters import (
+    Choice,
+    ChoiceParameter,
+    IntegerParameter,
+    NumberListParameter,
+    Parameter,
+    TextParameter,
+)
 from dpdesk.engine.hierarchies.options import (
     APART,
     ROOT,

@@ -7,9 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import TextListParameter
 from dpdesk.core.messages import counted, listed, msg
-from dpdesk.core.parameters import Nested, Numbers, ParameterValue, Texts, nearest
+from dpdesk.core.parameters import (
+    Nested,
+    Numbers,
+    ParameterValue,
+    TextListParameter,
+    Texts,
+    nearest,
+)
 from dpdesk.core.plain import quoted
 
 Options = Mapping[str, ParameterValue]

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dpdesk.core.list_parameters import NestedParameter, NumberListParameter, TextListParameter
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Parameter, nearest
+from dpdesk.core.parameters import (
+    NestedParameter,
+    NumberListParameter,
+    Parameter,
+    TextListParameter,
+    nearest,
+)
 from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.options import (
     APART,

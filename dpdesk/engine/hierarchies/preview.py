@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable
-from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.hierarchy_preview import (
+from dpdesk.core.hierarchy import (
+    Hierarchy,
     HierarchyPreview,
     LevelEffect,
     LevelSummary,

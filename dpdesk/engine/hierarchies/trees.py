@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import NestedParameter, TextParameter
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Parameter
+from dpdesk.core.parameters import NestedParameter, Parameter, TextParameter
 from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.options import (
     ROOT,

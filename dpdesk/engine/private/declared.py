@@ -16,7 +16,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.column_names import form, same_forms, shown_form
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
@@ -24,6 +23,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder
+from dpdesk.core.schema import form, same_forms, shown_form
 
 Levels = tuple[tuple[str, ...], ...]
 

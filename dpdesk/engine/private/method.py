@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 from dpdesk.core.charts import Chart, Figure, ScatterChart
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.published import ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration, Method, MethodInput, Outcome, PlanInput, RowsMethod
 
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from dpdesk.core.budget import Budget, Debit, Draws, Neighbours, ProtectedUnit
     from dpdesk.core.cuboid import CuboidTable
-    from dpdesk.core.frequency import FrequencySource
-    from dpdesk.core.rows import RewrittenRows, RowSource
+    from dpdesk.core.frequency import FrequencySource, RewrittenRows, RowSource
     from dpdesk.engine.noise.randomness import RandomSource
     from dpdesk.engine.private.declared import DeclaredDomain
     from dpdesk.verifiers.declared import Declarations

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from dpdesk.core.list_parameters import NestedParameter
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Nested, ParameterValue
+from dpdesk.core.parameters import Nested, NestedParameter, ParameterValue
 from dpdesk.core.plain import quoted
 from dpdesk.engine.private.settings import misfit
 

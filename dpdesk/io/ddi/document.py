@@ -13,8 +13,8 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from dpdesk.core.labels import UserMissing, Variable
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
+from dpdesk.core.release import Manifest
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.xmltext import document_bytes, visible
 

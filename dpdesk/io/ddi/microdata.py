@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as Xml
 
 from dpdesk.core.labels import Kind, Variable
-from dpdesk.core.manifest import Manifest
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_list
 from dpdesk.io.ddi.columns import Category, ColumnContent
 from dpdesk.io.ddi.document import (

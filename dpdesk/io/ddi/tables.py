@@ -11,7 +11,7 @@ from math import prod
 from xml.etree import ElementTree as Xml
 
 from dpdesk.core.labels import Variable
-from dpdesk.core.manifest import Manifest
+from dpdesk.core.release import Manifest
 from dpdesk.io.ddi.document import (
     FileContent,
     codebook_bytes,

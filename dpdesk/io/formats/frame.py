@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.jsontext import read_json
 from dpdesk.core.labels import Kind, Variable, variable_from_plain
 from dpdesk.core.messages import msg
+from dpdesk.core.shapes import read_json
 from dpdesk.io.failures import private_error
 from dpdesk.io.formats.columns import NullWatch, check_names
 from dpdesk.io.formats.request import ReadRequest

@@ -12,7 +12,7 @@ from dpdesk.core.home import expanded
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.labels import Codebook, Kind
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.source_options import queries_rows
+from dpdesk.core.source_spec import queries_rows
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import parquet_source, query
 from dpdesk.io.failures import disagreement

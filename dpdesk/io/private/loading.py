@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.schema import form
 from dpdesk.core.source_spec import KEEP, REPEATED
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded, distinct_names
 from dpdesk.io.database import literal, query
@@ -71,8 +71,8 @@ def load_private(
 
     With ``held`` rows of few values may be held as codes instead.
 
-    ``spec`` names all that :mod:`dpdesk.core.pinned` asks for. Where rows are released with other
-    values of the columns ``drawn``, the other columns alone tell whether a row is one.
+    ``spec`` names all that :mod:`dpdesk.core.source_spec` asks for. Where rows are released with
+    other values of the columns ``drawn``, the other columns alone tell whether a row is one.
 
     Raises InputError for what the head of the source gets wrong (no such column, a name twice, no
     workbook; ``source.drawn`` where no column but ``drawn`` is there), StorageError, Cancelled;

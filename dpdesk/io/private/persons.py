@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.core.column_names import form
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NOTHING_MISSING
+from dpdesk.core.schema import form
 from dpdesk.core.source_spec import NUMBER, SourceSpec
 from dpdesk.io.csvload import RAW, Loaded
 from dpdesk.io.database import query

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.source_options import queries_rows
+from dpdesk.core.source_spec import queries_rows
 from dpdesk.io.csvload import RAW, Loaded
 from dpdesk.io.database import identifier, query
 from dpdesk.io.query_tree import QueryTree, folded, place_of, read_query, refused, walk

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.labels import NO_BOOK, Codebook
-from dpdesk.core.manifest import Manifest
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import CellAxis
 from dpdesk.io.sdmx.identifiers import code_id, dimension_id

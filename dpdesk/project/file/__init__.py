@@ -9,7 +9,7 @@
 from dpdesk.project.file.loading import Lost
 from dpdesk.project.file.locking import LockHolder
 from dpdesk.project.file.opening import SUFFIX, OpeningHelpers
-from dpdesk.project.file.project_file import ProjectFile
+from dpdesk.project.file.project_file import ProjectFile, new_contents, rescue, write_project
 from dpdesk.project.file.records import (
     DATA,
     HIERARCHY,
@@ -22,7 +22,6 @@ from dpdesk.project.file.records import (
     SourceRecord,
 )
 from dpdesk.project.file.sources import FoundSource, SourceStatus, files_of
-from dpdesk.project.file.writing import new_contents, rescue, write_project
 
 __all__ = [
     "DATA",

@@ -13,7 +13,7 @@ from typing import TypeVar
 from dpdesk.core.messages import msg
 from dpdesk.project.candidates import Candidate, CandidateShelf, ShelfSnapshot
 from dpdesk.project.file import rows
-from dpdesk.project.file.free_values import CodecError
+from dpdesk.project.file.codec import CodecError
 from dpdesk.project.file.parts import PartError, PartSource
 from dpdesk.project.file.records import (
     DecisionRecord,

@@ -21,13 +21,12 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 from dpdesk.io.safewrite import PartialKeeper, replacing
-from dpdesk.project.file import schema
-from dpdesk.project.file.free_values import CodecError
+from dpdesk.project.file import store
+from dpdesk.project.file.codec import CodecError
 from dpdesk.project.file.loading import Loaded, Lost, load, salvage
-from dpdesk.project.file.locking import LockHolder, WriterLock, take_lock
+from dpdesk.project.file.locking import LockHolder, WriterLock, network_share, take_lock
 from dpdesk.project.file.migrations import MIGRATIONS, Migration
 from dpdesk.project.file.parts import PartError
-from dpdesk.project.file.places import network_share
 from dpdesk.project.file.records import ProjectContents, ReadOnly
 from dpdesk.project.file.sources import FoundSource, find_sources, relocated
 from dpdesk.project.file.store import ProjectStore
@@ -190,7 +189,7 @@ def _open_reading(path: Path, way: OpeningHelpers, reason: ReadOnly) -> Opened:
     if reason.code != "network":
         with suppress(sqlite3.Error), closing(connect(path, read_only=True)) as connection:
             _check_marks(connection, path)
-            if schema.marks(connection)[1] == schema.VERSION:
+            if store.marks(connection)[1] == store.VERSION:
                 return _looked(connection, path, way, reason)
     copy = private_copy(path, way)
     try:
@@ -266,12 +265,12 @@ def _check_header(path: Path) -> None:
 
 
 def _check_marks(connection: sqlite3.Connection, path: Path) -> None:
-    application, version = schema.marks(connection)
-    if application != schema.APPLICATION:
+    application, version = store.marks(connection)
+    if application != store.APPLICATION:
         raise _not_a_project(path, "a database of another program")
     if version < 0:  # no version of DPDesk, present or to come, numbers its layouts so
         raise _damaged_layout(path, version)
-    if version > schema.VERSION:
+    if version > store.VERSION:
         raise InputError(
             "project.newer",
             msg(
@@ -281,10 +280,10 @@ def _check_marks(connection: sqlite3.Connection, path: Path) -> None:
                 written_by=_written_by(connection),
                 version=version,
                 version_3=__version__,
-                version_4=schema.VERSION,
+                version_4=store.VERSION,
             ),
             hint="Open it with the newer version; nothing was changed.",
-            details={"layout": version, "known": schema.VERSION},
+            details={"layout": version, "known": store.VERSION},
         )
 
 
@@ -399,7 +398,7 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
     A trigger would change what is saved without a trace. Raises StorageError ``project.damaged``,
     sqlite3.Error.
     """
-    found = schema.changed(connection)
+    found = store.changed(connection)
     if found is None:
         return
     lost = salvage(connection)[1]
@@ -432,8 +431,8 @@ def _bring_up_to_date(
 ) -> tuple[str, ...]:
     """Migrate an older layout, after a copy of the file has been put beside it."""
     _check_marks(connection, path)
-    version = schema.marks(connection)[1]
-    if version == schema.VERSION:
+    version = store.marks(connection)[1]
+    if version == store.VERSION:
         return ()
     _check_schema(connection, path)
     backup = _backup(connection, path, version, way.keeper)
@@ -477,14 +476,14 @@ def _migrate(
     connection: sqlite3.Connection, path: Path, migrations: Mapping[int, Migration]
 ) -> None:
     """All steps to the present layout in one transaction; on any failure nothing has changed."""
-    if schema.marks(connection)[1] == schema.VERSION:
+    if store.marks(connection)[1] == store.VERSION:
         return
     try:
         with writing(connection):
-            for version in range(schema.marks(connection)[1], schema.VERSION):
+            for version in range(store.marks(connection)[1], store.VERSION):
                 migrations[version](connection)
-            connection.execute(f"PRAGMA user_version = {schema.VERSION}")
-            if not _is_whole(connection) or schema.changed(connection) is not None:
+            connection.execute(f"PRAGMA user_version = {store.VERSION}")
+            if not _is_whole(connection) or store.changed(connection) is not None:
                 raise _not_migrated(path)
     except (ValueError, KeyError, TypeError) as error:
         raise _not_migrated(path) from error

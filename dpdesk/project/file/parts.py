@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.jsontext import read_json
 from dpdesk.core.messages import msg
+from dpdesk.core.shapes import read_json
 
 LARGEST_PART = 1 << 30
 _SLICE = 1_000

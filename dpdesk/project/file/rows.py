@@ -15,16 +15,15 @@ from typing import TypeAlias
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.jsontext import read_json
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
 from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.schema import Role
+from dpdesk.core.shapes import read_json
 from dpdesk.project.audit import AuditEntry
 from dpdesk.project.candidates import Candidate, LevelNames
-from dpdesk.project.file.codec import decode, encode
-from dpdesk.project.file.free_values import CodecError
+from dpdesk.project.file.codec import CodecError, decode, encode
 from dpdesk.project.file.parts import PartReader, PartWriter
 from dpdesk.project.file.records import DecisionRecord, ReleaseRecord, SourceRecord
 from dpdesk.project.history import Moment

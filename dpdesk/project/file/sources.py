@@ -20,7 +20,7 @@ from dpdesk.core.plan import HierarchyFile
 from dpdesk.io.safewrite import hash_file
 from dpdesk.project.candidates import Candidate
 from dpdesk.project.file.loading import Loaded
-from dpdesk.project.file.places import inside
+from dpdesk.project.file.locking import inside
 from dpdesk.project.file.records import ProjectContents, SourceRecord
 from dpdesk.project.history import Moment
 from dpdesk.project.work import WorkState

@@ -24,8 +24,8 @@ from dpdesk.core.closing import Closing
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.project.file.places import network_share
-from dpdesk.project.ledger import problems
+from dpdesk.project.file.locking import network_share
+from dpdesk.project.ledger import file
 from dpdesk.project.ledger.accounts import Book, raises
 from dpdesk.project.ledger.file import (
     PEOPLE_VERSION,
@@ -60,7 +60,7 @@ from dpdesk.project.ledger.records import (
     request_for_ledger,
 )
 from dpdesk.project.ledger.witness import Witness
-from dpdesk.project.people import whoever
+from dpdesk.project.settings import whoever
 from dpdesk.project.sql import changed_object, kind_of, reading
 
 NOTHING_KNOWN: Mapping[int, str] = MappingProxyType({})
@@ -147,7 +147,7 @@ class Ledger(Closing):
         path = Path(os.path.realpath(path))
         kind = share(path)
         if kind and create:
-            raise problems.on_a_share(path, kind)
+            raise file.on_a_share(path, kind)
         with failures(path):
             made = make_file(path, 0o666 if shared else 0o600) if create else False
             ledger = cls(*patiently(lambda: connected(path, made, begun), token), token, witness)
@@ -255,7 +255,7 @@ class Ledger(Closing):
         """Raise InputError ``ledger.reason`` where setting this limit needs a reason."""
         before = self._book.limit(key)
         if raises(before, limit) and not is_said(reason):
-            raise problems.no_reason(self.path, str(key), str(before))
+            raise file.no_reason(self.path, str(key), str(before))
 
     def declare_people(self, one: str, other: str, same: bool, reason: str) -> None:
         """Say that two names of populations mean the same people, or other ones, from now on.
@@ -291,7 +291,7 @@ class Ledger(Closing):
             return
         if (book.debits or book.limits) and not self._witnessed():
             last = max((record.time for record in book.debits.values()), default="")
-            raise problems.unwitnessed(self.path, self._witness.path, last)
+            raise file.unwitnessed(self.path, self._witness.path, last)
         self._tell()
         self._witness.refuse(self.unwitnessed)
         self._witness.check(self.identity)
@@ -369,7 +369,7 @@ class Ledger(Closing):
             self.unwitnessed = self._witness.ready()
         with failures(self.path), self._transaction():
             if _pages_fault(self._connection):
-                raise problems.damaged(self.path)
+                raise file.damaged(self.path)
             self._must_hold(known, self._book, self._witnessed())
             self._must_be_witnessed(self._book)
             yield
@@ -401,7 +401,7 @@ class Ledger(Closing):
         if lost or forgotten:
             numbers = {entry.n for entry in lost} | set(forgotten)
             debits = {entry.n for entry in lost if entry.kind == Kind.DEBIT} | set(forgotten)
-            raise problems.restored(self.path, len(numbers), len(debits), min(numbers))
+            raise file.restored(self.path, len(numbers), len(debits), min(numbers))
 
     def _tell(self) -> None:
         """Tell the witness what the ledger has and it has not."""
@@ -439,7 +439,7 @@ class Ledger(Closing):
         """Read and check what others added; what was read before must still be there."""
         number, head = self._last
         if number and _hash_of(self._connection, number) != head:
-            raise problems.broken(self.path, number, "an entry that was here is gone or changed")
+            raise file.broken(self.path, number, "an entry that was here is gone or changed")
         for entry in _rows(self._connection, number):
             reason = _fault(entry, *self._last)
             if not reason:
@@ -448,10 +448,10 @@ class Ledger(Closing):
                 except ValueError as error:
                     reason = str(error)
             if reason:
-                raise problems.broken(self.path, self._last[0] + 1, reason)
+                raise file.broken(self.path, self._last[0] + 1, reason)
         reason = _end_fault(self._connection, self._last[0])
         if reason:
-            raise problems.broken(self.path, self._last[0] + 1, reason)
+            raise file.broken(self.path, self._last[0] + 1, reason)
 
 
 def _version(entry: LedgerEntry) -> int:

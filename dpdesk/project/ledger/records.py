@@ -25,9 +25,9 @@ from dpdesk.core.budget import (
     budget_from,
     budget_plain,
 )
-from dpdesk.core.jsontext import read_json
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import is_blank
+from dpdesk.core.shapes import read_json
 
 FIRST = ""
 _DOMAIN = b"dpdesk-ledger-v1\n"

@@ -30,8 +30,8 @@ from types import MappingProxyType
 
 from dpdesk.core.errors import StorageError
 from dpdesk.core.home import expanded
-from dpdesk.core.jsontext import read_json
 from dpdesk.core.messages import msg
+from dpdesk.core.shapes import read_json
 from dpdesk.project.ledger.records import FIRST, LedgerEntry
 
 VARIABLE = "DPDESK_WITNESS"

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
-from dpdesk.project.review.events import Event
-from dpdesk.project.review.fields import BadFieldError, Fields
+from dpdesk.project.review.events import LARGEST_BALLOT, Ballot, Event, Submission
 from dpdesk.project.review.keys import Signer
-from dpdesk.project.review.payloads import LARGEST_BALLOT, Ballot, Submission
+from dpdesk.project.review.texts import BadFieldError, Fields
 from dpdesk.project.review.votes import (
     CheckDecision,
     Decision,

@@ -22,8 +22,7 @@ from dpdesk.io.failures import storage_error
 from dpdesk.io.release_check import LARGEST_INTERNAL, most_read
 from dpdesk.io.release_folder import EVIDENCE, INTERNAL, MANIFEST, PUBLIC, REVIEW, SEAL
 from dpdesk.io.safewrite import hash_file
-from dpdesk.project.review.events import Fault
-from dpdesk.project.review.payloads import Submission
+from dpdesk.project.review.events import Fault, Submission
 from dpdesk.project.review.texts import is_hash, shown
 
 _MANIFEST, _SEAL = f"{PUBLIC}/{MANIFEST}", f"{INTERNAL}/{SEAL}"

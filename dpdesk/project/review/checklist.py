@@ -12,21 +12,17 @@ from fractions import Fraction
 
 from dpdesk.core.capabilities import ESTIMATED, Content, Protection
 from dpdesk.core.charts import format_figure
-from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.guarantee import hidden_columns
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.public_fields import LISTED
-from dpdesk.core.published import CELLS_COUNTED, MADE_AGAIN, ROWS_COMPARED, CheckStatus
+from dpdesk.core.published import CELLS_COUNTED, MADE_AGAIN, ROWS_COMPARED, CheckStatus, TableFacts
 from dpdesk.core.schema import Role
-from dpdesk.project.review.item_words import named, part, share_of
-from dpdesk.project.review.items_cells import CELL_ITEMS
-from dpdesk.project.review.items_columns import COLUMN_ITEMS
+from dpdesk.project.review.events import ChecklistItem, Mode
+from dpdesk.project.review.items_columns import ALONE_ITEM, COLUMN_ITEMS, TELLING_ITEM
 from dpdesk.project.review.items_private import DRAWN_ITEMS, PRIVATE_ITEMS, spent_epsilon
-from dpdesk.project.review.items_table import TABLE_ITEMS
-from dpdesk.project.review.items_telling import ALONE_ITEM, TELLING_ITEM
-from dpdesk.project.review.payloads import ChecklistItem, Mode
+from dpdesk.project.review.items_table import CELL_ITEMS, TABLE_ITEMS
 from dpdesk.project.review.policy import Policy, PolicyRelation
 from dpdesk.project.review.protocol import Signature
 from dpdesk.project.review.questions import (
@@ -40,6 +36,9 @@ from dpdesk.project.review.questions import (
     Question,
     TableQuestion,
     answered,
+    named,
+    part,
+    share_of,
 )
 from dpdesk.project.review.votes import ItemStatus as Status
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from dpdesk.core.errors import DpdeskError
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.failures import storage_error
+from dpdesk.project.review.events import ChecklistItem, Submission
 from dpdesk.project.review.homefiles import locked, private_folder, read_small, write_private
-from dpdesk.project.review.payloads import ChecklistItem, Submission
 from dpdesk.project.review.texts import LONGEST_COMMENT, is_hash
 from dpdesk.project.review.votes import Decision
 

@@ -14,10 +14,8 @@ from functools import cached_property
 
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
-from dpdesk.project.review.events import Event, Fault, read_event
-from dpdesk.project.review.fields import kind_of, too_deep
-from dpdesk.project.review.payloads import EventType, Submission
-from dpdesk.project.review.texts import time_text
+from dpdesk.project.review.events import Event, EventType, Fault, Submission, read_event
+from dpdesk.project.review.texts import kind_of, time_text, too_deep
 
 FORMAT = 1
 MOST_EVENTS = 2_000

@@ -10,17 +10,16 @@ from typing import Any, TypeGuard
 from dpdesk.core.budget import NO_PROTECTION, Neighbours
 from dpdesk.core.capabilities import Content
 from dpdesk.core.charts import format_figure
-from dpdesk.core.column_names import columns_of
 from dpdesk.core.cuboid import listed_tables
 from dpdesk.core.messages import counted, joined, listed, msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import CheckStatus
+from dpdesk.core.schema import columns_of
 from dpdesk.engine.private.guarantee_words import converted, rounded_up, suspicion_after
 from dpdesk.engine.private.trial import too_many
-from dpdesk.project.review.item_words import named, percent, share_of
 from dpdesk.project.review.policy import column_pattern, folded
-from dpdesk.project.review.questions import Answer, Basis, Case, Question
+from dpdesk.project.review.questions import Answer, Basis, Case, Question, named, percent, share_of
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _LARGEST_LOSS = 700.0

@@ -6,9 +6,8 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
 from dpdesk.project.review.ballots import make_ballot, open_ballot, proposal
 from dpdesk.project.review.cards import Card
-from dpdesk.project.review.events import Event, sign_event
-from dpdesk.project.review.keys import Signer
-from dpdesk.project.review.payloads import (
+from dpdesk.project.review.events import (
+    Event,
     EventType,
     Merge,
     Payload,
@@ -18,7 +17,9 @@ from dpdesk.project.review.payloads import (
     Submission,
     Supersede,
     Withdraw,
+    sign_event,
 )
+from dpdesk.project.review.keys import Signer
 from dpdesk.project.review.permissions import own_ballots, require
 from dpdesk.project.review.state import ReviewState
 from dpdesk.project.review.texts import is_hash, says_something, shown, text_fault

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.messages import msg
 from dpdesk.project.review.cards import Card
-from dpdesk.project.review.payloads import EventType
+from dpdesk.project.review.events import EventType
 from dpdesk.project.review.state import BallotState, ReviewState, Round, Status
 from dpdesk.project.review.texts import CLOCK_TOLERANCE, fold_person, time_text
 

@@ -18,14 +18,12 @@ from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.failures import storage_error
-from dpdesk.project.review.events import Event, Fault, read_event
+from dpdesk.project.review.events import Event, Fault, Submission, read_event
 from dpdesk.project.review.graph import LARGEST_REVIEW, ReviewGraph, graph_of
 from dpdesk.project.review.homefiles import locked, private_folder, read_small, write_private
-from dpdesk.project.review.payloads import Submission
-from dpdesk.project.review.signer_status import standings
 from dpdesk.project.review.state import ReviewState
 from dpdesk.project.review.texts import is_hash, parse_time, time_text
-from dpdesk.project.review.trust import TrustList
+from dpdesk.project.review.trust import TrustList, standings
 
 if TYPE_CHECKING:
     from dpdesk.io.safewrite import PartialKeeper

@@ -13,12 +13,18 @@ from types import MappingProxyType
 
 from dpdesk.core.messages import msg
 from dpdesk.project.review.ballots import opens, problems_of
-from dpdesk.project.review.events import Event, Fault
+from dpdesk.project.review.events import (
+    Ballot,
+    Event,
+    EventType,
+    Fault,
+    Reveal,
+    Submission,
+    Supersede,
+)
 from dpdesk.project.review.graph import ReviewGraph
-from dpdesk.project.review.payloads import Ballot, EventType, Reveal, Submission, Supersede
-from dpdesk.project.review.signer_status import SignerStatus, standings
 from dpdesk.project.review.texts import CLOCK_TOLERANCE, time_text
-from dpdesk.project.review.trust import TrustList
+from dpdesk.project.review.trust import SignerStatus, TrustList, standings
 from dpdesk.project.review.votes import Outcome, Vote
 
 _AFTER_RELEASE = (EventType.SUPERSEDE, EventType.MERGE)

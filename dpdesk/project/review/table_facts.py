@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dpdesk.core.disclosure import ColumnFacts, SpreadFacts, TableFacts
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NOTHING_MISSING, UserMissing
+from dpdesk.core.published import ColumnFacts, SpreadFacts, TableFacts
 from dpdesk.core.schema import Role, ValueCount
 from dpdesk.io.roles import suggest_role
 

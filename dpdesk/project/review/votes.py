@@ -8,8 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from dpdesk.core.messages import msg
-from dpdesk.project.review.fields import BadFieldError, Fields
-from dpdesk.project.review.texts import says_something, shown, text_fault
+from dpdesk.project.review.texts import BadFieldError, Fields, says_something, shown, text_fault
 
 MOST_FILES, MOST_ITEMS = 5_000, 500
 LONGEST_PATH, LONGEST_ITEM = 500, 100

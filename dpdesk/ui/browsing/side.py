@@ -28,8 +28,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.core.browsing import BrowseState
 from dpdesk.core.cube_parameters import COUNT
+from dpdesk.core.pivot import BrowseState
 from dpdesk.core.query import Askable
 from dpdesk.ui.browsing.words import measure_words, percent_words
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowDoubleSpin

@@ -11,10 +11,9 @@ from dpdesk.app.browsing import OpenCube
 from dpdesk.app.buying import Offer, TableRequest
 from dpdesk.app.shops import AtHand, Shop
 from dpdesk.app.types import AppContext
-from dpdesk.core.browsing import BrowseState
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.pivot import Pivot
+from dpdesk.core.pivot import BrowseState, Pivot
 
 OPEN, LOOK, OFFER = "browse.open", "browse.look", "browse.offer"
 _SUPPOSED = Fraction(1)

@@ -18,8 +18,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from dpdesk.app.browsing import OpenCube, export_view, first_view
 from dpdesk.app.shops import AtHand
 from dpdesk.app.types import AppContext
-from dpdesk.core.browsing import BrowseState, Place, Step, Trail
-from dpdesk.core.pivot import Labels
+from dpdesk.core.pivot import BrowseState, Labels, Place, Step, Trail
 from dpdesk.core.query import ALL
 from dpdesk.ui.browsing import tasks
 from dpdesk.ui.browsing.page import BrowsePage

@@ -9,8 +9,15 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.core.browsing import BrowseState
-from dpdesk.core.pivot import MOST_BARS, Pivot, digits_of, drawn, label_text, shown_half
+from dpdesk.core.pivot import (
+    MOST_BARS,
+    BrowseState,
+    Pivot,
+    digits_of,
+    drawn,
+    label_text,
+    shown_half,
+)
 from dpdesk.ui.words.numbers import grouped, legible, marked, short_name, shortened
 
 _FINE, _COARSE = 10.0, 100.0

@@ -32,9 +32,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from dpdesk.core.charts import Chart, CuboidNode, LatticeChart
+from dpdesk.core.charts import Chart, CuboidNode, LatticeChart, LatticeLayout, LatticeRow, arrange
 from dpdesk.core.cuboid_choice import CuboidStatus
-from dpdesk.core.lattice_layout import LatticeLayout, LatticeRow, arrange
 from dpdesk.core.parameters import plain_number
 from dpdesk.ui.theme import SPACE, Theme
 from dpdesk.ui.words.numbers import figure_words

@@ -26,25 +26,23 @@ from PySide6.QtWidgets import (
 
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
-from dpdesk.core.jsontext import read_json
-from dpdesk.core.list_parameters import (
-    DecimalParameter,
-    FlagParameter,
-    NestedParameter,
-    StructuredParameter,
-    TextListParameter,
-    TextParameter,
-)
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
+    DecimalParameter,
+    FlagParameter,
     IntegerParameter,
     LevelsParameter,
+    NestedParameter,
     Parameter,
     ParameterValue,
     ShareParameter,
+    StructuredParameter,
+    TextListParameter,
+    TextParameter,
     plain_number,
 )
+from dpdesk.core.shapes import read_json
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowDoubleSpin, NarrowSpin, UnitSlider
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column

@@ -27,11 +27,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.core.column_names import OF_COLUMNS
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import TextListParameter
-from dpdesk.core.parameters import Parameter
-from dpdesk.core.schema import Role
+from dpdesk.core.parameters import Parameter, TextListParameter
+from dpdesk.core.schema import OF_COLUMNS, Role
 from dpdesk.ui.forms.columns import DimensionsField, FormContext
 from dpdesk.ui.forms.fields import Field, field_for, range_words
 from dpdesk.ui.telling import say_expanded

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.core.jsontext import read_json
+from dpdesk.core.shapes import read_json
 from dpdesk.ui.shell.history import HistoryButton
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.layouts import SteadyArea, column, row

@@ -19,11 +19,22 @@ from dpdesk.app import asking, querying
 from dpdesk.app.asking import ReleasedColumn, drawn_columns
 from dpdesk.app.querying import OpenRelease
 from dpdesk.app.types import AppContext
-from dpdesk.core.asking import AnswerChartWords, AskState, answer_chart, drawn_rows, label_words
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import Choice
 from dpdesk.core.plain import number_text
-from dpdesk.core.query import COVERING_95, Answer, AnswerRow, Chosen, Condition, Within
+from dpdesk.core.query import (
+    COVERING_95,
+    Answer,
+    AnswerChartWords,
+    AnswerRow,
+    AskState,
+    Chosen,
+    Condition,
+    Within,
+    answer_chart,
+    drawn_rows,
+    label_words,
+)
 from dpdesk.core.spans import Span, exact
 from dpdesk.ui.browsing.side import KeepList
 from dpdesk.ui.charts import ChartView

@@ -20,10 +20,8 @@ from dpdesk.core.published import (
 )
 from dpdesk.core.schema import PLAN_ROLES, Role
 from dpdesk.verifiers.anonymity.verification import compare, merged, shown, whole_number
-from dpdesk.verifiers.claim_words import in_words
-from dpdesk.verifiers.given import Given
-from dpdesk.verifiers.reading import guarantee_of
-from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
+from dpdesk.verifiers.promises import Sentences, first_difference, in_words, parameter_fault
+from dpdesk.verifiers.reading import Given, guarantee_of
 
 MODEL, GROUP, VALUES = "anatomy", "group", "sensitive.csv"
 ROWS, MANIFEST = "microdata.csv", "manifest.json"

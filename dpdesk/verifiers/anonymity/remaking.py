@@ -16,11 +16,20 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
-from dpdesk.verifiers.anonymity.households import household_rows
-from dpdesk.verifiers.anonymity.missing import ANY, CATEGORY, marked, missing_labels, staying
 from dpdesk.verifiers.anonymity.population import Asked, Matches
 from dpdesk.verifiers.anonymity.population import staying as staying_matched
-from dpdesk.verifiers.anonymity.requirements import Held, Required, kept_classes, number_rows
+from dpdesk.verifiers.anonymity.requirements import (
+    ANY,
+    CATEGORY,
+    Held,
+    Required,
+    household_rows,
+    kept_classes,
+    marked,
+    missing_labels,
+    number_rows,
+    staying,
+)
 
 
 def claimed_recoding(

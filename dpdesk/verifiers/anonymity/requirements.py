@@ -16,14 +16,165 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.frequency import FrequencySource, FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.reading import number
 
+# Whole households: counted again, by code that made no release.
+
+
+WHOLE = "whole"
+
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+
+
+def household_rows(
+    table: FrequencyTable,
+    labels: NDArray[np.integer],
+    k: int,
+    column: str,
+    source: FrequencySource,
+    token: CancelToken,
+    passing: NDArray[np.bool_] | None = None,
+) -> tuple[Ints, tuple[str, ...]]:
+    """Rows that stay of each tuple of ``table``, and the households that leave.
+
+    ``labels`` has a row for each tuple. A household leaves with all its rows when one of them is in
+    a class of fewer than ``k`` households, or in one of which a tuple is not ``passing``; then
+    classes are counted again. A row without a household is one by itself.
+    """
+    joint = source.frequency_table((*table.attributes, column), token)
+    tuples = own_tuples(table, joint)
+    classes = np.unique(np.asarray(labels), axis=0, return_inverse=True)[1].reshape(-1)
+    failed = np.zeros(int(classes.max(initial=-1)) + 1, np.bool_)
+    if passing is not None:
+        failed[classes[~passing]] = True
+    of_entry, house = classes[tuples], joint.codes[:, -1].astype(np.int64)
+    missing = np.array(sorted(joint.missing[-1]) if joint.missing else [], np.int64)
+    alone = np.isin(house, missing)
+    there = np.ones(len(house), np.bool_)
+    while True:
+        token.check()
+        pairs = np.unique(np.stack([of_entry, house], axis=1)[there & ~alone], axis=0)
+        counts = np.bincount(pairs[:, 0], minlength=len(failed))
+        counts = counts + np.bincount(of_entry[alone], joint.counts[alone], len(failed))
+        failed |= counts < k
+        leaving = np.unique(house[failed[of_entry] & ~alone])
+        left = np.where(alone, ~failed[of_entry], ~np.isin(house, leaving))
+        if bool((left == there).all()):
+            break
+        there = left
+    rows = np.bincount(tuples[there], joint.counts[there], len(table.counts)).astype(np.int64)
+    gone = np.unique(house[~there & ~alone]).tolist()
+    return rows, tuple(joint.domains[-1][code] for code in gone)
+
+
+def own_tuples(table: FrequencyTable, joint: FrequencyTable) -> Ints:
+    """The tuple of ``table`` of each one of ``joint``, which has one column more at its end."""
+    index = {tuple(codes): at for at, codes in enumerate(_texts(table, table.codes).tolist())}
+    own = [index[tuple(codes)] for codes in _texts(joint, joint.codes[:, :-1]).tolist()]
+    return np.array(own, np.int64)
+
+
+def _texts(table: FrequencyTable, codes: NDArray[np.int32]) -> NDArray[np.object_]:
+    """The values of tuples as texts, so that tables with other domains can be compared."""
+    columns = [
+        np.array(domain, np.object_)[codes[:, place]]
+        for place, domain in enumerate(table.domains[: codes.shape[1]])
+    ]
+    return np.stack(columns, axis=1)
+
+
+# Missing values that match anything, or nothing: counted again, by code that made no release.
+
+
+CATEGORY, ANY, NONE = "category", "any", "none"
+
 Bools = NDArray[np.bool_]
+
+
+def missing_labels(
+    table: FrequencyTable,
+    position: int,
+    texts: Mapping[str, str],
+    hierarchy: Hierarchy,
+    level: int,
+    how: str,
+) -> frozenset[str]:
+    """The labels of a column at a level that stand for missing values of the source alone.
+
+    ``texts`` gives the label of every value. At the top no value is missing; a label that is the
+    top's is no missing value under NONE.
+    """
+    if how == CATEGORY or level >= hierarchy.height or not table.missing:
+        return frozenset()
+    domain = table.domains[position]
+    lost = {texts[domain[code]] for code in table.missing[position]}
+    others = set(range(len(domain))) - table.missing[position]
+    held = {texts[domain[code]] for code in others}
+    top = set(hierarchy.labels[hierarchy.height]) if how == NONE else set()
+    return frozenset(lost - held - top)
+
+
+def marked(
+    codes: NDArray[np.integer], texts: Sequence[Sequence[str]], labels: Sequence[frozenset[str]]
+) -> Bools:
+    """Which cells, shape (tuples, columns), hold one of the labels of their column."""
+    found = np.zeros(codes.shape, np.bool_)
+    for place, column in enumerate(texts):
+        of_code = np.array([text in labels[place] for text in column], np.bool_)
+        if of_code.any():
+            found[:, place] = of_code[codes[:, place]]
+    return found
+
+
+def matches(codes: NDArray[np.integer], missing: Bools, rows: Ints) -> Ints:
+    """How many rows match each tuple: they agree wherever neither has a missing cell.
+
+    ``rows`` are those of each tuple, shape (tuples,), its own count as well.
+    """
+    found = np.zeros(len(codes), np.int64)
+    kinds = {tuple(kind) for kind in missing.tolist()}
+    inside = {kind: np.flatnonzero((missing == kind).all(axis=1)) for kind in sorted(kinds)}
+    for mine, here in inside.items():
+        for theirs, there in inside.items():
+            columns = [at for at, lost in enumerate(mine) if not lost and not theirs[at]]
+            if not columns:
+                found[here] += int(rows[there].sum())
+                continue
+            shown = np.ascontiguousarray(codes[there][:, columns].astype(np.int64))
+            distinct, number = np.unique(shown, axis=0, return_inverse=True)
+            sums = np.bincount(number.reshape(-1), rows[there]).astype(np.int64)
+            held = {key.tobytes(): int(n) for key, n in zip(distinct, sums, strict=True)}
+            wanted = np.ascontiguousarray(codes[here][:, columns].astype(np.int64))
+            asked, back = np.unique(wanted, axis=0, return_inverse=True)
+            counts = np.array([held.get(key.tobytes(), 0) for key in asked], np.int64)
+            found[here] += counts[back.reshape(-1)]
+    return found
+
+
+def staying(how: str, codes: NDArray[np.integer], missing: Bools, rows: Ints, k: int) -> Bools:
+    """Which tuples stay at ``k``, as missing cells count.
+
+    Those with fewer than k matches leave together, and the rest is counted again.
+    """
+    if how == NONE:
+        left: Bools = np.logical_not(missing.any(axis=1))
+        bare = np.zeros(missing.shape, np.bool_)
+        found: Bools = left & (matches(codes, bare, np.where(left, rows, 0)) >= k)
+        return found
+    kept = np.ones(len(codes), np.bool_)
+    while True:
+        held: Bools = np.logical_and(kept, matches(codes, missing, np.where(kept, rows, 0)) >= k)
+        if int(held.sum()) == int(kept.sum()):
+            return held
+        kept = held
+
+
+Floats = NDArray[np.float64]
 
 _NEAR = 1e-9
 _BLOCK = 4_000_000

@@ -24,8 +24,6 @@ from dpdesk.core.parameters import exact_number
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.recoding import TupleRecoding
 from dpdesk.core.schema import Role
-from dpdesk.verifiers.anonymity.households import household_rows, own_tuples
-from dpdesk.verifiers.anonymity.missing import ANY, CATEGORY, NONE, missing_labels, staying
 from dpdesk.verifiers.anonymity.population import (
     Asked,
     asked_of,
@@ -34,7 +32,18 @@ from dpdesk.verifiers.anonymity.population import (
 )
 from dpdesk.verifiers.anonymity.population import staying as staying_matched
 from dpdesk.verifiers.anonymity.remaking import held_in, released_texts, tree_of
-from dpdesk.verifiers.anonymity.requirements import Held, kept_classes, number_rows
+from dpdesk.verifiers.anonymity.requirements import (
+    ANY,
+    CATEGORY,
+    NONE,
+    Held,
+    household_rows,
+    kept_classes,
+    missing_labels,
+    number_rows,
+    own_tuples,
+    staying,
+)
 from dpdesk.verifiers.anonymity.verification import (
     DROP,
     MANIFEST,

@@ -18,19 +18,22 @@ from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.verifiers.anonymity.households import WHOLE
-from dpdesk.verifiers.anonymity.missing import ANY, CATEGORY, NONE, marked, matches
 from dpdesk.verifiers.anonymity.population import POPULATION, asked_of
 from dpdesk.verifiers.anonymity.requirements import (
+    ANY,
+    CATEGORY,
+    NONE,
+    WHOLE,
     Held,
     Required,
+    marked,
+    matches,
     number_rows,
     passing,
     required_of,
 )
-from dpdesk.verifiers.promises import miscounted
+from dpdesk.verifiers.promises import Sentences, first_difference, miscounted, parameter_fault
 from dpdesk.verifiers.reading import texts
-from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
 
 TABLE = "microdata.csv"
 MANIFEST = "manifest.json"

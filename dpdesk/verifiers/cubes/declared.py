@@ -16,14 +16,18 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.verifiers.counted import Rows, counted, kept_rows, unlike, without_number
-from dpdesk.verifiers.cubes.asked import COUNT, Asked, asked_of
+from dpdesk.verifiers.cubes.stated import COUNT, Asked, asked_of
 from dpdesk.verifiers.declared import (
     Column,
     ColumnRequest,
     Declarations,
+    Rows,
     UndeclaredError,
+    counted,
+    kept_rows,
     read_column,
+    unlike,
+    without_number,
 )
 from dpdesk.verifiers.reading import count, guarantee_of, texts
 

@@ -19,7 +19,6 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.plain import fraction_of
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.verifiers.cubes.asked import asked_of
 from dpdesk.verifiers.cubes.claimed import (
     Claimed,
     Names,
@@ -28,13 +27,13 @@ from dpdesk.verifiers.cubes.claimed import (
     names_of,
     read_claims,
     subsets,
+    swept_after,
+    swept_best,
 )
 from dpdesk.verifiers.cubes.exact import after_cells, exact_checks
-from dpdesk.verifiers.cubes.stated import stated_checks
-from dpdesk.verifiers.cubes.sweeps import swept_after, swept_best
+from dpdesk.verifiers.cubes.stated import asked_of, stated_checks
 from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
-from dpdesk.verifiers.promises import words_check
-from dpdesk.verifiers.worded import Sentences
+from dpdesk.verifiers.promises import Sentences, words_check
 
 MANIFEST = "manifest.json"
 _RELATIVE = 1e-9

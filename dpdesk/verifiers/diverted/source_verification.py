@@ -16,8 +16,6 @@ from dpdesk.core.published import (
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 from dpdesk.verifiers.anonymity import remaking as anonymity
-from dpdesk.verifiers.claim_words import in_words
-from dpdesk.verifiers.diverted.recorded import source_counts_fault
 from dpdesk.verifiers.diverted.verification import (
     MANIFEST,
     TABLE,
@@ -26,10 +24,12 @@ from dpdesk.verifiers.diverted.verification import (
     claim_of,
     counts_fault,
     limit_check,
+    source_counts_fault,
     value_fault,
     verify_public,
 )
-from dpdesk.verifiers.given import Given
+from dpdesk.verifiers.promises import in_words
+from dpdesk.verifiers.reading import Given
 
 _CONFIRMED, _FAILED = CheckStatus.CONFIRMED, CheckStatus.FAILED
 

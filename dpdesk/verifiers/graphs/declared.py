@@ -12,15 +12,18 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.verifiers.counted import Rows, counted, kept_rows, unlike
 from dpdesk.verifiers.declared import (
     Column,
     ColumnRequest,
     Declarations,
+    Rows,
     UndeclaredError,
+    counted,
+    kept_rows,
     read_column,
+    unlike,
 )
-from dpdesk.verifiers.graphs.asked import Asked, asked_of
+from dpdesk.verifiers.graphs.verification import Asked, asked_of
 from dpdesk.verifiers.reading import guarantee_of, texts
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"

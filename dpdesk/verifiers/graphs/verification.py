@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
 from math import isclose
 
 import numpy as np
@@ -13,19 +16,340 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_float, as_list, as_table
-from dpdesk.verifiers.graphs.asked import Asked, asked_of
-from dpdesk.verifiers.graphs.recomputed import (
-    Claim,
-    count_share,
-    degree_groups,
-    edge_groups,
-    minimal_change,
-    whole_claim,
-)
+from dpdesk.verifiers.cubes.exact_claim import longest_walks
 from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
-from dpdesk.verifiers.promises import words_check
-from dpdesk.verifiers.reading import OTHER
-from dpdesk.verifiers.worded import Sentences
+from dpdesk.verifiers.promises import Sentences, words_check
+from dpdesk.verifiers.reading import OTHER, count, number, texts
+
+# What the public parameters of a graph ask for, as the verifier reads them.
+
+
+Nodes = tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The release that the settings describe.
+
+    ``nodes`` is None where a hierarchy declares them; ``exact_first`` and ``exact_second`` are the
+    nodes with exact degrees (out- and in-degrees of directed edges), None for all.
+    """
+
+    directed: bool
+    ends: tuple[str, str]
+    nodes: Nodes
+    exact_first: Nodes
+    exact_second: Nodes
+    exact_edges: bool
+    gaussian: bool
+    budget: Fraction
+    replace: bool
+    rows_per_person: int
+
+    @property
+    def any_exact(self) -> bool:
+        """Whether anything is released without noise."""
+        return self.exact_edges or self.exact_first != () or self.exact_second != ()
+
+
+def asked_of(manifest: Mapping[str, object]) -> Asked:
+    """The settings in a manifest. Raises ValueError, TypeError, KeyError when malformed."""
+    given = as_table(manifest["parameters"])
+    first, second = texts(given["ends"])
+    directed, exact = given.get("graph") == "directed", given.get("exact", "none")
+    named = texts(given.get("exact_nodes")) or None
+    into = texts(given.get("exact_in_nodes")) or named
+    gaussian = given.get("rho") is not None
+    return Asked(
+        directed=directed,
+        ends=(first, second),
+        nodes=texts(given.get("nodes")) or None,
+        exact_first=named if exact in ("degrees", "out-degrees") else (),
+        exact_second=(into if directed and exact in ("degrees", "in-degrees") else ()),
+        exact_edges=given.get("exact_edges") is True,
+        gaussian=gaussian,
+        budget=number(given["rho" if gaussian else "epsilon"]),
+        replace=given.get("neighbours") == "replace",
+        rows_per_person=count(given.get("rows_per_person", 1)),
+    )
+
+
+# Minimal changes of small directed graphs, for the verifier: all walks there are.
+#
+# Edges that come and go in turn are a walk between out-ends and in-ends. It passes each end with a
+# known degree at most once, and closes, or stops at ends that are not known. Sets of ends are
+# passed bit by bit: bits 0 to V - 1 are out-ends, V to 2V - 1 in-ends. Source:
+# resources/docs/graphs.md.
+
+
+MOST_NODES = 5
+"""Nodes up to which the sizes of changes of directed graphs are those of all walks."""
+
+_SHORTEST_CYCLE = 4
+
+
+def longest_change(out: Sequence[bool], into: Sequence[bool], total: bool) -> int:
+    """The size of the largest minimal change of a directed graph without loops.
+
+    ``out`` and ``into`` flag the nodes of which the degrees are known, ``total`` says that the
+    number of edges is. 0 where everything follows from that.
+    """
+    walks = _Walks(out, into)
+    even = max(walks.even(), default=0)
+    odd = set(walks.odd())
+    if not total:
+        return max([even, *(passed.bit_count() + 1 for passed in odd)])
+    pairs = (
+        one.bit_count() + other.bit_count() + 2
+        for one, other in combinations_with_replacement(sorted(odd), 2)
+        if not one & other and (one or other or walks.single_edges > 1)
+    )
+    return max([even, *pairs])
+
+
+class _Walks:
+    """The walks beside known degrees."""
+
+    def __init__(self, out: Sequence[bool], into: Sequence[bool]) -> None:
+        self._size = size = len(out)
+        self._known = [bit for bit, known in enumerate([*out, *into]) if known]
+        self._free = [bit for bit, known in enumerate([*out, *into]) if not known]
+        self._edges = [
+            sum(1 << other for other in range(2 * size) if self._meet(bit, other))
+            for bit in range(2 * size)
+        ]
+        self.single_edges = sum(
+            self._meet(bit, other) for bit, other in product(self._free, repeat=2) if bit < size
+        )
+
+    def _meet(self, bit: int, other: int) -> bool:
+        """Whether there can be an edge between an out-end and an in-end: not of the same node."""
+        size = self._size
+        return (bit < size) != (other < size) and bit % size != other % size
+
+    def _free_at(self, bit: int) -> int:
+        """The ends without a known degree that share an edge with one."""
+        return sum(1 << free for free in self._free if self._meet(free, bit))
+
+    def _paths(self, starts: Sequence[int], allowed: int) -> Iterator[tuple[int, int]]:
+        """All sets of known ends that a walk passes, with the ends where it can be then."""
+        found = dict.fromkeys((1 << start for start in starts), 0)
+        for start in starts:
+            found[1 << start] |= 1 << start
+        level = found
+        while level:
+            yield from level.items()
+            longer: dict[int, int] = {}
+            for passed, last in level.items():
+                for bit in _bits(last):
+                    for following in _bits(self._edges[bit] & allowed & ~passed):
+                        key = passed | 1 << following
+                        longer[key] = longer.get(key, 0) | 1 << following
+            level = longer
+
+    def even(self) -> Iterator[int]:
+        """The lengths of walks with as many edges that come as go."""
+        for first in self._known:
+            later = sum(1 << bit for bit in self._known if bit > first)
+            for passed, last in self._paths([first], later):
+                length = passed.bit_count()
+                if length >= _SHORTEST_CYCLE and last & self._edges[first]:
+                    yield length
+        for passed, last in self._open_paths():
+            length = passed.bit_count()
+            needed = 2 if length == 1 else 1
+            if length % 2 and any(self._free_at(b).bit_count() >= needed for b in _bits(last)):
+                yield length + 1
+
+    def odd(self) -> Iterator[int]:
+        """The known ends that walks with an edge more, or less, pass."""
+        if self.single_edges:
+            yield 0
+        for passed, last in self._open_paths():
+            if passed.bit_count() % 2 == 0 and any(self._free_at(bit) for bit in _bits(last)):
+                yield passed
+
+    def _open_paths(self) -> Iterator[tuple[int, int]]:
+        """Walks that begin at an end without a known degree: on either side."""
+        allowed = sum(1 << bit for bit in self._known)
+        for side in (True, False):
+            starts = [
+                bit for bit in self._known if (bit < self._size) is side and self._free_at(bit)
+            ]
+            yield from self._paths(starts, allowed)
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+# What the verifier finds out by itself about a graph: changes, variances, from settings alone.
+#
+# Nothing of the design's closed forms is used: sizes of minimal changes of small graphs are a list
+# of enumerated values or all walks, those of others follow from walks; variances are solved for
+# step by step.
+
+
+Floats = NDArray[np.float64]
+_SMALL = {
+    (3, False): (1, 2, 3, 0),
+    (4, False): (1, 2, 3, 4, 4),
+    (5, False): (1, 2, 3, 5, 6, 6),
+    (6, False): (1, 2, 3, 5, 6, 7, 6),
+    (3, True): (2, 2, 0, 0),
+    (4, True): (2, 2, 4, 4, 4),
+    (5, True): (2, 2, 4, 6, 6, 6),
+    (6, True): (2, 2, 4, 6, 6, 6, 6),
+}
+"""Longest minimal changes of undirected graphs by nodes and known edge count, by known degrees:
+from all changes of all graphs (tests/unit/engine/methods/dp_graph/test_changes.py)."""
+_STEPS = 200
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is exact of a graph, as flags of its nodes; ``into`` are in-degrees."""
+
+    directed: bool
+    out: NDArray[np.bool_] = field(repr=False)
+    into: NDArray[np.bool_] = field(repr=False)
+    total: bool
+
+    @property
+    def size(self) -> int:
+        """Nodes."""
+        return len(self.out)
+
+    @property
+    def pairs(self) -> int:
+        """Edges that there can be."""
+        return self.size * (self.size - 1) // (1 if self.directed else 2)
+
+
+def whole_claim(directed: bool, out: Sequence[bool], into: Sequence[bool], total: bool) -> Claim:
+    """With all that follows from what is named: walks through the rules until nothing changes."""
+    sides = [list(out), list(into)] if directed else [list(out)]
+    count, before = total, None
+    while before != (sides, count):
+        before = ([list(side) for side in sides], count)
+        count = count or any(all(side) for side in sides)
+        for side in sides:
+            if count and side.count(False) == 1:
+                side[side.index(False)] = True
+    flags = [np.array(side, dtype=bool) for side in sides]
+    return Claim(directed, flags[0], flags[-1] if directed else ~flags[0] & flags[0], count)
+
+
+def minimal_change(claim: Claim) -> int:
+    """The size of the largest minimal change, or a safe bound, that keeps what is claimed."""
+    size, known = claim.size, int(claim.out.sum())
+    if claim.directed:
+        if size <= MOST_NODES:
+            return longest_change(claim.out.tolist(), claim.into.tolist(), claim.total)
+        return min(claim.pairs, _directed(size, known, int(claim.into.sum()), total=claim.total))
+    if size <= max(nodes for nodes, _ in _SMALL):
+        return _SMALL[size, claim.total and known < size][known]
+    if known == size:
+        return min(claim.pairs, 2 * size)
+    return min(claim.pairs, 2 * known + (2 if claim.total else 1))
+
+
+def _directed(size: int, known1: int, known2: int, *, total: bool) -> int:
+    """The longest walk, as in a table with loops; two where the number of edges must stay."""
+    if not known1 and not known2:
+        return 2 if total else 1
+    even, odd = longest_walks(known1, size, known2, size)
+    if not total or size in (known1, known2):
+        return max(even, odd)
+    return max(even, 2 * min(known1, known2) + 2)
+
+
+def left_over(claim: Claim, wanted: Floats, squares: float) -> float:
+    """What is left of the squares of a sum's coefficients when known sums are taken out of it.
+
+    ``wanted`` are its sums over the edges of each out-end, in-end (0 of undirected graphs) and all,
+    shape (2 nodes + 1,). By conjugate gradients on the known sums, which takes a few steps.
+    """
+    keep = np.concatenate((claim.out, claim.into, [claim.total]))
+    right = np.where(keep, wanted, 0.0)
+    found, rest = np.zeros_like(right), right.copy()
+    step, size = rest.copy(), float(rest @ rest)
+    least = 1e-28 * size
+    for _ in range(_STEPS):
+        if size <= least or size == 0:
+            break
+        image = np.where(keep, _sums(claim, step), 0.0)
+        length = size / float(step @ image)
+        found += length * step
+        rest -= length * image
+        smaller = float(rest @ rest)
+        step = rest + smaller / size * step
+        size = smaller
+    left = squares - float(right @ found)
+    return left if left > 1e-9 * squares else 0.0
+
+
+def _sums(claim: Claim, given: Floats) -> Floats:
+    """The sums of the edges that hold, each, the numbers of their ends and that of all."""
+    size = claim.size
+    out, into, every = given[:size], given[size:-1], float(given[-1])
+    if not claim.directed:
+        rows = (size - 2) * out + out.sum() + (size - 1) * every
+        return np.concatenate((rows, np.zeros(size), [rows.sum() / 2]))
+    rows = (size - 1) * (out + every) + into.sum() - into
+    columns = (size - 1) * (into + every) + out.sum() - out
+    return np.concatenate((rows, columns, [rows.sum()]))
+
+
+def edge_groups(claim: Claim) -> Iterator[tuple[int, float]]:
+    """How many edges keep which share of their noise; edges with like ends are alike."""
+    kinds: dict[tuple[bool, bool], list[int]] = {}
+    for node in range(claim.size):
+        kinds.setdefault((bool(claim.out[node]), bool(claim.into[node])), []).append(node)
+    groups = list(kinds.values())
+    chosen = product(groups, groups) if claim.directed else combinations_with_replacement(groups, 2)
+    for one, other in chosen:
+        same = one is other
+        count = len(one) * (len(other) - same) // (2 if same and not claim.directed else 1)
+        if count:
+            first, second = one[0], other[1 if same else 0]
+            wanted = np.zeros(2 * claim.size + 1)
+            wanted[first] = wanted[-1] = 1.0
+            wanted[second + (claim.size if claim.directed else 0)] = 1.0
+            yield count, left_over(claim, wanted, 1.0)
+
+
+def degree_groups(claim: Claim, *, into: bool) -> Iterator[tuple[int, float]]:
+    """How many degrees keep which share of the noise of one edge."""
+    kinds: dict[tuple[bool, bool], list[int]] = {}
+    for node in range(claim.size):
+        kinds.setdefault((bool(claim.out[node]), bool(claim.into[node])), []).append(node)
+    size = claim.size
+    for (out, inside), nodes in kinds.items():
+        if inside if into else out:
+            yield len(nodes), 0.0
+            continue
+        own, others = np.zeros(size), np.ones(size)
+        own[nodes[0]], others[nodes[0]] = size - 1, 0.0
+        parts = (others, own) if into else (own, others)
+        if not claim.directed:
+            parts = (own + others, np.zeros(size))
+        wanted = np.concatenate((*parts, [float(size - 1)]))
+        yield len(nodes), left_over(claim, wanted, float(size - 1))
+
+
+def count_share(claim: Claim) -> float:
+    """Which share of the noise of one edge the number of edges keeps."""
+    if claim.total:
+        return 0.0
+    every = np.full(claim.size, float(claim.size - 1))
+    other = every if claim.directed else np.zeros(claim.size)
+    wanted = np.concatenate((every, other, [float(claim.pairs)]))
+    return left_over(claim, wanted, float(claim.pairs))
+
 
 MANIFEST = "manifest.json"
 Result = Mapping[str, object]
@@ -264,10 +588,10 @@ def _variances(result: Result, settings: Asked, released: Claim, token: CancelTo
 def _same_groups(stated: list[tuple[float, int]], found: list[tuple[float, int]]) -> bool:
     """Whether the cells have these variances, the largest first, groups merged or not."""
     left = list(stated)
-    for variance, count in found:
+    for variance, many in found:
         if not left or not isclose(left[0][0], variance, rel_tol=1e-6):
             return False
-        rest = left[0][1] - count
+        rest = left[0][1] - many
         if rest < 0:
             return False
         left = [(left[0][0], rest), *left[1:]] if rest else left[1:]

@@ -13,6 +13,7 @@ from dpdesk.core.plain import fraction_of
 from dpdesk.core.published import CELLS_COUNTED, CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY, SUPPRESSED, CellTable
+from dpdesk.verifiers.promises import Sentences, first_difference
 from dpdesk.verifiers.reading import guarantee_of, number
 from dpdesk.verifiers.tables.published import ReadTable, added_up, numbered, place_of, unsummed
 from dpdesk.verifiers.tables.source import (
@@ -26,7 +27,6 @@ from dpdesk.verifiers.tables.source import (
     other_status,
     recount,
 )
-from dpdesk.verifiers.worded import Sentences, first_difference
 
 if TYPE_CHECKING:
     from dpdesk.verifiers.tables.attacks import Known

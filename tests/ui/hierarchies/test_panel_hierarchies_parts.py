@@ -16,8 +16,7 @@ from dpdesk.app import hierarchies
 from dpdesk.app.hierarchies import Examined
 from dpdesk.app.types import WorkState
 from dpdesk.core.errors import InputError
-from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelSummary
+from dpdesk.core.hierarchy import Hierarchy, HierarchyPreview, LevelSummary
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.core.schema import ColumnType, Role, ValueCount

@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 
 import dpdesk.ui
 from dpdesk.app.hierarchies import Examined
-from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelSummary
+from dpdesk.core.hierarchy import Hierarchy, HierarchyPreview, LevelSummary
 from dpdesk.core.jobs import CancelToken
 from dpdesk.ui.models.table import guarded
 from dpdesk.ui.panels.compare.table import CompareCell, CompareModel, CompareRow, CompareTable

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpdesk.core.cube_grid import CubeGrid
-from dpdesk.core.pivot import pivot_of
+from dpdesk.core.pivot import CubeGrid, pivot_of
 from dpdesk.ui.browsing.words import cell_words, half_text, value_text
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.labels import UserMissing, Variable
-from dpdesk.core.list_parameters import DecimalParameter
+from dpdesk.core.parameters import DecimalParameter
 from dpdesk.core.spans import Span
 from dpdesk.ui.browsing.purchasing import read_amount
 from dpdesk.ui.forms.fields import ValueField

@@ -14,8 +14,7 @@ import pytest
 
 from dpdesk.app.exporting import write_verified
 from dpdesk.app.labelling import variables_as_json
-from dpdesk.core.export_formats import DESCRIPTIONS, FORMATS, OF_AGENCIES
-from dpdesk.core.export_holding import HOLDS, Piece
+from dpdesk.core.export_formats import DESCRIPTIONS, FORMATS, HOLDS, OF_AGENCIES, Piece
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.core.language import voice_of

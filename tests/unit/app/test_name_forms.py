@@ -24,8 +24,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.query import Match
-from dpdesk.core.query_texts import read_query
+from dpdesk.core.query import Match, read_query
 from dpdesk.core.schema import Role
 from dpdesk.io.planfile import read_plan
 from dpdesk.io.store import DataStore

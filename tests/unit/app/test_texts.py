@@ -12,7 +12,7 @@ from dpdesk.app import texts
 from dpdesk.core import resources
 from dpdesk.core.errors import StorageError
 from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.manifest import StatedTexts
+from dpdesk.core.release import StatedTexts
 from dpdesk.core.resources import resource_root
 
 PACKAGE = Path(texts.__file__).parent.parent

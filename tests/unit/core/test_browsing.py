@@ -7,9 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpdesk.core.browsing import BrowseState, Kept, Place, Step, Trail
-from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.pivot import (
+    BrowseState,
+    CubeGrid,
+    Kept,
+    Place,
+    Step,
+    Trail,
     digits_of,
     drawn,
     in_order,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dpdesk.core.column_names import (
+from dpdesk.core.errors import InputError
+from dpdesk.core.plan import Plan
+from dpdesk.core.schema import (
     BY_COLUMN,
     OF_CELLS,
     OF_COLUMNS,
@@ -14,8 +16,6 @@ from dpdesk.core.column_names import (
     spelling,
     with_names,
 )
-from dpdesk.core.errors import InputError
-from dpdesk.core.plan import Plan
 from dpdesk.engine.methods.registered import default_registry
 
 NFC, NFD = "r\u00e9gion", "re\u0301gion"

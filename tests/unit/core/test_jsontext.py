@@ -11,14 +11,14 @@ import pytest
 
 import dpdesk
 from dpdesk.core.errors import StorageError
-from dpdesk.core.jsontext import read_json
+from dpdesk.core.shapes import read_json
 from dpdesk.io.formats.databases.hosts import HostList
 from dpdesk.project.file.codec import CodecError
 from dpdesk.project.file.locking import LockHolder, take_lock
 from dpdesk.project.file.rows import _text_in
 
 DEEP = "[" * 200_000 + "]" * 200_000
-TOLD_APART = {"core/jsontext.py", "io/canonical.py", "io/tomlfile.py"}
+TOLD_APART = {"core/shapes.py", "io/canonical.py", "io/tomlfile.py"}
 """They name the fault themselves."""
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from dpdesk.core.errors import StorageError
 from dpdesk.core.language import catalogue, listening, read_catalogue, speaking, voice, voice_of
-from dpdesk.core.language.catalogue import catalogue_from, placeholders
-from dpdesk.core.language.numbers import NumberMarks, is_figure
+from dpdesk.core.language.catalogue import NumberMarks, catalogue_from, is_figure, placeholders
 from dpdesk.core.language.speaker import Untranslated, Voice
 from dpdesk.core.messages import joined, listed, msg
 

@@ -10,23 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import (
-    CutsParameter,
-    DecimalParameter,
-    NestedParameter,
-    NumberListParameter,
-    TextListParameter,
-    TextParameter,
-)
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
+    CutsParameter,
+    DecimalParameter,
     IntegerParameter,
     LevelsParameter,
     Nested,
+    NestedParameter,
+    NumberListParameter,
     Numbers,
     Parameter,
     ShareParameter,
+    TextListParameter,
+    TextParameter,
     Texts,
     nearest,
     parse_parameters,

@@ -9,8 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.query import Askable, AskableColumn, Chosen, Grouping, Match, Within, matching
-from dpdesk.core.query_texts import read_condition, read_names, read_query
+from dpdesk.core.query import (
+    Askable,
+    AskableColumn,
+    Chosen,
+    Grouping,
+    Match,
+    Within,
+    matching,
+    read_condition,
+    read_names,
+    read_query,
+)
 from dpdesk.core.spans import Span, exact, span_of
 
 AGES = ("0-19", "20-29", "30-39", "[40, 50[", "≥50", "not stated")

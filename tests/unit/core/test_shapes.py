@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dpdesk.core.language import speaking, voice
-from dpdesk.core.manifest import NO_MANIFEST, Manifest
+from dpdesk.core.release import NO_MANIFEST, Manifest
 from dpdesk.core.shapes import Shape, ShapeError
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from tests.helpers.stated import stated

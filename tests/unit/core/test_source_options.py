@@ -8,15 +8,17 @@ import pytest
 from dpdesk.app.inspecting import inspected_source
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.source_options import (
+from dpdesk.core.source_spec import (
     FORMATS,
+    FixedColumn,
+    SourceSpec,
     applies,
     check_options,
     given_keys,
+    read_source,
     source_format,
     without_ignored,
 )
-from dpdesk.core.source_spec import FixedColumn, SourceSpec, read_source
 from dpdesk.io.planfile import read_plan
 from dpdesk.io.preview import preview_source
 from dpdesk.io.store import DataStore

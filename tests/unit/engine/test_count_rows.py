@@ -11,9 +11,8 @@ import pytest
 
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.query import Answer
-from dpdesk.core.query_texts import read_query
-from dpdesk.core.released import CountedRows
+from dpdesk.core.query import Answer, read_query
+from dpdesk.core.release import CountedRows
 from dpdesk.engine.methods.k_anonymity.querying import count_rows
 from tests.helpers.stated import stated
 

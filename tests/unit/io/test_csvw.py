@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dpdesk.core.labels import NO_BOOK
-from dpdesk.core.manifest import NO_MANIFEST
+from dpdesk.core.release import NO_MANIFEST
 from dpdesk.io.csvw import FORMS, csvw_metadata
 
 # Metadata Vocabulary for Tabular Data, 5.6; RFC 6570, 2.3

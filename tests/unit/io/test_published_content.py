@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpdesk.core.disclosure import Content
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.published import Content
 from dpdesk.core.schema import ColumnType, ValueCount
 from dpdesk.io.published_content import ColumnContent, column_content
 

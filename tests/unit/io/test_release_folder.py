@@ -18,7 +18,7 @@ import pytest
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.manifest import NO_MANIFEST
+from dpdesk.core.release import NO_MANIFEST
 from dpdesk.engine.methods.priview.method import PriView
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io import release_folder, safewrite

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import Cancelled, InputError
+from dpdesk.core.frequency import NewValues, RewrittenRows
 from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.rows import NewValues, RewrittenRows
 from dpdesk.io import coding, rewrite
 from dpdesk.io.prints import (
     CountedPrints,

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpdesk.core.frequency import CellFilter, RowLook
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.row_look import CellFilter, RowLook
 from dpdesk.core.schema import ColumnType
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace

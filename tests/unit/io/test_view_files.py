@@ -8,9 +8,8 @@ import numpy as np
 import openpyxl
 import pytest
 
-from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.pivot import pivot_of
+from dpdesk.core.pivot import CubeGrid, pivot_of
 from dpdesk.core.query import COVERING_95
 from dpdesk.io.view_files import write_view_xlsx
 from dpdesk.io.workspace import Workspace

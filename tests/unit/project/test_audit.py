@@ -17,7 +17,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.workspace import Workspace
 from dpdesk.project.audit import FILE, SCHEMA, AuditLog, AuditSearch
-from dpdesk.project.people import whoever
+from dpdesk.project.settings import whoever
 from tests.helpers.audit_logs import fill_long
 from tests.helpers.powerless import run_powerless
 

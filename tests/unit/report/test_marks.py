@@ -7,7 +7,7 @@ from markupsafe import Markup, escape
 
 from dpdesk.core.charts import format_figure
 from dpdesk.core.language import Untranslated
-from dpdesk.report.marks import isolated, marked, tied, tied_text
+from dpdesk.report.pages import isolated, marked, tied, tied_text
 
 
 def test_names_in_backticks_are_code_and_escaped() -> None:

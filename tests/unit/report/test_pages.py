@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.report.embedding import content_of
-from dpdesk.report.page_tree import parse_page
+from dpdesk.report.page_tree import content_of, parse_page
 from dpdesk.report.pages import cell_text, flattened, plain_value, render, visible
 from dpdesk.report.words import compared_lines
 from tests.helpers import releases as town

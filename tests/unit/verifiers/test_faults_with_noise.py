@@ -18,9 +18,9 @@ import pytest
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes import channels, guarantee
 from dpdesk.engine.cubes.exact import planned

@@ -7,7 +7,7 @@ import pytest
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus
 from dpdesk.verifiers.cubes import exact
-from dpdesk.verifiers.cubes.changes import Change
+from dpdesk.verifiers.cubes.exact import Change
 from dpdesk.verifiers.cubes.exact_claim import exact_claim
 
 TOKEN = CancelToken()

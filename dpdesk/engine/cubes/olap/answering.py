@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.pivot import CubeGrid
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import COVERING_95, Query
-from dpdesk.core.released import ReleasedContent
+from dpdesk.core.release import ReleasedContent
 from dpdesk.engine.cubes.channels import middle
 from dpdesk.engine.cubes.olap.cube import ReleasedCube, centred_name
 from dpdesk.engine.cubes.olap.grids import (

@@ -23,7 +23,7 @@ from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
-from dpdesk.core.released import ReleasedContent
+from dpdesk.core.release import ReleasedContent
 from dpdesk.engine.cubes.lattice import cells, magnification, mask_of, members
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
 from dpdesk.engine.cubes.olap.grids import OneRelease, Sums, needed

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.cuboid import Domain
-from dpdesk.core.manifest import Manifest
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.cubes.channels import centred, measured
 from dpdesk.engine.cubes.lattice import information, mask_of, members

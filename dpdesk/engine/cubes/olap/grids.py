@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.released import ReleasedContent
+from dpdesk.core.release import ReleasedContent
 from dpdesk.engine.cubes.lattice import cells, members
 from dpdesk.engine.cubes.olap.cube import ReleasedCube, Vector
 from dpdesk.engine.cubes.olap.selection import AxisGroups

@@ -20,10 +20,10 @@ import numpy as np
 
 from dpdesk.core.charts import Figure
 from dpdesk.core.errors import InputError
+from dpdesk.core.frequency import NewValues, RewrittenRows
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted, silent
 from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import ParameterValue
-from dpdesk.core.rows import NewValues, RewrittenRows
 from dpdesk.core.schema import Role, ValueCount
 from dpdesk.engine.decoys import MIXED
 from dpdesk.engine.decoys.charts import frequency_chart
@@ -40,7 +40,7 @@ from dpdesk.engine.telling_words import telling_notes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpdesk.core.rows import RowSource
+    from dpdesk.core.frequency import RowSource
     from dpdesk.engine.noise.randomness import RandomSource
 
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference, Separated
 from dpdesk.core.query import Answer, Askable, Query
-from dpdesk.core.released import ReleasedContent
+from dpdesk.core.release import Manifest, ReleasedContent
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome, RowsMethod
 from dpdesk.engine.methods.anatomy.settings import (
@@ -28,7 +27,7 @@ from dpdesk.engine.methods.anatomy.settings import (
 
 # Whatever needs numpy is imported where it is used.
 if TYPE_CHECKING:
-    from dpdesk.core.rows import RewrittenRows, RowSource
+    from dpdesk.core.frequency import RewrittenRows, RowSource
     from dpdesk.engine.noise.randomness import RandomSource
 
 

@@ -18,7 +18,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import Answer, AnswerRow, Askable, AskableColumn, Match, Query
-from dpdesk.core.released import CountedRows, ReleasedContent
+from dpdesk.core.release import CountedRows, ReleasedContent
 from dpdesk.core.shapes import as_list
 from dpdesk.engine.methods.anatomy.settings import GROUP, TABLE
 from dpdesk.engine.methods.k_anonymity.querying import (

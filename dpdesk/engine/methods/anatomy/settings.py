@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import TextParameter
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import IntegerParameter, Parameter, ParameterValue, nearest
+from dpdesk.core.parameters import (
+    IntegerParameter,
+    Parameter,
+    ParameterValue,
+    TextParameter,
+    nearest,
+)
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import PlanInput

@@ -47,9 +47,9 @@ from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters, plain_number
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_list
 from dpdesk.engine.cubes.naming import encoded
 from dpdesk.engine.methods.dp_choice.settings import (

@@ -6,10 +6,9 @@ import numpy as np
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.query import Answer, AnswerRow, Askable, AskableColumn, Match, Query, matching
-from dpdesk.core.released import ReleasedContent
+from dpdesk.core.release import Manifest, ReleasedContent
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.methods.dp_choice.design import settings_of
 

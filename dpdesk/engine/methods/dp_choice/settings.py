@@ -8,14 +8,15 @@ from fractions import Fraction
 from math import floor
 
 from dpdesk.core.budget import amount
-from dpdesk.core.list_parameters import NestedParameter, TextListParameter
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
     Nested,
+    NestedParameter,
     Parameter,
     ParameterValue,
+    TextListParameter,
     exact_number,
 )
 from dpdesk.core.plain import number_text

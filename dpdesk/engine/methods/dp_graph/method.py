@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import PLAIN
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration
 from dpdesk.engine.methods.dp_graph.parameters import PARAMETERS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpdesk.core.cuboid import CuboidTable
     from dpdesk.core.frequency import FrequencySource
     from dpdesk.core.query import Answer, Askable, Query
-    from dpdesk.core.released import ReleasedContent
+    from dpdesk.core.release import ReleasedContent
     from dpdesk.verifiers.declared import Declarations
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dpdesk.core.list_parameters import FlagParameter, TextListParameter
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
     Condition,
+    FlagParameter,
     Parameter,
+    TextListParameter,
 )
 from dpdesk.engine.private.origins import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
 from dpdesk.engine.private.settings import (

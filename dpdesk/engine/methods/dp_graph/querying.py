@@ -9,13 +9,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
+from dpdesk.core.pivot import CubeGrid
 from dpdesk.core.query import Answer, Askable, AskableColumn, Match, Query, matching
-from dpdesk.core.released import ReleasedContent
+from dpdesk.core.release import Manifest, ReleasedContent
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.methods.dp_graph.design import GraphNoise
 from dpdesk.engine.methods.dp_graph.known import KnownDegrees, Sums, kept_share

@@ -8,13 +8,11 @@ import numpy as np
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.jsontext import read_json
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.query import Answer, AnswerRow, Askable, AskableColumn, Match, Query, matching
-from dpdesk.core.released import ReleasedContent
-from dpdesk.core.shapes import as_float, as_list, as_table
+from dpdesk.core.release import Manifest, ReleasedContent
+from dpdesk.core.shapes import as_float, as_list, as_table, read_json
 from dpdesk.engine.cubes.lattice import mask_of
 from dpdesk.engine.cubes.olap.answering import INTERVALS
 from dpdesk.engine.cubes.olap.cube import variance_of

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpdesk.core.budget import amount
-from dpdesk.core.list_parameters import NestedParameter, TextListParameter
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
@@ -15,8 +14,10 @@ from dpdesk.core.parameters import (
     Condition,
     IntegerParameter,
     Nested,
+    NestedParameter,
     Parameter,
     ParameterValue,
+    TextListParameter,
 )
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.parameters import GAUSSIAN

@@ -7,16 +7,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import NumberTableParameter, TextParameter
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
     Condition,
     IntegerParameter,
+    NumberTableParameter,
     Parameter,
     ParameterValue,
     ShareParameter,
+    TextParameter,
 )
 from dpdesk.core.plain import number_text
 from dpdesk.core.pseudonyms import Linkage

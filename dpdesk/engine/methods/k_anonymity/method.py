@@ -20,12 +20,12 @@ from dpdesk.core.jobs import (
     StepStarted,
     silent,
 )
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import (
     GUARANTEE,
@@ -59,7 +59,7 @@ from dpdesk.engine.methods.k_anonymity.settings import (
 if TYPE_CHECKING:
     from dpdesk.core.charts import Chart
     from dpdesk.core.query import Answer, Askable, Query
-    from dpdesk.core.released import ReleasedContent
+    from dpdesk.core.release import ReleasedContent
     from dpdesk.engine.hierarchies.alignment import AlignedTable
     from dpdesk.engine.methods.k_anonymity.assessment import Assessment
     from dpdesk.engine.methods.k_anonymity.known_nodes import PooledNodes, WalkedNodes
@@ -229,7 +229,7 @@ class KAnonymity(RowsMethod):
         """See :meth:`RowsMethod.verify`."""
         from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
         from dpdesk.verifiers.anonymity.verification import verify_public
-        from dpdesk.verifiers.claim_words import in_words
+        from dpdesk.verifiers.promises import in_words
 
         return in_words(
             verify_public(manifest.as_json(), published, k_guarantee, token), manifest.as_json()
@@ -247,7 +247,7 @@ class KAnonymity(RowsMethod):
         from dpdesk.engine.hierarchies.remaking import remakes
         from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
         from dpdesk.verifiers.anonymity.source_verification import verify_against_source
-        from dpdesk.verifiers.claim_words import in_words
+        from dpdesk.verifiers.promises import in_words
 
         source, roles = given.source, given.roles
         checks = verify_against_source(
@@ -264,7 +264,7 @@ class KAnonymity(RowsMethod):
         """See :meth:`RowsMethod.verify_with_population`."""
         from dpdesk.engine.hierarchies.remaking import remakes
         from dpdesk.verifiers.anonymity.source_verification import verify_against_population
-        from dpdesk.verifiers.claim_words import in_words
+        from dpdesk.verifiers.promises import in_words
 
         public = self.verify(manifest, published, token)
         place = given.source, given.roles, given.hierarchies, remakes(given.made), given.population

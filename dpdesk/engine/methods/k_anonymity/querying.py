@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import (
@@ -28,7 +27,7 @@ from dpdesk.core.query import (
     Query,
     matching,
 )
-from dpdesk.core.released import CountedRows, ReleasedContent
+from dpdesk.core.release import CountedRows, Manifest, ReleasedContent
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.core.spans import span_of
 

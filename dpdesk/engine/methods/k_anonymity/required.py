@@ -9,9 +9,15 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import StructuredParameter
 from dpdesk.core.messages import listed, msg
-from dpdesk.core.parameters import Nested, ParameterValue, exact_number, plain_number, unknown_key
+from dpdesk.core.parameters import (
+    Nested,
+    ParameterValue,
+    StructuredParameter,
+    exact_number,
+    plain_number,
+    unknown_key,
+)
 from dpdesk.core.plain import freeze, number_text, show
 
 DIVERSITY, CLOSENESS, SHARE, LIKENESS = "l-diversity", "t-closeness", "alpha-k", "beta-likeness"

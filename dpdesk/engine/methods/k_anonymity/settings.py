@@ -9,22 +9,20 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import (
-    FlagParameter,
-    NumberTableParameter,
-    numbers_of,
-)
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
     Condition,
+    FlagParameter,
     IntegerParameter,
     LevelsParameter,
     Nested,
+    NumberTableParameter,
     Parameter,
     ParameterValue,
     ShareParameter,
+    numbers_of,
 )
 from dpdesk.core.plain import number_text
 from dpdesk.core.schema import Role

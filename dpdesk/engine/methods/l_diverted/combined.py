@@ -30,7 +30,7 @@ from dpdesk.engine.recoded import label_codes, suppressed_tuples, tuple_keys
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpdesk.core.rows import RowSource
+    from dpdesk.core.frequency import RowSource
     from dpdesk.engine.methods.l_diverted.mechanism import Choose
     from dpdesk.engine.noise.randomness import RandomSource
 

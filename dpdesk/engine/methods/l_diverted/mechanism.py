@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpdesk.core.frequency import CodedColumn, NewValues, RewrittenRows
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.rows import CodedColumn, NewValues, RewrittenRows
 from dpdesk.engine.decoys.drawing import PIECE, permutation, sample, uniform
 from dpdesk.engine.decoys.partition import counted, row_groups, value_groups
 

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Choice
 from dpdesk.core.plain import quoted
@@ -30,7 +29,7 @@ from dpdesk.core.query import (
     Match,
     Query,
 )
-from dpdesk.core.released import CountedRows, ReleasedContent
+from dpdesk.core.release import CountedRows, Manifest, ReleasedContent
 from dpdesk.core.shapes import as_list
 from dpdesk.engine.methods.k_anonymity.querying import (
     PARTLY,

@@ -13,7 +13,7 @@ from dpdesk.engine.methods.l_diverted.settings import Settings
 from dpdesk.engine.methods.l_diverted.values import at_level, labels_of
 
 if TYPE_CHECKING:
-    from dpdesk.core.rows import CodedColumn, RewrittenRows, RowSource
+    from dpdesk.core.frequency import CodedColumn, RewrittenRows, RowSource
     from dpdesk.engine.noise.randomness import RandomSource
 
 

@@ -8,7 +8,6 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import TextListParameter
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
@@ -18,6 +17,7 @@ from dpdesk.core.parameters import (
     Parameter,
     ParameterValue,
     ShareParameter,
+    TextListParameter,
     Texts,
     nearest,
 )

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Answer, AnswerRow, Match, Query
-from dpdesk.core.released import CountedRows
+from dpdesk.core.release import CountedRows
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.k_anonymity.querying import PARTLY, group_rows, matches_of
 from dpdesk.engine.methods.l_diverted.settings import Settings

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.frequency import FrequencyTable
+from dpdesk.core.frequency import CodedColumn, FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.messages import msg
-from dpdesk.core.rows import CodedColumn
 from dpdesk.core.schema import ValueCount
 from dpdesk.engine.hierarchies.alignment import align
 

@@ -20,9 +20,8 @@ from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
-from dpdesk.core.released import ReleasedContent
+from dpdesk.core.release import Manifest, ReleasedContent
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.lattice import mask_of, members
 from dpdesk.engine.cubes.olap.cube import ReleasedCube, Vector, variance_of

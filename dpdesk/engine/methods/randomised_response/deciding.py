@@ -25,12 +25,11 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.errors import InputError
-from dpdesk.core.frequency import UNREADABLE, FrequencyTable
+from dpdesk.core.frequency import UNREADABLE, FrequencyTable, NewValues, RewrittenRows, RowSource
 from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plain import number_text, quoted
-from dpdesk.core.rows import NewValues, RewrittenRows, RowSource
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import ExplorationView, MethodInput, Outcome
 from dpdesk.engine.methods.randomised_response.chances import Chances, Floats, stated, weights

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.recoding import Recoding
-from dpdesk.core.released import ReleasedContent
+from dpdesk.core.release import Manifest, ReleasedContent
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome
 from dpdesk.engine.methods.randomised_response.parameters import PARAMETERS, PUBLIC_FIELDS
@@ -23,7 +22,7 @@ from dpdesk.engine.private.method import Charge, PaidRowsMethod
 # Whatever needs numpy is imported where it is used.
 if TYPE_CHECKING:
     from dpdesk.core.budget import Debit
-    from dpdesk.core.rows import RewrittenRows, RowSource
+    from dpdesk.core.frequency import RewrittenRows, RowSource
     from dpdesk.engine.noise.randomness import RandomSource
     from dpdesk.engine.querying import Comparison
 

@@ -8,13 +8,15 @@ from decimal import Decimal
 from fractions import Fraction
 
 from dpdesk.core.cube_parameters import PositiveParameter
-from dpdesk.core.list_parameters import (
+from dpdesk.core.parameters import (
+    Nested,
     NestedParameter,
     NumberTableParameter,
+    Parameter,
+    ParameterValue,
     StructuredParameter,
     TextListParameter,
 )
-from dpdesk.core.parameters import Nested, Parameter, ParameterValue
 from dpdesk.core.plain import fraction_of, freeze
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.engine.methods.k_anonymity.public_fields import ROLES

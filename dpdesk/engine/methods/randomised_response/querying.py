@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import COVERING_95, Answer, AnswerRow, Askable, AskableColumn, Match, Query
-from dpdesk.core.released import CountedRows, ReleasedContent
+from dpdesk.core.release import CountedRows, Manifest, ReleasedContent
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.k_anonymity.querying import MICRODATA, group_rows, matches_of

@@ -9,9 +9,8 @@ from functools import cached_property
 
 from dpdesk.core.budget import Draws, Neighbours, Noise, ProtectedUnit, PureEpsilon, amount
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import numbers_of
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Nested, ParameterValue
+from dpdesk.core.parameters import Nested, ParameterValue, numbers_of
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.randomised_response.chances import (

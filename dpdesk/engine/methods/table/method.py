@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import OF_CELLS
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.manifest import Manifest
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import CellsInput, CellsMethod, CellsOutcome, Exploration, KeptDraws
 from dpdesk.engine.methods.table.public_fields import CHECKED_BY, PUBLIC_FIELDS
@@ -24,7 +24,7 @@ from dpdesk.engine.methods.table.settings import (
 )
 
 if TYPE_CHECKING:
-    from dpdesk.core.rows import RowSource
+    from dpdesk.core.frequency import RowSource
     from dpdesk.core.tabulation import CellTable
     from dpdesk.engine.noise.randomness import RandomSource
     from dpdesk.engine.querying import Comparison

@@ -9,17 +9,19 @@ from urllib.parse import quote
 
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import FlagParameter, TextListParameter, TextParameter
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
     Condition,
+    FlagParameter,
     IntegerParameter,
     Nested,
     Parameter,
     ParameterValue,
     ShareParameter,
+    TextListParameter,
+    TextParameter,
     Texts,
     exact_number,
     nearest,

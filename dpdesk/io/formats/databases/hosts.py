@@ -35,8 +35,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import InputError, StorageError
-from dpdesk.core.jsontext import read_json
 from dpdesk.core.messages import msg
+from dpdesk.core.shapes import read_json
 
 if TYPE_CHECKING:
     from dpdesk.io.safewrite import PartialKeeper

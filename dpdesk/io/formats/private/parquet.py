@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Variable
 from dpdesk.core.messages import msg
+from dpdesk.core.schema import form
 from dpdesk.io.formats.columns import check_names, no_text
 from dpdesk.io.formats.private.texts import checked_texts
 from dpdesk.io.formats.request import ReadRequest

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpdesk.core.export_holding import HOLDS
+from dpdesk.core.export_formats import HOLDS
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind
 from dpdesk.io.export_losses import codes_held, missing_held, range_held, told

@@ -11,7 +11,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-from dpdesk.core.jsontext import read_json
+from dpdesk.core.shapes import read_json
 
 _CHANGES = (
     "ALTER TABLE moments RENAME TO old_moments",

@@ -25,8 +25,17 @@ from dpdesk.app.types import Reading
 from dpdesk.core.messages import joined
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.row_conditions import read_query
-from dpdesk.core.source_options import applies, asks_database, source_format, without_ignored
-from dpdesk.core.source_spec import KEEP, MOST_SKIPPED, NULS, REPEATED, UNEVEN
+from dpdesk.core.source_spec import (
+    KEEP,
+    MOST_SKIPPED,
+    NULS,
+    REPEATED,
+    UNEVEN,
+    applies,
+    asks_database,
+    source_format,
+    without_ignored,
+)
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.jobs.hub import failure, token_only
 from dpdesk.ui.models import DataGrid, ListModel

@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app import hierarchies
 from dpdesk.app.types import HierarchyChoice, WorkState
-from dpdesk.core.hierarchy_preview import HierarchyPreview
+from dpdesk.core.hierarchy import HierarchyPreview
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.core.schema import Role

@@ -20,8 +20,7 @@ from dpdesk.app.hierarchies import Examined
 from dpdesk.app.types import AppContext, DataStore, HierarchyChoice
 from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable
 from dpdesk.core.errors import Cancelled, DpdeskError
-from dpdesk.core.hierarchy import Codes, Hierarchy
-from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelEffect, LevelSummary
+from dpdesk.core.hierarchy import Codes, Hierarchy, HierarchyPreview, LevelEffect, LevelSummary
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.schema import ColumnType

@@ -31,7 +31,6 @@ from dpdesk.core.charts import (
     SeriesStyle,
     table_from,
 )
-from dpdesk.core.column_names import columns_of
 from dpdesk.core.cuboid import TABLES
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import level_words
@@ -40,7 +39,7 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.messages import msg
 from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
-from dpdesk.core.schema import Role
+from dpdesk.core.schema import Role, columns_of
 from dpdesk.ui.files import file_stem
 from dpdesk.ui.panels.review.deciding import SHAPES
 from dpdesk.ui.words.numbers import figure_words, grouped, marked

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.pivot import CubeGrid
 from dpdesk.core.query import Grouping, Query
 from dpdesk.engine.cubes.olap.answering import cube_grid
 from dpdesk.engine.cubes.olap.cube import ReleasedCube

@@ -26,8 +26,7 @@ from dpdesk.engine.cubes.lattice import information
 from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.private.method import PrivateInput
 from dpdesk.verifiers.cubes import exact as verified
-from dpdesk.verifiers.cubes.changes import largest_change
-from dpdesk.verifiers.cubes.exact import after_cells
+from dpdesk.verifiers.cubes.exact import after_cells, largest_change
 from dpdesk.verifiers.cubes.exact_claim import exact_claim, larger_change, minimal_change
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits

@@ -8,10 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dpdesk.core.charts import LatticeChart
+from dpdesk.core.charts import LatticeChart, arrange
 from dpdesk.core.cuboid_choice import CuboidStatus
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.lattice_layout import arrange
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.methods.dp_cube.design import CubeDesign, design_cube

@@ -6,8 +6,7 @@ import pytest
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.query import Grouping, Query
-from dpdesk.core.query_texts import read_condition, read_query
+from dpdesk.core.query import Grouping, Query, read_condition, read_query
 from dpdesk.engine.cubes.olap.answering import cube_grid
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
 from dpdesk.engine.cubes.olap.levels import levels_of

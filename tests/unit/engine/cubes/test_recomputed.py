@@ -7,7 +7,7 @@ from math import inf, isclose, prod
 
 import pytest
 
-from dpdesk.verifiers.cubes.sweeps import residual_move, swept_after, swept_best
+from dpdesk.verifiers.cubes.claimed import residual_move, swept_after, swept_best
 from dpdesk.verifiers.cubes.verification import _pairs
 
 SIZES = (2, 1, 7, 5)

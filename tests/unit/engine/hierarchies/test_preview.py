@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable
-from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.hierarchy_preview import LevelValue, ValueChange
+from dpdesk.core.hierarchy import Hierarchy, LevelValue, ValueChange
 from dpdesk.engine.hierarchies.preview import level_counts, level_effect
 
 AGE = Hierarchy.from_rows(

@@ -12,7 +12,7 @@ import pytest
 
 from dpdesk.core.errors import StorageError
 from dpdesk.core.schema import Role
-from dpdesk.project.file import ProjectFile, ProjectUpdate, schema
+from dpdesk.project.file import ProjectFile, ProjectUpdate, store
 from dpdesk.project.file.migrations import MIGRATIONS
 from dpdesk.project.history import History
 from dpdesk.project.work import SetTitle
@@ -54,7 +54,7 @@ def check_contents(project: ProjectFile, folder: Path) -> None:
 
 
 def test_there_is_a_migration_from_every_layout_to_the_present_one() -> None:
-    assert sorted(MIGRATIONS) == list(range(schema.VERSION))
+    assert sorted(MIGRATIONS) == list(range(store.VERSION))
 
 
 def test_the_oldest_layout_is_brought_up_to_date_and_kept_beside(

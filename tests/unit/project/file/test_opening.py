@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from dpdesk.core.errors import InputError, StorageError
-from dpdesk.project.file import ProjectUpdate, schema
+from dpdesk.project.file import ProjectUpdate, store
 from dpdesk.project.file.locking import lock_path
 from dpdesk.project.history import History
-from dpdesk.project.people import host_name, user_name
+from dpdesk.project.settings import host_name, user_name
 from dpdesk.project.work import SetTitle, WorkState
 from tests.helpers.hidden_objects import hidden_trigger
 from tests.helpers.hostile_journals import write_hostile_journal
@@ -328,15 +328,15 @@ def test_a_project_with_an_object_of_another_making_is_not_opened_but_can_be_sav
 def test_a_second_entry_under_a_name_does_not_hide_behind_the_first(tmp_path: Path) -> None:
     path = tmp_path / "a.dpdesk"
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        schema.build(connection)
-        assert schema.changed(connection) is None
+        store.build(connection)
+        assert store.changed(connection) is None
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute(
             "INSERT INTO sqlite_master SELECT type, name, tbl_name, rootpage + 1, sql "
             "FROM sqlite_master WHERE name = 'sqlite_autoindex_meta_1'"
         )
     with closing(sqlite3.connect(path)) as connection:
-        found = schema.changed(connection)
+        found = store.changed(connection)
     assert found is not None
     assert (found.kind, found.name) == ("index", "sqlite_autoindex_meta_1")
 

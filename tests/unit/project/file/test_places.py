@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.project.file.places import inside, network_share
+from dpdesk.project.file.locking import inside, network_share
 
 MOUNTS = r"""
 /dev/sda1 / ext4 rw 0 0

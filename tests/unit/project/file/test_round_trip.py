@@ -21,8 +21,7 @@ from dpdesk.project.file import (
     ReleaseRecord,
     SourceRecord,
 )
-from dpdesk.project.file.codec import decode, encode
-from dpdesk.project.file.free_values import CodecError, decode_free, encode_free
+from dpdesk.project.file.codec import CodecError, decode, decode_free, encode, encode_free
 from dpdesk.project.file.parts import PartError, PartSink, PartSource
 from dpdesk.project.file.rows import (
     STATE_KEYS,

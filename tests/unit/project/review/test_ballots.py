@@ -17,8 +17,7 @@ from dpdesk.project.review.ballots import (
     problems_of,
     proposal,
 )
-from dpdesk.project.review.events import Event
-from dpdesk.project.review.payloads import Ballot, Submission
+from dpdesk.project.review.events import Ballot, Event, Submission
 from dpdesk.project.review.votes import (
     CheckDecision,
     Decision,

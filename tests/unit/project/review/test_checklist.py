@@ -16,12 +16,11 @@ from dpdesk.core.capabilities import (
     RowOrder,
     Spending,
 )
-from dpdesk.core.disclosure import TableFacts
-from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
+from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck, TableFacts
 from dpdesk.core.release import Failure
 from dpdesk.core.schema import Role, ValueCount
 from dpdesk.project.review.checklist import Difference
-from dpdesk.project.review.payloads import Mode
+from dpdesk.project.review.events import Mode
 from dpdesk.project.review.policy import PolicyRelation
 from dpdesk.project.review.protocol import ProtocolCheck, Signature
 from dpdesk.project.review.questions import Basis, Item, Passage

@@ -11,17 +11,21 @@ import pytest
 
 from dpdesk.io.canonical import canonical_json
 from dpdesk.project.review.cards import Purpose
-from dpdesk.project.review.events import Event, Fault, parse_event, read_event, sign_event
-from dpdesk.project.review.fields import BadFieldError
-from dpdesk.project.review.keys import Signer
-from dpdesk.project.review.payloads import (
+from dpdesk.project.review.events import (
     LARGEST_BALLOT,
     Ballot,
+    Event,
     EventType,
+    Fault,
     Merge,
     Start,
+    parse_event,
     policy_sha256,
+    read_event,
+    sign_event,
 )
+from dpdesk.project.review.keys import Signer
+from dpdesk.project.review.texts import BadFieldError
 from tests.helpers.reviewing import (
     BEN,
     CLARA,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dpdesk.io.canonical import canonical_json
-from dpdesk.project.review.events import Event, sign_event
+from dpdesk.project.review.events import Event, Merge, Start, sign_event
 from dpdesk.project.review.graph import (
     LARGEST_REVIEW,
     MOST_EVENTS,
@@ -19,7 +19,6 @@ from dpdesk.project.review.graph import (
     parse_review,
     without,
 )
-from dpdesk.project.review.payloads import Merge, Start
 from tests.helpers.reviewing import (
     AUTHOR,
     BEN,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dpdesk.project.review.cards import Purpose, is_honest_key
+from dpdesk.project.review.events import EventType
 from dpdesk.project.review.graph import parse_review
-from dpdesk.project.review.payloads import EventType
 from tests.helpers.reviewing import BEN, NOON, Play, signer
 from tests.reference import outside_verifier as outside
 from tests.reference import review_state

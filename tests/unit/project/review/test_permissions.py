@@ -6,7 +6,7 @@ import pytest
 
 from dpdesk.core.errors import InputError
 from dpdesk.project.review import making
-from dpdesk.project.review.payloads import ChecklistItem, EventType, Submission
+from dpdesk.project.review.events import ChecklistItem, EventType, Submission
 from dpdesk.project.review.permissions import permissions
 from dpdesk.project.review.state import Status, evaluate
 from dpdesk.project.review.votes import Decision, ItemStatus, Outcome

@@ -19,11 +19,12 @@ from dpdesk.project.review.policy import (
     MODES,
     Policy,
     PolicyRelation,
+    agency_policy,
     column_pattern,
     folded,
+    read_policy,
     standing_of,
 )
-from dpdesk.project.review.policy_file import agency_policy, read_policy
 
 WHOLE = """\
 version = 1

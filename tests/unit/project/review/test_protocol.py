@@ -16,27 +16,24 @@ from dpdesk.app.checklists import gather
 from dpdesk.app.context import AppContext
 from dpdesk.app.planning import prepare_rows
 from dpdesk.core.errors import InputError, RefusedError, StorageError
-from dpdesk.core.evidence import NO_EVIDENCE, Evidence
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.release import ReleaseFacts
+from dpdesk.core.release import NO_EVIDENCE, Evidence, ReleaseFacts
 from dpdesk.core.schema import ColumnType, Role
 from dpdesk.core.shapes import ShapeError
 from dpdesk.io.canonical import canonical_json
-from dpdesk.project.review.payloads import Mode
+from dpdesk.project.review.events import Mode
 from dpdesk.project.review.protocol import (
     Protocol,
     Signature,
     SignedProtocol,
     check_protocol,
     differences,
-    signature_of,
-)
-from dpdesk.project.review.protocol_file import (
     protocol_of,
     read_protocol,
     require_developed,
     sign_protocol,
+    signature_of,
     write_protocol,
 )
 from dpdesk.project.review.questions import CheckedFacts

@@ -8,10 +8,11 @@ from datetime import timedelta
 import pytest
 
 from dpdesk.core.errors import RefusedError
-from dpdesk.project.review.events import Event, sign_event
-from dpdesk.project.review.payloads import (
+from dpdesk.project.review.events import (
+    Event,
     EventType,
     Start,
+    sign_event,
 )
 from dpdesk.project.review.permissions import permissions
 from dpdesk.project.review.state import evaluate

@@ -9,16 +9,16 @@ import pytest
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.project.review import making
-from dpdesk.project.review.events import sign_event
-from dpdesk.project.review.keys import Signer
-from dpdesk.project.review.payloads import (
+from dpdesk.project.review.events import (
     EventType,
     Release,
     Reveal,
     Start,
     Supersede,
     Withdraw,
+    sign_event,
 )
+from dpdesk.project.review.keys import Signer
 from dpdesk.project.review.permissions import permissions
 from dpdesk.project.review.state import Status
 from dpdesk.project.review.trust import RevokedAs, TrustList

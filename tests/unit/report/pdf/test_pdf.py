@@ -15,9 +15,7 @@ from reportlab.platypus import Paragraph
 from dpdesk.app.context import AppContext
 from dpdesk.report.page_tree import Node, parse_page
 from dpdesk.report.pdf.document import pdf_of
-from dpdesk.report.pdf.drawing import Drawing, points
-from dpdesk.report.pdf.flow import table
-from dpdesk.report.pdf.words import Glyphs, marked_up
+from dpdesk.report.pdf.flow import Drawing, Glyphs, marked_up, points, table
 from tests.helpers import releases as town
 
 

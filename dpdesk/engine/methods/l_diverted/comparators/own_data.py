@@ -19,9 +19,9 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.errors import RefusedError
+from dpdesk.core.frequency import CodedColumn, RowSource
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
-from dpdesk.core.rows import CodedColumn, RowSource
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.l_diverted.comparators.experiment import (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Chosen, Grouping, Query
-from dpdesk.core.released import CountedRows
+from dpdesk.core.release import CountedRows
 from dpdesk.engine.methods.anatomy.grouping import row_numbers
 from dpdesk.engine.methods.anatomy.querying import _Question
 from tests.helpers.known_bits import ListedBits, SeededBits

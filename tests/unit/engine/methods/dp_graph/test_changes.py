@@ -10,8 +10,8 @@ import pytest
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.exact.moves import minimal_moves
 from dpdesk.engine.methods.dp_graph.known import KnownDegrees
-from dpdesk.verifiers.graphs import small_walks
-from dpdesk.verifiers.graphs.recomputed import minimal_change, whole_claim
+from dpdesk.verifiers.graphs import verification
+from dpdesk.verifiers.graphs.verification import minimal_change, whole_claim
 from tests.reference.exact_cuboids import longest_minimal
 from tests.reference.graphs import longest_change, sums
 
@@ -87,7 +87,7 @@ def test_larger_directed_graphs_never_change_by_more_than_is_stated(nodes: int) 
         flags = [[node in side for node in range(nodes)] for side in (known.first, known.second)]
         if sum(map(sum, flags)) > 8:  # all walks of more take long
             continue
-        truth = small_walks.longest_change(flags[0], flags[1], known.total)
+        truth = verification.longest_change(flags[0], flags[1], known.total)
         found = known.change(CancelToken())
         assert truth <= found == verified(known), known
         tight += truth == found

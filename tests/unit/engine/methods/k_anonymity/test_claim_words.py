@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.verifiers.claim_words import in_words
+from dpdesk.verifiers.promises import in_words
 
 
 def label(claim: str, algorithm: str = "optimal", *, proven: bool = True) -> str:

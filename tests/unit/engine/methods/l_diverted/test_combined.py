@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import RefusedError
+from dpdesk.core.frequency import CodedColumn, RewrittenRows
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.recoding import Recoding
-from dpdesk.core.rows import CodedColumn, RewrittenRows
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.methods.l_diverted.combined import spare_rows, trimmed

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dpdesk.core.errors import Cancelled
+from dpdesk.core.frequency import CodedColumn, RewrittenRows
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.rows import CodedColumn, RewrittenRows
 from dpdesk.engine.methods.l_diverted.mechanism import all_but_the_rest, divert, draw_rows
 from dpdesk.engine.methods.l_diverted.settings import LARGEST_FIRST, MIXED
 from dpdesk.engine.noise.randomness import RandomSource, SystemRandomness

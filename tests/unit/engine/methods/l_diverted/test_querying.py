@@ -10,7 +10,7 @@ import pytest
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Answer, Chosen, Grouping, Query, Within
-from dpdesk.core.released import CountedRows
+from dpdesk.core.release import CountedRows
 from dpdesk.core.spans import Span
 from dpdesk.engine.methods.l_diverted.querying import answer_diverted
 from tests.helpers.stated import stated
