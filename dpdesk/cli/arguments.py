@@ -7,22 +7,88 @@ shown.
 from __future__ import annotations
 
 import argparse
+import textwrap
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from dpdesk import __version__
-from dpdesk.cli.buy.grammar import add_buy
-from dpdesk.cli.databases.grammar import add_databases
-from dpdesk.cli.grammar import add_json
-from dpdesk.cli.ledger.grammar import add_ledger
-from dpdesk.cli.parser import Parser
-from dpdesk.cli.pseudonyms.grammar import add_pseudonyms
-from dpdesk.cli.query.grammar import add_query
-from dpdesk.cli.review.grammar import add_review
+from dpdesk.cli.grammar import (
+    Parser,
+    add_buy,
+    add_databases,
+    add_json,
+    add_ledger,
+    add_pseudonyms,
+    add_query,
+    add_review,
+)
 from dpdesk.core.errors import InputError
 from dpdesk.core.export_formats import FORMATS
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import nearest
+from dpdesk.core.parameters import ChoiceParameter, Parameter, nearest
+
+if TYPE_CHECKING:
+    from dpdesk.engine.method import Method
+
+
+# The methods and their parameters in words, derived from the registry.
+
+
+_WIDTH = 96
+
+
+def methods_help() -> str:
+    """The part of ``run --help`` on the plan's ``[protection]``."""
+    from dpdesk.engine.methods.registered import default_registry
+
+    parts = ["methods, with the keys of a plan's [protection]:"]
+    parts += [_method_help(method) for method in default_registry()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _method_help(method: Method) -> str:
+    lines = [
+        f'  method = "{method.id}"   {method.title}, version {method.version}',
+        _wrapped(method.summary, 4),
+    ]
+    for parameter in method.parameters:
+        lines += ["", _parameter_help(parameter)]
+    return "\n".join(lines)
+
+
+def _parameter_help(parameter: Parameter) -> str:
+    unit = f" [{parameter.unit}]" if parameter.unit else ""
+    lines = [f"    {parameter.key}{unit}: {parameter.range_text()}; {_default(parameter)}"]
+    if len(lines[0]) > _WIDTH:
+        lines = [_wrapped(lines[0].strip(), 4, 8)]
+    lines.append(_wrapped(parameter.help, 8))
+    if isinstance(parameter, ChoiceParameter):
+        lines += [
+            _wrapped(
+                msg("{file}: {note}", file=choice.value, note=choice.help or choice.label), 8, 10
+            )
+            for choice in parameter.choices
+        ]
+    return "\n".join(lines)
+
+
+def _default(parameter: Parameter) -> str:
+    if parameter.required:
+        return "required"
+    plain = parameter.as_plain(parameter.default_value())
+    return "optional" if plain is None else f"default {plain}"
+
+
+def _wrapped(text: str, indent: int, following: int | None = None) -> str:
+    return textwrap.fill(
+        text,
+        _WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent if following is None else following),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
 
 COMMANDS = (
     "open",
@@ -53,12 +119,6 @@ exit codes:
 
 
 _Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
-
-
-def _methods_help() -> str:
-    from dpdesk.cli.methods import methods_help
-
-    return methods_help()
 
 
 def build_parser() -> Parser:
@@ -142,7 +202,7 @@ def _add_inspect_and_risk(commands: _Commands) -> None:
 
 def _add_run(commands: _Commands) -> None:
     run = _add(commands, "run", "run a plan and write a release folder")
-    run.more_help = _methods_help
+    run.more_help = methods_help
     run.add_argument("plan", metavar="PLAN", type=Path, help="a plan file, .toml or .json")
     run.add_argument(
         "--out",

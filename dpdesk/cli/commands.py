@@ -4,18 +4,161 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.private.trial import Trial
 from dpdesk.cli.outcome import Outcome
-from dpdesk.cli.printing import columns, guarantee_text, paragraph, profile_text, risk_text
+from dpdesk.cli.printing import (
+    columns,
+    guarantee_text,
+    one_line,
+    paragraph,
+    profile_text,
+    risk_text,
+)
+from dpdesk.core.charts import BarChart, Cell, Chart, ScatterChart, format_figure
 from dpdesk.core.jobs import CancelToken, Event, Report
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus
 
 if TYPE_CHECKING:
+    from dpdesk.app.comparing import Comparison
     from dpdesk.core.release import VerifyReport
+
+
+# Comparisons on the user's own data for people at a terminal.
+
+
+def comparison_text(found: Comparison) -> str:
+    """A comparison: what it is, its sentence, and each chart's numbers with one line a row."""
+    size = f"ℓ′ = {found.size}" if found.measure == "l" else f"{found.size:,} {found.measure}"
+    asked = f"{found.queries:,} queries on " if found.queries else ""
+    head = f"{found.column}, {size}: {asked}{found.rows:,} rows ({found.badge})"
+    parts = [head, "", paragraph(found.sentence)]
+    for chart in found.charts:
+        parts += ["", chart.question, _numbers(chart)]
+    return "\n".join(parts) + "\n"
+
+
+def _numbers(chart: Chart) -> str:
+    """The twin of a chart, turned: a line of the chart is a row."""
+    heads, rows = chart.table.columns, chart.table.rows
+    if isinstance(chart, BarChart):
+        table = [[heads[0], *(str(row[0]) for row in rows)]]
+        table += [
+            [f"  {name}", *(_number(row[place]) for row in rows)]
+            for place, name in enumerate(heads[1:], start=1)
+        ]
+        return columns(list(zip(*table, strict=True)), right=range(1, len(table)))
+    percent = isinstance(chart, ScatterChart) and chart.x_axis.percent
+    table = [[heads[0].capitalize(), *(_place_name(row[0], percent) for row in rows)]]
+    for place, name in enumerate(heads[1:], start=1):
+        cells = [row[place] for row in rows]
+        shown = [format_figure(cell, "share") if isinstance(cell, float) else "–" for cell in cells]
+        table.append([f"  {name.partition(': mean relative error')[0]}", *shown])
+    return columns(table, right=range(1, len(rows) + 1))
+
+
+def _number(cell: Cell) -> str:
+    if isinstance(cell, str) or cell is None:
+        return cell or "–"
+    return format_figure(cell, "count" if isinstance(cell, int) else "number")
+
+
+def _place_name(value: Cell, percent: bool) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return format_figure(value, "share") if percent else f"{value:g}"
+
+
+# What ``dpdesk trial`` says: which rows lie outside the declared categories.
+
+
+_BADGE = (
+    "Internal: a look at the data, entered in the audit log. Do not publish it: what is decided "
+    "after it is not covered by ε."
+)
+
+
+def percent(share: Fraction) -> str:
+    """A share for people."""
+    return f"{float(100 * share):.4g} %"
+
+
+def trial_outcome(trial: Trial, plan: Path) -> Outcome:
+    """The table by column, the rows left out, and exit code 1 beyond the policy's share."""
+    found = trial.found
+    rows: list[tuple[str, ...]] = [
+        ("", "column", "categories", "rows outside", "share", "go to", "most frequent")
+    ]
+    for one in found.columns:
+        mark = "✕" if one in trial.beyond else "✓"
+        texts = ", ".join(f"{one_line(text, 20)!r} ({count:,})" for text, count in one.values)
+        goes = (one.taker or "left out") if one.rows else "-"
+        share = percent(trial.share(one.rows))
+        rows.append((mark, one.column, f"{one.categories:,}", f"{one.rows:,}", share, goes, texts))
+    lost = f"{found.left_out:,} of {found.rows:,} rows ({percent(trial.share(found.left_out))})"
+    lines = [
+        paragraph(_BADGE),
+        "",
+        columns(rows),
+        "",
+        f"In no table: {lost}.",
+        f"Allowed by the policy: {percent(trial.limit)}.",
+    ]
+    complaints: tuple[str, ...] = ()
+    if not trial.ok:
+        complaints = (_complaint(trial, plan),)
+    return Outcome("\n".join(lines) + "\n", _as_json(trial), 0 if trial.ok else 1, complaints)
+
+
+def _complaint(trial: Trial, plan: Path) -> str:
+    worst = max(trial.beyond, key=lambda one: one.rows, default=None)
+    limit = percent(trial.limit)
+    if worst is None:
+        left_out = trial.found.left_out
+        return msg(
+            "{plan}: {n:,} of {rows:,} rows lie outside the declared categories of one "
+            "column or another, expected at most {limit}.",
+            plan=plan,
+            n=left_out,
+            rows=trial.found.rows,
+            limit=limit,
+        )
+    return msg(
+        "{plan}, column {column}: {n:,} of {rows:,} rows lie outside the declared "
+        "categories, expected at most {limit}.",
+        plan=plan,
+        column=worst.column,
+        n=worst.rows,
+        rows=trial.found.rows,
+        limit=limit,
+    )
+
+
+def _as_json(trial: Trial) -> dict[str, object]:
+    found = trial.found
+    return {
+        "ok": trial.ok,
+        "rows": found.rows,
+        "left_out": found.left_out,
+        "limit": float(trial.limit),
+        "columns": [
+            {
+                "column": one.column,
+                "categories": one.categories,
+                "outside": one.rows,
+                "share": float(trial.share(one.rows)),
+                "taker": one.taker,
+                "values": [{"value": text, "rows": count} for text, count in one.values],
+            }
+            for one in found.columns
+        ],
+    }
+
 
 _LONGEST_LIST = 60
 
@@ -109,7 +252,6 @@ def _run(context: AppContext, options: Namespace, token: CancelToken, report: Re
 
 def _trial(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     from dpdesk.app.private.trial import try_plan
-    from dpdesk.cli.trial import trial_outcome
 
     return trial_outcome(try_plan(context, options.plan, token, report), options.plan)
 
@@ -214,7 +356,6 @@ def _compare(
     context: AppContext, options: Namespace, token: CancelToken, report: Report
 ) -> Outcome:
     from dpdesk.app.comparing import compare_plan
-    from dpdesk.cli.comparing import comparison_text
 
     found = compare_plan(context, options.plan, token, report)
     text = "\n".join(comparison_text(each) for each in found)
@@ -257,11 +398,11 @@ def _demo(context: AppContext, options: Namespace, token: CancelToken, report: R
 
 
 def _action(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
-    """An action of a command that has a package of its own."""
+    """An action that the grammar names by its module and function."""
     from importlib import import_module
 
-    module, _, name = options.handler.partition(".")
-    action: Command = getattr(import_module(f"dpdesk.cli.{options.command}.{module}"), name)
+    module, _, name = options.handler.rpartition(".")
+    action: Command = getattr(import_module(f"dpdesk.cli.{module}"), name)
     return action(context, options, token, report)
 
 
@@ -296,7 +437,7 @@ _STOPPABLE = frozenset(
         "review",
     )
 )
-_STOPPABLE_OF_LEDGER = frozenset(("actions.show", "actions.check", "actions.export"))
+_STOPPABLE_OF_LEDGER = frozenset(("ledger.show", "ledger.check", "ledger.export"))
 
 _COMMANDS: Mapping[str, Command] = {
     "run": _run,

@@ -55,18 +55,17 @@ def test_a_command_that_is_stuck_ends_with_one_line_and_leaves_nothing(
 
 WAITING = """
 import sys, threading
-from dpdesk.cli import commands, interrupts
-from dpdesk.cli.ledger import actions
+from dpdesk.cli import commands, interrupts, ledger
 interrupts.PATIENCE = 0.0
 def stuck(context, options, token, report):
     stopped = threading.Event()
     with token.on_cancel(stopped.set):
         print("ready", flush=True)
         stopped.wait()
-    if options.handler == "actions.show":
+    if options.handler == "ledger.show":
         threading.Event().wait()
     return commands.Outcome("done")
-actions.show = actions.limit = stuck
+ledger.show = ledger.limit = stuck
 from dpdesk.__main__ import main
 sys.exit(main())
 """
