@@ -15,6 +15,7 @@ from dpdesk.app.evidence_checks import (
     same_values,
     source_faults,
 )
+from dpdesk.app.manifests import recorded_payments
 from dpdesk.app.method_claims import beyond
 from dpdesk.app.page_checks import (
     about_page,
@@ -25,7 +26,6 @@ from dpdesk.app.page_checks import (
     recorded_hierarchies,
     setting_checks,
 )
-from dpdesk.app.run_notes import recorded_payments
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.language import ENGLISH, speaking

@@ -15,7 +15,7 @@ import dpdesk.verifiers.anonymity.source_verification
 import dpdesk.verifiers.cubes.verification
 import dpdesk.verifiers.diverted.source_verification
 import dpdesk.verifiers.graphs.verification  # noqa: F401 - made ready
-from dpdesk.app.private.pages import read_tables
+from dpdesk.app.private.checking import read_tables
 from dpdesk.app.self_check import (
     CellsQuestion,
     CountsNeeded,

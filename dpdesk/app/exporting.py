@@ -338,7 +338,7 @@ def _one_table(facts: ReleaseFacts, workspace: Workspace, token: CancelToken) ->
         finally:
             path.unlink(missing_ok=True)
         return
-    from dpdesk.app.private.pages import read_tables
+    from dpdesk.app.private.checking import read_tables
     from dpdesk.io.cuboid_files import write_long
 
     tables = read_tables(facts.manifest, facts.public, token)
@@ -655,7 +655,7 @@ def _write_synthetic(
     facts: ReleaseFacts, rows: int | None, path: Path, token: CancelToken
 ) -> list[str]:
     """Rows from the tables of counts; sentences on what they are, and how far they err."""
-    from dpdesk.app.private.pages import read_tables
+    from dpdesk.app.private.checking import read_tables
     from dpdesk.engine.cubes.synthetic import MOST_ROWS, released_total, synthetic_rows
     from dpdesk.engine.noise.randomness import SystemRandomness
     from dpdesk.io.cuboid_files import write_rows
@@ -757,7 +757,7 @@ def _write_observations(
 
         write_observations(facts, _cube(facts, agency), path, token)
         return
-    from dpdesk.app.private.pages import read_tables
+    from dpdesk.app.private.checking import read_tables
     from dpdesk.io.sdmx.data import write_sdmx_csv
 
     cube, tables = _cube(facts, agency), read_tables(facts.manifest, facts.public, token)

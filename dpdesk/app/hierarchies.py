@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.planning import build_from
-from dpdesk.app.ranged import missing_apart
+from dpdesk.app.planning import build_from, missing_apart
 from dpdesk.core.hierarchy import BuilderForm, Hierarchy, HierarchyPreview, LevelEffect
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile

@@ -31,13 +31,48 @@ from dpdesk.project.file import (
 )
 from dpdesk.project.file.locking import network_share
 from dpdesk.project.file.sources import newest
-from dpdesk.project.history import HistorySnapshot
+from dpdesk.project.history import History, HistorySnapshot
+from dpdesk.project.saving import save_work
+from dpdesk.project.settings import LoadedSettings, Settings, load_settings, save_settings
 from dpdesk.project.work import WorkState
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
+    from dpdesk.io.safewrite import PartialKeeper
     from dpdesk.io.store import DataStore
     from dpdesk.project.review.events import Event
+
+
+# Settings of the user and saved work, for the window.
+
+
+__all__ = [
+    "LoadedSettings",
+    "Settings",
+    "home_folder",
+    "load_settings",
+    "save_history",
+    "save_settings",
+    "save_work",
+]
+
+
+def home_folder() -> Path:
+    """The folder of settings, crash reports and private work: DPDESK_HOME, or the usual one."""
+    from dpdesk.core.home import default_home
+
+    return default_home()
+
+
+def save_history(history: History, path: Path, keeper: PartialKeeper) -> None:
+    """Save the present state of the work as a plan file and note that it is saved.
+
+    The history keeps hierarchies made by hand as they are, so that undo still works on them.
+    Raises StorageError; ValueError when no data file was chosen.
+    """
+    save_work(history.state, path, keeper)
+    history.mark_saved()
+
 
 _HEADER = b"SQLite format 3\x00"
 _APPLICATION_AT = 68

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from dpdesk.app.evidence import review_page
-from dpdesk.app.evidence_keys import PRINTED_TOO
+from dpdesk.app.evidence_checks import PRINTED_TOO
 from dpdesk.app.page_checks import MALFORMED, StoredPage, page_bytes, page_check
 from dpdesk.app.private.labelling import read_dimension_labels
 from dpdesk.core.errors import StorageError

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import PlacedPlan, placed
 from dpdesk.app.querying import NOT_COMPARED
-from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.capabilities import Protection
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.guarantee import hidden_columns
@@ -18,6 +18,39 @@ from dpdesk.core.messages import msg
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.core.release import ReleaseFacts
+
+
+# Risk figures as values.
+
+
+@dataclass(frozen=True)
+class RiskReport:
+    """Risk figures as JSON values.
+
+    ``subject`` is ``"plan"`` or ``"release"``. ``risk`` is what the method says (``before`` and
+    ``after``); of a release it comes from its internal part and is empty without one. ``counted``
+    are figures counted now from the published table; empty for a plan.
+    """
+
+    subject: str
+    name: str
+    method: str
+    guarantee: Mapping[str, object]
+    result: Mapping[str, object]
+    risk: Mapping[str, object]
+    counted: Mapping[str, object]
+
+    def as_json(self) -> dict[str, object]:
+        """The object that ``risk --json`` prints."""
+        return {
+            "subject": self.subject,
+            "name": self.name,
+            "method": self.method,
+            "guarantee": dict(self.guarantee),
+            "result": dict(self.result),
+            "risk": dict(self.risk),
+            "counted": dict(self.counted),
+        }
 
 
 def assess(

@@ -23,10 +23,10 @@ from dpdesk.app.evidence import (
     review_page,
     source_facts,
 )
-from dpdesk.app.evidence_keys import NOISE_PAID, PRINTED_TOO, RECORDED_NOTES
+from dpdesk.app.evidence_checks import NOISE_PAID, PRINTED_TOO, RECORDED_NOTES
 from dpdesk.app.labelling import variables_as_json
 from dpdesk.app.ledgers import Spent, debit_request, open_ledger
-from dpdesk.app.manifests import manifest_hash, new_manifest, refuse_unlisted
+from dpdesk.app.manifests import manifest_hash, new_manifest, refuse_unlisted, unique_notes
 from dpdesk.app.method_claims import beyond
 from dpdesk.app.page_checks import page_is_made, public_page
 from dpdesk.app.planning import PlacedPlan, placed, prepare_cells, prepare_rows
@@ -39,7 +39,6 @@ from dpdesk.app.pseudonyms import (
     linkage_risk,
     notes_of,
 )
-from dpdesk.app.run_notes import unique_notes
 from dpdesk.app.self_check import (
     checked_cells,
     checked_rows,
@@ -660,7 +659,7 @@ class _Tables(_Release):
 
     def page(self, manifest: Manifest) -> bytes:
         """See :meth:`_Release.page`."""
-        from dpdesk.app.private.pages import public_page
+        from dpdesk.app.private.checking import public_page
 
         return public_page(manifest, self.prepared.method, self.prepared.plan.language, self.book)
 

@@ -15,7 +15,7 @@ from dpdesk.app.opening import Opened, OpenedPath
 from dpdesk.app.prepared import PreparedRows
 from dpdesk.app.private.trying import Outlook
 from dpdesk.app.recipes import FitItem, FitReport, Recipe, Trial, Weight, renamed_work
-from dpdesk.app.risk_report import RiskReport
+from dpdesk.app.risk import RiskReport
 from dpdesk.core.frequency import CellFilter, RowLook
 from dpdesk.core.hierarchy import BuilderForm
 from dpdesk.core.release import Failure, ReleaseFacts, ReleaseSummary, VerifyReport

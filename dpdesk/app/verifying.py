@@ -21,6 +21,7 @@ from dpdesk.app.evidence_checks import (
     source_faults,
 )
 from dpdesk.app.labelling import label_faults, released_variables, strange_labels
+from dpdesk.app.manifests import notes_on_rows
 from dpdesk.app.method_claims import beyond
 from dpdesk.app.page_checks import (
     about_check,
@@ -33,7 +34,6 @@ from dpdesk.app.payment_checks import payment_claims
 from dpdesk.app.planning import prepared_again, read_population
 from dpdesk.app.pseudonyms import linkage_risk
 from dpdesk.app.reports import report_checks
-from dpdesk.app.run_notes import notes_on_rows
 from dpdesk.app.self_check import HandedCounts, row_difference
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.capabilities import Capabilities, RowOrder

@@ -279,7 +279,7 @@ def _value(value: object) -> str:
 def _inspect(
     context: AppContext, options: Namespace, token: CancelToken, report: Report
 ) -> Outcome:
-    from dpdesk.app.inspecting import inspect_source, inspected_source, profile_as_json
+    from dpdesk.app.describing import inspect_source, inspected_source, profile_as_json
 
     if options.plan is not None:
         return _fit(context, options, token, report)
@@ -289,7 +289,7 @@ def _inspect(
 
 
 def _fit(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
-    from dpdesk.app.inspecting import fit_file, profile_as_json
+    from dpdesk.app.describing import fit_file, profile_as_json
     from dpdesk.app.recipes import Weight
     from dpdesk.cli.printing import fit_text
 

@@ -116,7 +116,7 @@ NO_MANIFEST = Manifest(
 # ``internal/evidence.json`` as a value: what the agency keeps of a release.
 #
 # It is read once where a release is opened. Earlier versions recorded less: what is absent is empty
-# here, and whether it may be absent is told by :mod:`dpdesk.app.evidence_keys`. The plan,
+# here, and whether it may be absent is told by :mod:`dpdesk.app.evidence_checks`. The plan,
 # parameters and what the method found are plain tables.
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.app.private.trial import Trial
     from dpdesk.app.recipes import FitReport
-    from dpdesk.app.risk_report import RiskReport
+    from dpdesk.app.risk import RiskReport
     from dpdesk.core.query import Answer, Askable
     from dpdesk.core.schema import DataProfile
     from dpdesk.python.session import Progress
@@ -193,7 +193,7 @@ def inspect(
     ``attrs`` has the number of ``rows`` and how a file was read (``reading``). Raises InputError,
     StorageError, Cancelled.
     """
-    from dpdesk.app.inspecting import inspect_source
+    from dpdesk.app.describing import inspect_source
     from dpdesk.python.answers import profile_frame
 
     def work(context: AppContext, token: CancelToken, report: Report) -> DataProfile:
@@ -217,7 +217,7 @@ def check(
     ``fits`` says whether nothing stands in the way, ``items`` what is not as the plan expects it.
     Raises InputError, StorageError, Cancelled.
     """
-    from dpdesk.app.inspecting import fit_file
+    from dpdesk.app.describing import fit_file
 
     chosen = plan_of(plan)
 

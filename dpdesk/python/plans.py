@@ -187,7 +187,7 @@ class Plan:
         Hierarchies that are rows are written beside it. Of a DataFrame the file has the name alone:
         give it as ``source`` again when the file is run. Raises StorageError.
         """
-        from dpdesk.app.user_files import save_work
+        from dpdesk.app.projects import save_work
 
         save_work(self._work, Path(path), session.context().workspace)
 

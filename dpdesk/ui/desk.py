@@ -16,8 +16,8 @@ from PySide6.QtGui import QGuiApplication
 from dpdesk.app import scripting
 from dpdesk.app.context import AppContext
 from dpdesk.app.databases import place_of
+from dpdesk.app.projects import home_folder, load_settings, save_settings
 from dpdesk.app.types import ExplorationView, ReleaseSummary, WorkState
-from dpdesk.app.user_files import home_folder, load_settings, save_settings
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.resources import resource

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from dpdesk.app.asking import reads_rows
 from dpdesk.app.budgets import look_at_ledger
 from dpdesk.app.ledgers import ledger_path, open_ledger
+from dpdesk.app.querying import reads_rows
 from dpdesk.app.shops import AtHand
 from dpdesk.core.capabilities import Use
 from dpdesk.ui.browsing import BrowseWindow

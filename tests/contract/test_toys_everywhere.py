@@ -18,19 +18,18 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app import browsing, buying, exploring, shops
-from dpdesk.app.asking import true_answer
 from dpdesk.app.checklists import ItemStatus, check_release
 from dpdesk.app.combining import open_together
 from dpdesk.app.comparing import compare_plan, compare_work, true_answer_of_work
 from dpdesk.app.context import AppContext
+from dpdesk.app.describing import fit_file
 from dpdesk.app.exporting import export_release
 from dpdesk.app.guide import method_guide
-from dpdesk.app.inspecting import fit_file
 from dpdesk.app.ledgers import ledger_path
 from dpdesk.app.opening import open_work
 from dpdesk.app.private.trial import try_plan, try_work
 from dpdesk.app.private.trying import outlook, trying_input
-from dpdesk.app.querying import open_release
+from dpdesk.app.querying import open_release, true_answer
 from dpdesk.app.review.acting import ActionRequest as Submitted
 from dpdesk.app.review.acting import submit
 from dpdesk.app.review.packing import write_pack

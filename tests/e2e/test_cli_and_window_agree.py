@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpdesk.app import exploring, hierarchies, opening, running, user_files
+from dpdesk.app import exploring, hierarchies, opening, projects, running
 from dpdesk.app.types import AppContext, SetHierarchy, SetMethod, SetRoles
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.schema import ColumnType, Role
@@ -27,7 +27,7 @@ def test_the_work_and_its_saved_plan_give_the_same_bytes(tmp_path: Path) -> None
         data.close()
         plan = tmp_path / "plans" / "plan.toml"
         plan.parent.mkdir()
-        user_files.save_work(work, plan, context.workspace)
+        projects.save_work(work, plan, context.workspace)
         typed = running.run_plan(context, plan, tmp_path / "typed", TOKEN, silent)
     assert clicked.result == typed.result
     one, other = (

@@ -17,7 +17,7 @@ from dpdesk.app import verifying
 from dpdesk.app.browsing import open_cube
 from dpdesk.app.context import AppContext
 from dpdesk.app.demo import sample_folder
-from dpdesk.app.private.pages import public_page
+from dpdesk.app.private.checking import public_page
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.evidence_keys import Basis, key_at
+from dpdesk.app.evidence_checks import Basis, key_at
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import VerifyReport

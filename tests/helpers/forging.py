@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dpdesk.app.private.pages import public_page
+from dpdesk.app.private.checking import public_page
 from dpdesk.app.reports import made_again
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent

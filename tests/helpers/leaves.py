@@ -13,8 +13,8 @@ from typing import Any
 
 from dpdesk.app.cells import public_page as cells_page
 from dpdesk.app.page_checks import public_page
+from dpdesk.app.private.checking import public_page as private_page
 from dpdesk.app.private.labelling import read_dimension_labels
-from dpdesk.app.private.pages import public_page as private_page
 from dpdesk.app.reports import made_again
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.kinds import cells_of

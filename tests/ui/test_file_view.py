@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QUrl
 from pytestqt.qtbot import QtBot
 
-from dpdesk.app.review.looking import look_at_file
+from dpdesk.app.review.review_picture import look_at_file
 from dpdesk.core.jobs import CancelToken
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review import file_view

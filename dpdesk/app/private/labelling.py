@@ -9,19 +9,87 @@ taken, so what is published depends on the plan and on the words of the file, ne
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpdesk.app.labelling import plain_variable
 from dpdesk.core.cuboid import Domain
+from dpdesk.core.errors import DpdeskError
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable
 from dpdesk.core.messages import msg
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_table
 from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.release_check import is_listed_file
 from dpdesk.io.release_folder import VARIABLES
 from dpdesk.io.variablesfile import read_variables
+
+if TYPE_CHECKING:
+    from dpdesk.project.work import WorkState
+
+
+# The levels of a dimension's hierarchy as people choose them: how many categories, and which.
+
+
+EXAMPLES = 3
+_MOST_LEVELS = 31
+_WHERE = "The plan, [protection]"
+
+
+@dataclass(frozen=True)
+class LevelChoice:
+    """A level of a declared hierarchy; ``categories`` is None where the data alone know them."""
+
+    level: int
+    categories: int | None
+    examples: tuple[str, ...] = ()
+
+
+def level_choices(work: WorkState, column: str, token: CancelToken) -> tuple[LevelChoice, ...]:
+    """All levels of the hierarchy of a column; none where nothing declares them.
+
+    Nothing of the data is looked at. Raises Cancelled.
+    """
+    from dpdesk.engine.private.declared import declare
+
+    try:
+        hierarchy = _declared_hierarchy(work, column, token)
+    except DpdeskError:
+        token.check()
+        return ()
+    if hierarchy is None:
+        return ()
+    found: list[LevelChoice] = []
+    for level in range(_MOST_LEVELS):
+        token.check()
+        try:
+            categories = declare(column, None, hierarchy, level, None, _WHERE).categories
+        except DpdeskError:
+            if level > 0:
+                break
+            found.append(LevelChoice(0, None))
+            continue
+        found.append(LevelChoice(level, len(categories), categories[:EXAMPLES]))
+    return tuple(found) if len(found) > 1 else ()
+
+
+def _declared_hierarchy(
+    work: WorkState, column: str, token: CancelToken
+) -> Hierarchy | HierarchyBuilder | None:
+    from dpdesk.io.hierarchyfile import open_hierarchy
+
+    choice = work.hierarchies.get(column)
+    if isinstance(choice, HierarchyFile):
+        token.check()
+        return open_hierarchy(work.base / choice.path, column).hierarchy
+    if isinstance(choice, HierarchyBuilder):
+        return choice
+    return None
+
 
 LABELS, SOURCE = "labels", "source"
 

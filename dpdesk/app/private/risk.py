@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import PlacedPlan, check_protection
-from dpdesk.app.risk_report import RiskReport
+from dpdesk.app.risk import RiskReport
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.engine.kinds import noise_of

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import platform
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk import __version__
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
 from dpdesk.app.recording import enter
@@ -15,6 +21,7 @@ from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.language import ENGLISH, languages, speaking, voice
 from dpdesk.core.messages import counted, joined, msg
+from dpdesk.io.canonical import canonical_json
 from dpdesk.report.pack import AttackLine
 
 if TYPE_CHECKING:
@@ -23,6 +30,90 @@ if TYPE_CHECKING:
     from dpdesk.project.review.state import Round
     from dpdesk.project.review.votes import ItemStatus
     from dpdesk.report.pack import ItemLine, Opinion, PackContent, SignatureLine
+
+
+# The bill of materials of the program: every component with its version and its hash.
+
+
+_MAIN = "dpdesk"
+_REQUIRED = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([^\]]*)\])?")
+_EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
+
+
+@cache
+def components() -> tuple[tuple[str, str, str], ...]:
+    """Name, version and SHA-256 of the file list of everything the program runs with, by name.
+
+    The file list of an installed package (``RECORD``) holds the hash of each of its files; the
+    hash is empty for a package that was installed without one.
+    """
+    found: dict[str, tuple[str, str, str]] = {}
+    seen: set[tuple[str, frozenset[str]]] = set()
+    todo = [_MAIN]
+    while todo:
+        name, extras = _named(todo.pop())
+        key = name.lower().replace("_", "-")
+        if (key, extras) in seen:
+            continue
+        seen.add((key, extras))
+        try:
+            package = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue
+        record = package.read_text("RECORD") or ""
+        code = hashlib.sha256(record.encode("utf-8")).hexdigest() if record else ""
+        found[key] = (key, package.version, "" if key == _MAIN else code)
+        todo += [line for line in package.requires or () if _applies(line, extras)]
+    return tuple(found[key] for key in sorted(found))
+
+
+def bill_of_materials() -> bytes:
+    """The bill as CycloneDX 1.6 (JSON, canonical bytes); the same installation, the same bytes."""
+    parts = []
+    for name, version, code in components():
+        if name == _MAIN:
+            continue
+        part: dict[str, object] = {
+            "type": "library",
+            "name": name,
+            "version": version,
+            "purl": f"pkg:pypi/{name}@{version}",
+        }
+        if code:
+            part["properties"] = [{"name": "dpdesk:record-sha256", "value": code}]
+        parts.append(part)
+    python = {"type": "platform", "name": "python", "version": platform.python_version()}
+    return canonical_json(
+        {
+            "bomFormat": "CycloneDX",
+            "specVersion": "1.6",
+            "version": 1,
+            "metadata": {
+                "component": {"type": "application", "name": _MAIN, "version": __version__}
+            },
+            "components": [*parts, python],
+        }
+    )
+
+
+def bill_sha256() -> str:
+    """The SHA-256 of :func:`bill_of_materials`."""
+    return hashlib.sha256(bill_of_materials()).hexdigest()
+
+
+def _named(requirement: str) -> tuple[str, frozenset[str]]:
+    """The package that is required, and with which extras."""
+    found = _REQUIRED.match(requirement)
+    if found is None:
+        return requirement, frozenset()
+    extras = (each.strip() for each in (found[2] or "").split(","))
+    return found[1], frozenset(each for each in extras if each)
+
+
+def _applies(requirement: str, extras: frozenset[str]) -> bool:
+    """Whether a requirement is one of this installation: extras are not, but those asked for."""
+    named = _EXTRA.findall(requirement)
+    return not named or any(each in extras for each in named)
 
 
 _STEPS = ("Check the release and its review", "Write the pack")
@@ -71,7 +162,6 @@ def write_materials(context: AppContext, out: Path) -> tuple[Path, str]:
 
     Raises InputError ``pack.exists``, StorageError.
     """
-    from dpdesk.app.software import bill_of_materials, bill_sha256
     from dpdesk.io.safewrite import replacing, write_new
 
     target = _fresh(out)
@@ -171,7 +261,6 @@ def _content(
     name: str,
     token: CancelToken,
 ) -> PackContent:
-    from dpdesk.app.software import bill_sha256, components
     from dpdesk.project.review.texts import time_text
     from dpdesk.report.pack import PackContent
     from dpdesk.report.review import check_line

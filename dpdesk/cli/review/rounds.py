@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app import auditing, signing
 from dpdesk.app.context import AppContext
 from dpdesk.app.recording import mention
-from dpdesk.app.review import acting, locking, packing, protocols, review_picture, sheets
+from dpdesk.app.review import acting, packing, protocols, review_picture, sheets
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, one_line, paragraph
 from dpdesk.core.jobs import CancelToken, Report
@@ -97,7 +97,7 @@ def protocol_lock(
 ) -> Outcome:
     """Lock a protocol from an approved release."""
     signer = signing.unlock(context, options.key, options.passphrase)
-    signed = locking.lock_protocol(context, options.release, signer, options.out, token, report)
+    signed = protocols.lock_protocol(context, options.release, signer, options.out, token, report)
     text = f"Locked: the protocol {signed.id}\nWritten: {options.out}\n"
     return Outcome(text, {"protocol": signed.id, "path": str(options.out)}, kept=True)
 

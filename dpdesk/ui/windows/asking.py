@@ -15,9 +15,8 @@ from types import MappingProxyType
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from dpdesk.app import asking, querying
-from dpdesk.app.asking import ReleasedColumn, drawn_columns
-from dpdesk.app.querying import OpenRelease
+from dpdesk.app import querying
+from dpdesk.app.querying import OpenRelease, ReleasedColumn, drawn_columns
 from dpdesk.app.types import AppContext
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import Choice
@@ -63,7 +62,7 @@ class Opened:
 def open_folder(context: AppContext, folder: Path, token: CancelToken, report: Report) -> Opened:
     """Check and open the folder of a release."""
     release = querying.open_release(context, folder, token, report)
-    return Opened(release, asking.holds_evidence(release))
+    return Opened(release, querying.holds_evidence(release))
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def ask_release(
     answer = release.ask(query, token, report)
     if source is None:
         return Answered(state, answer)
-    truth = asking.true_answer(context, release, source, query, token, report)
+    truth = querying.true_answer(context, release, source, query, token, report)
     return Answered(state, answer, truth)
 
 
@@ -526,7 +525,7 @@ class AskWindow(ReadingWindow):
             self.side.show_values(known)
         elif self._release is not None:
             title = self.tr("Reading the values of {name}").format(name=name)
-            work = partial(asking.released_column, self._release, name)
+            work = partial(querying.released_column, self._release, name)
             self.read(VALUES, title, work, self._on_values, self._on_failed, told=False)
 
     @Slot(str, object)

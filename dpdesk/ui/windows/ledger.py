@@ -12,8 +12,7 @@ from PySide6.QtCore import QCoreApplication, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from dpdesk.app import budgets, witnessing
-from dpdesk.app.budgets import AccountPicture, LedgerPicture
-from dpdesk.app.ledger_charts import account_curves
+from dpdesk.app.budgets import AccountPicture, LedgerPicture, account_curves
 from dpdesk.app.types import AppContext
 from dpdesk.core.budget import Budget, PureEpsilon, ZeroConcentrated
 from dpdesk.core.charts import Cell

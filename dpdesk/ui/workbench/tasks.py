@@ -9,17 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dpdesk.app import (
-    exploring,
-    exporting,
-    opening,
-    projects,
-    recording,
-    signing,
-    user_files,
-    verifying,
-)
-from dpdesk.app.review import drafts, related, review_picture
+from dpdesk.app import exploring, exporting, opening, projects, recording, signing, verifying
+from dpdesk.app.review import drafts, review_picture
 from dpdesk.app.review.values import Card, KeptDraft, ReviewPicture
 from dpdesk.app.types import (
     AppContext,
@@ -144,7 +135,7 @@ def save_plan(
     context: AppContext, work: WorkState, path: Path, token: CancelToken, report: Report
 ) -> Path:
     """Write the work as a plan file with its hierarchies."""
-    user_files.save_work(work, path, context.workspace)
+    projects.save_work(work, path, context.workspace)
     return path
 
 
@@ -206,7 +197,9 @@ def check_release(
             cards, kept = own, drafts.kept_drafts(context, picture.state, own)
         except StorageError as error:
             cards, unseen = (), error.with_traceback(None)
-        places = related.find_releases(path, related.named_releases(picture.state), token)
+        places = review_picture.find_releases(
+            path, review_picture.named_releases(picture.state), token
+        )
     return CheckedRelease(
         path,
         _facts(path),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.app import exploring, hierarchies, opening, user_files
+from dpdesk.app import exploring, hierarchies, opening, projects
 from dpdesk.app.context import AppContext
-from dpdesk.app.inspecting import inspect_source, inspected_source, profile_as_json
+from dpdesk.app.describing import inspect_source, inspected_source, profile_as_json
 from dpdesk.app.types import (
     History,
     Opened,
@@ -53,7 +53,7 @@ def data(context: AppContext, work: WorkState) -> Iterator[DataStore]:
 def test_a_plan_is_told_from_data_and_from_a_release(
     context: AppContext, folder: Path, work: WorkState
 ) -> None:
-    user_files.save_work(work, folder / "plan.toml", context.workspace)
+    projects.save_work(work, folder / "plan.toml", context.workspace)
     found = opening.open_path(folder / "plan.toml")
     assert found.kind is Opened.PLAN
     assert found.work is not None
@@ -137,7 +137,7 @@ def test_saved_work_is_a_plan_with_its_hierarchies_beside_it(
     history.do(SetHierarchy("sex", sex))
     plan = tmp_path / "elsewhere" / "plan.toml"
     plan.parent.mkdir()
-    user_files.save_history(history, plan, context.workspace)
+    projects.save_history(history, plan, context.workspace)
     assert not history.changed
     found = opening.open_path(plan).work
     assert found is not None
@@ -155,7 +155,7 @@ def test_a_place_that_cannot_be_written_is_named(
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(StorageError):
-        user_files.save_work(work, blocked / "plan.toml", context.workspace)
+        projects.save_work(work, blocked / "plan.toml", context.workspace)
 
 
 def test_a_suggested_hierarchy_builds_and_is_previewed(data: DataStore, folder: Path) -> None:

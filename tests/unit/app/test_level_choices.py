@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpdesk.app.private.levels import LevelChoice, level_choices
+from dpdesk.app.private.labelling import LevelChoice, level_choices
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.project.work import WorkState

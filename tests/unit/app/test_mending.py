@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.describing import fit_file
 from dpdesk.app.examining import examine
-from dpdesk.app.inspecting import fit_file
 from dpdesk.app.opening import open_data
 from dpdesk.app.recipes import FitReport, Recipe, adopt
 from dpdesk.app.types import Fix, FixKind, mended, mends_of

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpdesk.app import software
+from dpdesk.app.review import packing
 
 REQUIRED = {
     "dpdesk": ["Reader[fast, big]>=3,<4", "plain==1", 'tester; extra == "test"'],
@@ -27,12 +27,12 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         )
 
     monkeypatch.setattr(metadata, "distribution", found)
-    software.components.cache_clear()
+    packing.components.cache_clear()
     yield
-    software.components.cache_clear()
+    packing.components.cache_clear()
 
 
 def test_extras_are_followed_only_where_they_are_asked_for() -> None:
-    names = [name for name, _, _ in software.components()]
+    names = [name for name, _, _ in packing.components()]
     assert names == ["base", "dpdesk", "plain", "reader", "reader-fast"]
-    assert all(code for name, _, code in software.components() if name != "dpdesk")
+    assert all(code for name, _, code in packing.components() if name != "dpdesk")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.app.inspecting import inspected_source
+from dpdesk.app.describing import inspected_source
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.source_spec import (

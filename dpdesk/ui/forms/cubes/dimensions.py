@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.app.private.levels import LevelChoice
+from dpdesk.app.private.labelling import LevelChoice
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Parameter
 from dpdesk.ui.forms.columns import FormContext

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.app.private.levels import LevelChoice
+from dpdesk.app.private.labelling import LevelChoice
 from dpdesk.core.cube_parameters import (
     ALL,
     CELLS,

@@ -9,7 +9,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Slot
 
 from dpdesk.app.private import trying
-from dpdesk.app.private.levels import LevelChoice, level_choices
+from dpdesk.app.private.labelling import LevelChoice, level_choices
 from dpdesk.app.private.trial import try_work
 from dpdesk.app.types import DataStore, Explored, SetBudget, SetParameters, WorkState
 from dpdesk.core.charts import ScatterChart

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.app.private.levels import LevelChoice
+from dpdesk.app.private.labelling import LevelChoice
 from dpdesk.app.private.trial import Trial
 from dpdesk.app.types import LevelNames, Method, Outlook, WorkState
 from dpdesk.core.parameters import exact_number, plain_number

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QImage
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QTextBrowser, QWidget
 
-from dpdesk.app.review.looking import FileLook
+from dpdesk.app.review.review_picture import FileLook
 from dpdesk.core.charts import Chart
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app import signing
-from dpdesk.app.review import acting, locking, protocols
+from dpdesk.app.review import acting, protocols
 from dpdesk.app.review.values import (
     ActionRequest,
     Card,
@@ -93,7 +93,7 @@ def sign(
             return _signed(context, folder, signer, ask, token, report)
         if ask.other is None:
             raise ValueError("a protocol is written to a file")
-        made = locking.lock_protocol(context, folder, signer, ask.other, token, report)
+        made = protocols.lock_protocol(context, folder, signer, ask.other, token, report)
         return Locked(made.id, ask.other)
     finally:
         signer.forget()

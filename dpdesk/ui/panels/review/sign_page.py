@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from dpdesk.app.review.looking import look_at_file, pictures_of
+from dpdesk.app.review.review_picture import look_at_file, pictures_of
 from dpdesk.app.review.values import (
     Card,
     EventType,

@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from dpdesk.app import databases, inspecting, opening
+from dpdesk.app import databases, describing, opening
 from dpdesk.app.context import AppContext
 from dpdesk.core.errors import Cancelled, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
@@ -119,7 +119,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def inspect(context: AppContext, address: str) -> None:
     source = SourceSpec(address, table="people")
-    inspecting.inspect_source(context, source, CancelToken(), silent)
+    describing.inspect_source(context, source, CancelToken(), silent)
 
 
 @pytest.mark.usefixtures("elsewhere")
