@@ -30,7 +30,7 @@ from dpdesk.core.graver import use_tool
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.release import Manifest
-from dpdesk.engine.kinds import cells_of, noise_of, rows_of
+from dpdesk.engine.registry import cells_of, noise_of, rows_of
 from dpdesk.io.canonical import read_canonical
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.four_ti_two import NAMES, VARIABLE, FourTiTwo

@@ -10,7 +10,7 @@ from dpdesk.app.planning import placed, prepare_cells, prepare_rows
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
-from dpdesk.engine.kinds import cells_of, compared_of, truth_of
+from dpdesk.engine.registry import cells_of, compared_of, truth_of
 
 __all__ = ["Comparison", "compare_plan", "compare_work", "true_answer_of_work"]
 

@@ -22,7 +22,7 @@ from dpdesk.core.source_spec import check_options, read_source
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.app.recipes import FitReport, Recipe
-    from dpdesk.engine.methods.k_anonymity.risk import RiskSummary
+    from dpdesk.engine.methods.k_anonymity.metrics import RiskSummary
     from dpdesk.io.store import DataStore
 
 
@@ -299,7 +299,7 @@ def current_risk(
 
     Raises StorageError when memory or disk are not enough, Cancelled.
     """
-    from dpdesk.engine.methods.k_anonymity.risk import summarise_risk
+    from dpdesk.engine.methods.k_anonymity.metrics import summarise_risk
 
     table = data.frequency_table(attributes, token)
     summary = summarise_risk(table.counts, k)

@@ -22,8 +22,8 @@ from dpdesk.core.parameters import ParameterValue, effective_parameters
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
-from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.method import Method
+from dpdesk.engine.registry import noise_of
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.io.release_folder import FORMAT
 

@@ -33,9 +33,9 @@ from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
 from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.engine.kinds import paid_rows_of, priced_of
 from dpdesk.engine.method import Method, MethodInput, Outcome
 from dpdesk.engine.private.method import Charge
+from dpdesk.engine.registry import paid_rows_of, priced_of
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.io.release_folder import EVIDENCE, FORMAT, INTERNAL
 

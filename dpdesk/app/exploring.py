@@ -25,7 +25,6 @@ from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.plain import number_text
 from dpdesk.core.schema import DataProfile, Role
 from dpdesk.core.source_spec import SourceSpec
-from dpdesk.engine.kinds import noise_of, priced_of
 from dpdesk.engine.method import (
     Detail,
     DetailedExploration,
@@ -38,6 +37,7 @@ from dpdesk.engine.method import (
     PlanInput,
 )
 from dpdesk.engine.private.method import BudgetAdvice
+from dpdesk.engine.registry import noise_of, priced_of
 from dpdesk.project.candidates import Candidate, LevelNames
 from dpdesk.project.work import WorkState
 

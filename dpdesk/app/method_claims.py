@@ -16,8 +16,8 @@ from dpdesk.core.messages import msg
 from dpdesk.core.public_fields import LISTED
 from dpdesk.core.published import FIGURES_CLAIM, MADE_AGAIN, ROWS_COMPARED, CheckStatus, ClaimCheck
 from dpdesk.core.release import Manifest
-from dpdesk.engine.kinds import rows_of
 from dpdesk.engine.method import GUARANTEE, Method
+from dpdesk.engine.registry import rows_of
 from dpdesk.io.release_folder import MANIFEST
 
 _OWN = frozenset(

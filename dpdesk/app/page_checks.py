@@ -33,9 +33,9 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list
-from dpdesk.engine.kinds import rows_of
 from dpdesk.engine.method import Method
 from dpdesk.engine.methods.k_anonymity.pseudonym_words import linkages_from
+from dpdesk.engine.registry import rows_of
 from dpdesk.io.release_folder import ABOUT, MANIFEST
 
 if TYPE_CHECKING:

@@ -24,7 +24,6 @@ from dpdesk.core.plain import freeze, quoted, show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role, same_forms, shown_form, spelling
 from dpdesk.core.source_spec import SourceSpec
-from dpdesk.engine.kinds import cells_of, paid_rows_of, rows_of
 from dpdesk.engine.method import (
     CellsInput,
     CellsMethod,
@@ -33,6 +32,7 @@ from dpdesk.engine.method import (
     RowsMethod,
     own_hierarchy,
 )
+from dpdesk.engine.registry import cells_of, paid_rows_of, rows_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

@@ -17,7 +17,7 @@ from dpdesk.core.published import MINIMAL_CHANGE, CheckStatus
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.release import Manifest, VerifyReport
 from dpdesk.core.spans import span_of
-from dpdesk.engine.kinds import answers_of, truth_of
+from dpdesk.engine.registry import answers_of, truth_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

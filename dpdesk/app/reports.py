@@ -17,8 +17,8 @@ from dpdesk.core.labels import NO_BOOK
 from dpdesk.core.messages import msg
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import Manifest
-from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.method import Method
+from dpdesk.engine.registry import noise_of
 from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.release_folder import INTERNAL, PRINTED, REPORT
 

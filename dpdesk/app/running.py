@@ -58,9 +58,9 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import Manifest, ReleaseSummary
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list
-from dpdesk.engine.kinds import cells_of, noise_of, paid_rows_of
 from dpdesk.engine.method import CellsOutcome, Outcome, with_claim
 from dpdesk.engine.private.method import Design
+from dpdesk.engine.registry import cells_of, noise_of, paid_rows_of
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.csvw import csvw_metadata

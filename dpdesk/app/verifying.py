@@ -46,10 +46,9 @@ from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, Manifest, ReleaseFacts, VerifyReport
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.engine.kinds import cells_of, noise_of, paid_rows_of, priced_of, rows_of
 from dpdesk.engine.method import CellsMethod, Method, MethodInput, RowsMethod, with_claim
 from dpdesk.engine.private.method import PrivateMethod
-from dpdesk.engine.registry import Registry
+from dpdesk.engine.registry import Registry, cells_of, noise_of, paid_rows_of, priced_of, rows_of
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_check import ReleaseFiles, check_files

@@ -18,9 +18,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.charts import (
+    Axis,
+    BarChart,
+    BarSeries,
+    Cell,
+    SeriesStyle,
+    format_figure,
+    table_from,
+)
 from dpdesk.core.compiled import kernel
 from dpdesk.core.frequency import FrequencySource, FrequencyTable
-from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jobs import CancelToken, Note
+from dpdesk.core.messages import counted, listed, msg
 
 TELL = "Measure what columns reveal about each other"
 """The step of a run in which this is done."""
@@ -413,3 +423,229 @@ def _cross(
             if most[slot] * 10 >= rows[slot] * 9:
                 nearly += rows[slot]
     return found, certain, guessed, nearly
+
+
+# What columns tell of each other, in sentences: warnings before a release, internal.
+
+
+TELLS, NEARLY, GUESSED, ALONE = (
+    "telling.certain", "telling.nearly", "telling.guessed", "telling.alone",
+)  # fmt: skip
+
+
+def telling_notes(found: Sequence[Telling], size: int, part: int | None = None) -> tuple[Note, ...]:
+    """A warning for each column of which others tell more than a chance of 1 in ``size``.
+
+    With ``part``, columns that do so for fewer than one in ``part`` rows are left to the evidence.
+    """
+    notes: list[Note] = []
+    for each in found:
+        if each.certain is not None and (not part or each.certain.certain * part >= each.rows):
+            notes.append(Note(TELLS, certain_words(each, each.certain)))
+        if each.nearly is not None and (not part or each.nearly.nearly * part >= each.rows):
+            notes.append(Note(NEARLY, nearly_words(each, each.nearly)))
+        surer = each.surer(size)
+        if surer is not None and (not part or (surer.guessed - each.unaided) * part >= each.rows):
+            notes.append(Note(GUESSED, guessed_words(each, surer)))
+    return tuple(notes)
+
+
+def certain_words(found: Telling, by: Told) -> str:
+    """For how many rows a column gives a value away."""
+    rows = msg(
+        "{certain:,} of {rows:,} rows ({share})",
+        certain=by.certain,
+        rows=found.rows,
+        share=_share(by.certain, found.rows),
+    )
+    return msg(
+        "For {rows}, the column `{columns}` alone reveals `{column}`.",
+        rows=rows,
+        columns=by.columns[0],
+        column=found.column,
+    )
+
+
+def nearly_words(found: Telling, by: Told) -> str:
+    """For how many rows a column gives a value away but for a few exceptions."""
+    rows = msg(
+        "{nearly:,} of {rows:,} rows ({share})",
+        nearly=by.nearly,
+        rows=found.rows,
+        share=_share(by.nearly, found.rows),
+    )
+    return msg(
+        (
+            "For {rows}, the column `{columns}` alone reveals `{column}` with a chance of 90 % "
+            "or more."
+        ),
+        rows=rows,
+        columns=by.columns[0],
+        column=found.column,
+    )
+
+
+def guessed_words(found: Telling, by: Told) -> str:
+    """For how many rows some columns let a value be guessed."""
+    rows = msg(
+        "{guessed:,} of {rows:,} rows ({share})",
+        guessed=by.guessed,
+        rows=found.rows,
+        share=_share(by.guessed, found.rows),
+    )
+    return msg(
+        "From {names}, `{column}` is guessed right for {rows}; without any "
+        "column, for {unaided:,}.",
+        names=listed(by.columns),
+        column=found.column,
+        rows=rows,
+        unaided=found.unaided,
+    )
+
+
+def alone_note(columns: int, alone: int, rows: int) -> tuple[Note, ...]:
+    """A warning that rows are the only ones with their values; nothing when there are none."""
+    many = counted(
+        "the {n:,} column that is not drawn", "the {n:,} columns that are not drawn", n=columns
+    )
+    return _alone(many, alone, rows)
+
+
+def released_alone_note(columns: int, alone: int, rows: int) -> tuple[Note, ...]:
+    """The same of all columns of a release, however few rows a class has."""
+    many = counted("the {n:,} released column", "the {n:,} released columns", n=columns)
+    return _alone(many, alone, rows)
+
+
+def _alone(many: str, alone: int, rows: int) -> tuple[Note, ...]:
+    if not alone:
+        return ()
+    text = msg(
+        "{alone:,} of {rows:,} rows ({share}) are the only ones with their "
+        "values in {many}: someone who knows these values of a person finds the "
+        "row.",
+        alone=alone,
+        rows=rows,
+        share=_share(alone, rows),
+        many=many,
+    )
+    return (Note(ALONE, text),)
+
+
+def _share(some: int, whole: int) -> str:
+    return format_figure(some / whole if whole else 0.0, "share")
+
+
+# What columns tell of each other, as a picture with a table: in the window, before a release.
+
+
+_MOST = 8
+_NONE = "No column by itself gives a hidden value away with a chance of 90 % or more."
+
+
+def telling_chart(found: Sequence[Telling], size: int) -> tuple[BarChart, ...]:
+    """For each hidden column, what the columns that tell most of it give away; none without any.
+
+    A guess is worth a word where it is right more often than once in ``size``.
+    """
+    lines = [(each, by) for each in found for by in _best(each)]
+    if not lines:
+        return ()
+    lines.sort(key=lambda line: (-line[1].nearly, -line[1].guessed))
+    lines = lines[:_MOST]
+    names = tuple(f"{' + '.join(by.columns)} → {each.column}" for each, by in lines)
+    series = (
+        BarSeries("Known for certain", tuple(by.certain / each.rows for each, by in lines)),
+        BarSeries(
+            "Known with 90 % or more",
+            tuple(by.nearly / each.rows for each, by in lines),
+            SeriesStyle.SECOND,
+        ),
+        BarSeries(
+            "Guessed right",
+            tuple(by.guessed / each.rows for each, by in lines),
+            SeriesStyle.REFERENCE,
+        ),
+    )
+    return (
+        BarChart(
+            id="telling",
+            question="What do other columns give away?",
+            short="Given away",
+            answer=_answer(found, size),
+            category_axis=Axis("Known columns → hidden column"),
+            value_axis=Axis("Rows", "% of the rows", percent=True, minimum=0.0, maximum=1.0),
+            categories=names,
+            series=series,
+            table=table_from(
+                [
+                    "Known columns",
+                    "Hidden column",
+                    "Known for certain (rows)",
+                    "Known with 90 % or more (rows)",
+                    "Guessed right (rows)",
+                    "Guessed right without any column (rows)",
+                    "Rows",
+                ],
+                [_row(each, by) for each, by in lines],
+            ),
+            horizontal=True,
+        ),
+    )
+
+
+def _best(found: Telling) -> list[Told]:
+    """The column that tells most by itself, and the columns that guess best."""
+    best = [*found.single[:1], *([found.together] if found.together else [])]
+    told = {each.columns: each for each in best if each.guessed}
+    return list(told.values())
+
+
+def _row(found: Telling, by: Told) -> list[Cell]:
+    return [
+        " + ".join(by.columns),
+        found.column,
+        by.certain,
+        by.nearly,
+        by.guessed,
+        found.unaided,
+        found.rows,
+    ]
+
+
+def _answer(found: Sequence[Telling], size: int) -> str:
+    """The largest of what is given away for certain, nearly so, or by a good guess."""
+    sure = max(found, key=lambda each: each.certain.certain if each.certain else 0)
+    near = max(found, key=lambda each: each.nearly.nearly if each.nearly else 0)
+    if near.nearly and near.nearly.nearly > (sure.certain.certain if sure.certain else 0):
+        rows, by = _rows(near.nearly.nearly, near.rows), near.nearly.columns[0]
+        return msg(
+            "For {rows}, {by} alone reveals {column} with a chance of 90 % or more.",
+            rows=rows,
+            by=by,
+            column=near.column,
+        )
+    if sure.certain:
+        rows, by = _rows(sure.certain.certain, sure.rows), sure.certain.columns[0]
+        return msg("For {rows}, {by} alone reveals {column}.", rows=rows, by=by, column=sure.column)
+    for each in found:
+        guess = each.surer(size)
+        if guess is not None:
+            names = listed(guess.columns)
+            rows = _rows(guess.guessed, each.rows)
+            return msg(
+                "From {names}, {column} is guessed right for {rows}.",
+                names=names,
+                column=each.column,
+                rows=rows,
+            )
+    return _NONE
+
+
+def _rows(some: int, whole: int) -> str:
+    return msg(
+        "{some:,} of {whole:,} rows ({some2})",
+        some=some,
+        whole=whole,
+        some2=format_figure(some / whole, "share"),
+    )

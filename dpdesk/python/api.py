@@ -324,7 +324,7 @@ def _subject(of: object) -> Path | str:
 def _is_private(context: AppContext, folder: Path) -> bool:
     """Whether a release draws noise, so that no value may decide whether its source is read."""
     from dpdesk.app.verifying import read_release
-    from dpdesk.engine.kinds import priced_of
+    from dpdesk.engine.registry import priced_of
 
     try:
         method = context.registry.get(read_release(folder).method, str(folder))

@@ -28,8 +28,8 @@ from dpdesk.core.source_spec import (
     source_format,
     without_ignored,
 )
-from dpdesk.engine.kinds import priced_of
 from dpdesk.engine.methods.registered import default_registry
+from dpdesk.engine.registry import priced_of
 from dpdesk.project.work import WorkState
 from dpdesk.python import session
 from dpdesk.python.frames import NAME, held_frame, is_frame, texts_of

@@ -17,8 +17,8 @@ from dpdesk.core.language import voice
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
 from dpdesk.core.release import Manifest, celled_columns
-from dpdesk.engine.kinds import rows_of
 from dpdesk.engine.method import Method
+from dpdesk.engine.registry import rows_of
 from dpdesk.report.pages import plain_value, render
 from dpdesk.report.words import metric_lines, result_lines, unit_of
 

@@ -15,8 +15,8 @@ from dpdesk.core.recoding import AnyRecoding, TupleRecoding
 from dpdesk.core.release import Manifest, celled_columns
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_float, as_list, as_table
-from dpdesk.engine.kinds import rows_of
 from dpdesk.engine.method import Method
+from dpdesk.engine.registry import rows_of
 from dpdesk.report.about import pseudonym_words, settings
 from dpdesk.report.pages import figure, render, visible
 from dpdesk.report.words import (

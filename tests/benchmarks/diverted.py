@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.frequency import CodedColumn
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.engine.decoys.drawing import permutation
-from dpdesk.engine.decoys.partition import RULES, row_groups, value_groups
+from dpdesk.engine.decoys.partition import RULES, permutation, row_groups, value_groups
 from dpdesk.engine.methods.l_diverted.mechanism import all_but_the_rest, draw_rows
 from dpdesk.engine.methods.l_diverted.settings import MIXED
 from dpdesk.engine.noise.randomness import SystemRandomness

@@ -47,8 +47,7 @@ from dpdesk.engine.methods.l_diverted.estimation.estimate import (
     iterative_bayes,
     nonnegative,
 )
-from dpdesk.engine.methods.l_diverted.estimation.groups import group_model
-from dpdesk.engine.methods.l_diverted.estimation.transition import FullTransition
+from dpdesk.engine.methods.l_diverted.estimation.groups import FullTransition, group_model
 from dpdesk.engine.methods.l_diverted.mechanism import divert
 from dpdesk.engine.noise.randomness import SystemRandomness
 from dpdesk.report.svg import render_document

@@ -26,11 +26,15 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.hierarchies.alignment import AlignedTable
 from dpdesk.engine.methods.k_anonymity.anytime import anytime_search
 from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
-from dpdesk.engine.methods.k_anonymity.effort import MAX_WALK_WORK, walk_work, worth_walking
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES, evaluate_node
 from dpdesk.engine.methods.k_anonymity.samarati import PREFERENCES, samarati
-from dpdesk.engine.methods.k_anonymity.search import walk_lattice
+from dpdesk.engine.methods.k_anonymity.search import (
+    MAX_WALK_WORK,
+    walk_lattice,
+    walk_work,
+    worth_walking,
+)
 
 
 def adult(folder: Path) -> LatticeProblem:

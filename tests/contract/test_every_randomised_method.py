@@ -19,9 +19,9 @@ from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.published import CheckStatus, RowDifference
 from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
-from dpdesk.engine.kinds import paid_rows_of
 from dpdesk.engine.method import MethodInput, Outcome, RowsMethod
 from dpdesk.engine.methods.registered import default_registry
+from dpdesk.engine.registry import paid_rows_of
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemoryPublished, MemorySource

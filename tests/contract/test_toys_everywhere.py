@@ -401,7 +401,7 @@ def modules_that_ask_methods() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             named = getattr(node, "attr", None) == "registry"
             module = getattr(node, "module", None) or ""
-            if named or module in ("dpdesk.engine.kinds", "dpdesk.core.capabilities"):
+            if named or module in ("dpdesk.engine.registry", "dpdesk.core.capabilities"):
                 found.add(path.relative_to(ROOT / "dpdesk" / "app").with_suffix("").as_posix())
     return found
 

@@ -16,8 +16,7 @@ from dpdesk.engine.cubes.olap.answering import read_grid
 from dpdesk.engine.cubes.olap.combined import reader_of
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
 from dpdesk.engine.methods.dp_cube.design import CubeDesign
-from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.measures import bounds_in_steps
+from dpdesk.engine.private.kinds import Noise, bounds_in_steps
 from dpdesk.report.cubes import table_width
 from tests.helpers.released_cubes import MemoryRelease, design, released
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
-from dpdesk.engine.methods.k_anonymity.constrained import constrained_counter
+from dpdesk.engine.methods.k_anonymity.counting import constrained_counter
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES, evaluate_node
 from dpdesk.engine.methods.k_anonymity.required import RequireParameter, requirements_of

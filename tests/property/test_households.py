@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
-from dpdesk.engine.methods.k_anonymity.constrained import constrained_counter
+from dpdesk.engine.methods.k_anonymity.counting import constrained_counter
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 from dpdesk.engine.methods.k_anonymity.households import COST_BY_CLASS, Households
 from dpdesk.engine.methods.k_anonymity.incognito import incognito

@@ -16,12 +16,11 @@ from dpdesk.engine.methods.k_anonymity.anytime import anytime_search
 from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
 from dpdesk.engine.methods.k_anonymity.bounds import Bounds, highest
 from dpdesk.engine.methods.k_anonymity.counting import counted_at
-from dpdesk.engine.methods.k_anonymity.effort import most_held
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES, evaluate_node
 from dpdesk.engine.methods.k_anonymity.packing import PackedLattice
 from dpdesk.engine.methods.k_anonymity.samarati import PREFERENCES, samarati
-from dpdesk.engine.methods.k_anonymity.search import optimal_search, walk_lattice
+from dpdesk.engine.methods.k_anonymity.search import most_held, optimal_search, walk_lattice
 from dpdesk.engine.methods.k_anonymity.statistics import LatticeStatistics
 from tests.helpers.lattice_tables import LatticeTable, lattice_tables
 from tests.reference import k_anonymity as reference

@@ -14,7 +14,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
-from dpdesk.engine.methods.k_anonymity.constrained import constrained_counter
+from dpdesk.engine.methods.k_anonymity.counting import constrained_counter
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES, evaluate_node

@@ -18,7 +18,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.hierarchies.alignment import default_hierarchy
 from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
-from dpdesk.engine.methods.k_anonymity.constrained import constrained_counter
+from dpdesk.engine.methods.k_anonymity.counting import constrained_counter
 from dpdesk.engine.methods.k_anonymity.households import Households
 from dpdesk.engine.methods.k_anonymity.incognito import incognito
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem

@@ -17,7 +17,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import binom
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.accounting.advanced import advanced_epsilon
+from dpdesk.engine.accounting.conversion import advanced_epsilon
 from dpdesk.engine.methods.dp_graph.known import undirected_sensitivity
 from dpdesk.engine.noise.randomness import WORDS_PER_KEY
 from dpdesk.engine.private.kinds import Noise

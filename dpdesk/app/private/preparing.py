@@ -25,8 +25,8 @@ from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import spelling
-from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
+from dpdesk.engine.registry import noise_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

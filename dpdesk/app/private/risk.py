@@ -13,7 +13,7 @@ from dpdesk.app.planning import PlacedPlan, check_protection
 from dpdesk.app.risk import RiskReport
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.engine.kinds import noise_of
+from dpdesk.engine.registry import noise_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

@@ -20,8 +20,8 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
-from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.private.trial import OutsideFound, OutsideRows, too_many
+from dpdesk.engine.registry import noise_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

@@ -14,8 +14,8 @@ from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
-from dpdesk.engine.kinds import noise_of, priced_of
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
+from dpdesk.engine.registry import noise_of, priced_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

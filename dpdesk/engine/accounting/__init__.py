@@ -8,9 +8,12 @@ The modules ``tight`` (the numerical composition) and ``renyi`` load numpy and a
 they are used.
 """
 
-from dpdesk.engine.accounting.advanced import advanced_epsilon
-from dpdesk.engine.accounting.conversion import zcdp_epsilon
-from dpdesk.engine.accounting.joint import group_delta, joint_epsilon
+from dpdesk.engine.accounting.conversion import (
+    advanced_epsilon,
+    group_delta,
+    joint_epsilon,
+    zcdp_epsilon,
+)
 
 __all__ = [
     "advanced_epsilon",

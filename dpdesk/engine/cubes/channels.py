@@ -28,8 +28,7 @@ from dpdesk.engine.cubes.mechanism import RowEffect, spread
 from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.noise.randomness import RandomSource
-from dpdesk.engine.private.kinds import Noise, sampler, stated_variance
-from dpdesk.engine.private.measures import Measure, bounds_in_steps
+from dpdesk.engine.private.kinds import Measure, Noise, bounds_in_steps, sampler, stated_variance
 
 _CENTRED = "centred"
 
@@ -76,7 +75,7 @@ class Channel:
 
         Where a person changes one cell alone the very noise is named, and where exactly two by one
         each, two such draws. However else a change of L1 norm Δ is shared out among cells, Laplace
-        noise protects it no worse than one cell that changes by Δ (dpdesk.engine.accounting.noise);
+        noise protects it no worse than one cell that changes by Δ (dpdesk.engine.accounting.tight);
         of Gaussian noise only ρ is told then.
         """
         return tuple(

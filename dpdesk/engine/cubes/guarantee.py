@@ -8,8 +8,7 @@ from fractions import Fraction
 from dpdesk.core.budget import amount
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import joined, msg
-from dpdesk.engine.cubes.exact.words import exact_guarantee
-from dpdesk.engine.cubes.guarantee_words import assumptions
+from dpdesk.engine.cubes.exact.words import assumptions, exact_guarantee
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.guarantee_words import (
     CHOOSING,

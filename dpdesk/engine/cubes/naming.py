@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.engine.cubes.lattice import members
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.kinds import Measure
 
 FOLDER = "cuboids"
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")

@@ -18,8 +18,7 @@ from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of, members
 from dpdesk.engine.cubes.parameters import SOURCE_LABELS
 from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_data
-from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.kinds import Measure, Noise
 from dpdesk.engine.private.method import PrivateInput
 from dpdesk.engine.private.origins import recorded_origins
 from dpdesk.engine.private.settings import (

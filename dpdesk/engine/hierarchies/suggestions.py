@@ -20,10 +20,15 @@ from dpdesk.core.parameters import plain_number
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.schema import ColumnType
 from dpdesk.core.suggested import SuggestedHierarchy, Why
-from dpdesk.engine.hierarchies.code_suggestions import suggest_codes, suggest_number_codes
+from dpdesk.engine.hierarchies.code_suggestions import (
+    Hint,
+    hint_of,
+    suggest_codes,
+    suggest_number_codes,
+    words_of,
+)
 from dpdesk.engine.hierarchies.dates import FORMATS, RIVALS, read_date
 from dpdesk.engine.hierarchies.intervals import is_number, parse_number, widths_for
-from dpdesk.engine.hierarchies.name_hints import Hint, hint_of, words_of
 
 _NAMES = frozenset(["nace", "isic", "noga", "naf", "ateco", "wz"])
 _FEWEST, _INDUSTRY_SUGGESTIONS_MOST_APART = 5, 3

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpdesk.core.frequency import FrequencySource, FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.private.declared import DeclaredDomain
-from dpdesk.engine.private.measures import Measure, grid_steps
+from dpdesk.engine.private.kinds import Measure, grid_steps
 
 Integers = NDArray[np.int64]
 _PIECE = 1 << 18

@@ -28,7 +28,7 @@ from dpdesk.engine.cubes.settings import declared_of
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import counted_rows
 from dpdesk.engine.private.declared import DeclaredDomain
-from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.kinds import Measure
 from dpdesk.engine.private.method import (
     Charge,
     Design,

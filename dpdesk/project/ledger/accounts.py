@@ -30,7 +30,7 @@ from dpdesk.core.budget import (
     ZeroConcentrated,
 )
 from dpdesk.core.messages import joined
-from dpdesk.engine.accounting.joint import group_delta, joint_epsilon
+from dpdesk.engine.accounting.conversion import group_delta, joint_epsilon
 from dpdesk.project.ledger.people import Doubt, People, PeopleRecord, Versions, alike
 from dpdesk.project.ledger.records import (
     AccountKey,

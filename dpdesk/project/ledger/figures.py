@@ -87,7 +87,7 @@ def _pure_parts(
 
 def _draws(records: Sequence[DebitRecord], spending: Spending) -> tuple[Draws, ...]:
     """Every draw, as it counts for the widest unit and the stricter neighbours."""
-    from dpdesk.engine.accounting.noise import grouped
+    from dpdesk.engine.accounting.tight import grouped
 
     return tuple(
         grouped(one, group_size(record.request, spending.rows, spending.neighbours))

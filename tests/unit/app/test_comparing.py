@@ -15,7 +15,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.query import Answer, Chosen, Grouping, Query, Within
 from dpdesk.core.spans import span_of
-from dpdesk.engine.methods.l_diverted.truth import true_answer
+from dpdesk.engine.methods.l_diverted.querying import true_answer
 from dpdesk.io.planfile import read_plan
 from dpdesk.project.work import WorkState
 from tests.helpers import clinic

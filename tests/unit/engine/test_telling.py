@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine import telling as module
-from dpdesk.engine.telling import Told, telling, told
-from dpdesk.engine.telling_chart import telling_chart
-from dpdesk.engine.telling_words import telling_notes
+from dpdesk.engine.telling import Told, telling, telling_chart, telling_notes, told
 from tests.helpers.memory_tables import MemorySource
 from tests.reference import telling as reference
 

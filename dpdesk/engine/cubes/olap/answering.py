@@ -26,7 +26,7 @@ from dpdesk.engine.cubes.olap.grids import (
 )
 from dpdesk.engine.cubes.olap.selection import AxisGroups, askable_cube, select
 from dpdesk.engine.cubes.settings import Covered
-from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.kinds import Measure
 from dpdesk.engine.private.widths import step_of_average
 
 Floats = NDArray[np.float64]

@@ -13,7 +13,7 @@ import numpy as np
 from dpdesk.engine.cubes.lattice import Floats, mask_of, members
 from dpdesk.engine.cubes.olap.combined import CombinedReleases, below, combine
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
-from dpdesk.engine.cubes.olap.variances import sum_variances
+from dpdesk.engine.cubes.olap.grids import sum_variances
 from dpdesk.engine.private.kinds import Noise
 
 NOT_OF_ONE_TABLE = frozenset(

@@ -21,8 +21,7 @@ from dpdesk.core.query import (
     check_values,
     matching,
 )
-from dpdesk.engine.cubes.olap.cube import ReleasedCube
-from dpdesk.engine.cubes.olap.levels import Levels
+from dpdesk.engine.cubes.olap.cube import Levels, ReleasedCube
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

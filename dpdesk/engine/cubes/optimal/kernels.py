@@ -160,7 +160,7 @@ def objective(
 ) -> float:  # fmt: skip
     """F and its gradient by the logarithms of the shares; infinite where a residual is unknown.
 
-    ``maps`` are those of :class:`~dpdesk.engine.cubes.optimal.terms.Terms`. ``needed`` marks the
+    ``maps`` are those of :class:`~dpdesk.engine.cubes.optimal.planner.Terms`. ``needed`` marks the
     residuals below published cuboids. With ``costs`` (one per lattice element, else empty) the
     candidates are residuals: their information enters W of that residual alone. ``work`` is scratch
     with five rows as long as the longest array.

@@ -27,15 +27,19 @@ from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.schema import Role, ValueCount
 from dpdesk.engine.decoys import MIXED
 from dpdesk.engine.decoys.charts import frequency_chart
-from dpdesk.engine.decoys.drawing import permutation, sample, uniform
 from dpdesk.engine.decoys.eligibility import Eligibility, refuse
-from dpdesk.engine.decoys.partition import counted, row_groups, value_groups
+from dpdesk.engine.decoys.partition import (
+    counted,
+    permutation,
+    row_groups,
+    sample,
+    uniform,
+    value_groups,
+)
 from dpdesk.engine.method import ExplorationView, MethodInput, Outcome
 from dpdesk.engine.methods.anatomy.guarantee import anatomy_guarantee
 from dpdesk.engine.methods.anatomy.settings import COUNT, GROUP, TABLE, Settings
-from dpdesk.engine.telling import TELL, Telling, telling
-from dpdesk.engine.telling_chart import telling_chart
-from dpdesk.engine.telling_words import telling_notes
+from dpdesk.engine.telling import TELL, Telling, telling, telling_chart, telling_notes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

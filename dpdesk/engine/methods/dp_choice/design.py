@@ -70,7 +70,7 @@ from dpdesk.engine.private.declared import (
     made_beside_data,
 )
 from dpdesk.engine.private.guarantee_words import epsilon_of, origin_words, person_guarantee, stated
-from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.kinds import Measure
 from dpdesk.engine.private.method import (
     Charge,
     Design,

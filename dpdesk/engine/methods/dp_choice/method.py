@@ -129,7 +129,7 @@ class DpChoice(PrivateMethod):
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
         from dpdesk.engine.methods.dp_choice.design import design_choices, error_words
-        from dpdesk.engine.private.exploring import DesignExploration
+        from dpdesk.engine.private.charts import DesignExploration
 
         planned = given, token, "choice.planned"
         return DesignExploration(*planned, design_choices, error_words, 1)

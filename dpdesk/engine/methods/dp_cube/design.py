@@ -47,8 +47,7 @@ from dpdesk.engine.private.declared import (
     ordered,
     stated_rows,
 )
-from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.measures import Measure, bounds_in_steps
+from dpdesk.engine.private.kinds import Measure, Noise, bounds_in_steps
 from dpdesk.engine.private.method import (
     Charge,
     Design,
@@ -302,7 +301,7 @@ class CubeDesign(Design):
         """The averaging attack played on the true counts, for the internal report."""
         if not exact.values:
             return {}
-        from dpdesk.engine.cubes.exact.demonstration import demonstration
+        from dpdesk.engine.cubes.exact.attack import demonstration
 
         def count(mask: int) -> NDArray[np.int64]:
             return rows.totals(members(mask), token)

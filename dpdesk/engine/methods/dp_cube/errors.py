@@ -16,8 +16,7 @@ from dpdesk.engine.cubes.consistency.pinned import pinned_variances
 from dpdesk.engine.cubes.lattice import cell_variances, cells, information, magnification
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.methods.dp_cube.widths import rounded
-from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.kinds import Measure, Noise
 from dpdesk.engine.private.widths import half_width, step_of_average
 
 MOST_AT_ONCE = 300_000

@@ -9,15 +9,14 @@ from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending
 from dpdesk.core.export_formats import OF_CUBES
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
-from dpdesk.core.public_fields import PublicField
+from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.method import Exploration
-from dpdesk.engine.methods.dp_cube.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
-from dpdesk.engine.private.public_fields import CHECKED_BY
+from dpdesk.engine.private.public_fields import CHECKED_BY, DESIGNED, GUARANTEED
 from dpdesk.engine.private.settings import cluster_of
 
 if TYPE_CHECKING:
@@ -27,6 +26,57 @@ if TYPE_CHECKING:
     from dpdesk.core.release import ReleasedContent
     from dpdesk.engine.cubes.olap.grids import SumReader
     from dpdesk.verifiers.declared import Declarations
+
+
+# What a data cube with noise may show; see :mod:`dpdesk.engine.private.public_fields`.
+
+
+PUBLIC_FIELDS: tuple[PublicField, ...] = (
+    *settings(
+        *("dimensions[]", "levels.*", "domains.*[]", "origins.*", "outside.*", "counted_by[]"),
+        *("publish.**", "forbid.**", "exact.**", "measure.**", "weights.**", "targets.**"),
+        *("planner", "theta", "objective", "basis", "epsilon", "rho", "delta", "noise"),
+        *("neighbours", "consistency", "nonnegative", "integral", "rows_per_person", "labels"),
+    ),
+    PublicField(
+        "parameters.follows[]",
+        Tells.NOTHING,
+        "SHA-256 codes of manifests of earlier releases that this one is to be combined with; they "
+        "are public themselves.",
+    ),
+    *GUARANTEED,
+    *DESIGNED,
+    *fields_of(
+        Tells.NOTHING,
+        "How the minimal change was found: by formula, by counting, or by which program.",
+        "result.exact.total_fixed",
+        "result.exact.known_by",
+        "result.exact.tool",
+    ),
+    *fields_of(
+        Tells.NOTHING,
+        "The same figures for each measure, in its own unit.",
+        "result.measures[].measure",
+        "result.measures[].sensitivity",
+        "result.measures[].scales[]",
+        "result.measures[].max_variance",
+        "result.cuboids[].measure",
+    ),
+    PublicField(
+        "result.rollups.*[][]",
+        Tells.NOTHING,
+        "Groups of the declared categories at higher levels of declared hierarchies; hierarchies "
+        "made from the data are refused.",
+    ),
+    *fields_of(
+        Tells.NOTHING,
+        "Declared categories of the columns that decide which rows count; how many rows did not "
+        "count stays inside.",
+        "result.counted_by.domains[].dimension",
+        "result.counted_by.domains[].categories[]",
+        "result.counted_by.outside.*",
+    ),
+)
 
 
 class DpCube(PrivateMethod):

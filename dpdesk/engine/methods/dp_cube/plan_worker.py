@@ -82,7 +82,7 @@ def _plan(settings: CubeSettings, shape: tuple[int, ...]) -> CubePlan:
 
 
 def _bias(*given: Any) -> object:
-    from dpdesk.engine.cubes.consistency.bias import expected_bias
+    from dpdesk.engine.cubes.consistency.integral import expected_bias
 
     *known, draws = given
     return expected_bias(*known, draws=draws)

@@ -12,8 +12,7 @@ from dpdesk.engine.cubes.exact.planned import without_exact
 from dpdesk.engine.cubes.mechanism import RowEffect
 from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.measures import bounds_in_steps
+from dpdesk.engine.private.kinds import Noise, bounds_in_steps
 
 _HARDLY = 1000
 

@@ -37,8 +37,7 @@ from dpdesk.engine.methods.dp_graph.words import graph_guarantee, graph_notes, o
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import PlacedRows, place_rows
 from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_data
-from dpdesk.engine.private.kinds import Noise, sampler, stated_variance
-from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.kinds import Measure, Noise, sampler, stated_variance
 from dpdesk.engine.private.method import (
     Charge,
     Design,

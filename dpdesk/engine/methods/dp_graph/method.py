@@ -9,15 +9,14 @@ from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending
 from dpdesk.core.export_formats import PLAIN
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import Parameter, ParameterValue
-from dpdesk.core.public_fields import PublicField
+from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration
 from dpdesk.engine.methods.dp_graph.parameters import PARAMETERS
-from dpdesk.engine.methods.dp_graph.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
-from dpdesk.engine.private.public_fields import CHECKED_BY
+from dpdesk.engine.private.public_fields import CHECKED_BY, DESIGNED, GUARANTEED
 from dpdesk.engine.private.settings import cluster_of
 
 if TYPE_CHECKING:
@@ -26,6 +25,31 @@ if TYPE_CHECKING:
     from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.core.release import ReleasedContent
     from dpdesk.verifiers.declared import Declarations
+
+
+# What a graph with noise may show; see :mod:`dpdesk.engine.private.public_fields`.
+
+
+PUBLIC_FIELDS: tuple[PublicField, ...] = (
+    *settings(
+        *("graph", "ends[]", "nodes[]", "origins", "exact", "exact_nodes[]", "exact_in_nodes[]"),
+        *("exact_edges", "epsilon", "rho", "delta", "neighbours", "rows_per_person"),
+    ),
+    *GUARANTEED,
+    *DESIGNED,
+    *fields_of(
+        Tells.NOTHING,
+        "Which table of the graph it is; the nodes are declared in the plan.",
+        "result.cuboids[].table",
+        "result.cuboids[].pairs",
+    ),
+    PublicField(
+        "result.cuboids[].variances[][]",
+        Tells.NOTHING,
+        "Where cells of a table have different variances: how many have which, from the scales of "
+        "the noise and from which degrees are exact, not from what they are.",
+    ),
+)
 
 
 class DpGraph(PrivateMethod):
@@ -101,7 +125,7 @@ class DpGraph(PrivateMethod):
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
         from dpdesk.engine.methods.dp_graph.design import design_graph, planned_sentence
-        from dpdesk.engine.private.exploring import DesignExploration
+        from dpdesk.engine.private.charts import DesignExploration
 
         return DesignExploration(
             *(given, token, "graph.planned"),

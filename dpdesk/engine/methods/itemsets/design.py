@@ -44,8 +44,7 @@ from dpdesk.engine.private.charts import loss_figure, odds_bars
 from dpdesk.engine.private.counting import PlacedRows, place_rows
 from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_data
 from dpdesk.engine.private.guarantee_words import epsilon_of
-from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.kinds import Measure, Noise
 from dpdesk.engine.private.method import (
     Charge,
     Design,

@@ -10,14 +10,14 @@ from dpdesk.core.cuboid import LISTS
 from dpdesk.core.export_formats import OF_LISTS
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import Parameter, ParameterValue
-from dpdesk.core.public_fields import PublicField
+from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration
-from dpdesk.engine.methods.itemsets.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.methods.itemsets.settings import PARAMETERS, VIEWS
 from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.public_fields import DESIGNED, GUARANTEED
 from dpdesk.engine.private.settings import cluster_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,60 @@ if TYPE_CHECKING:
     from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.core.release import ReleasedContent
     from dpdesk.verifiers.declared import Declarations
+
+
+# What itemsets may show; see :mod:`dpdesk.engine.private.public_fields`.
+
+
+_USED = (
+    *("result.noise_sources[][]", "result.noise_sources[]", "result.residuals"),
+    *("result.scales[]", "result.max_variance", "result.biased", "result.proven"),
+    "result.shares[]",
+    "result.sensitivity",
+    "result.domains[].dimension",
+    "result.domains[].categories[]",
+    "result.outside.*",
+)
+
+PUBLIC_FIELDS: tuple[PublicField, ...] = (
+    *settings(
+        *("dimensions[]", "domains.*[]", "origins.*", "epsilon", "top", "longest", "mine"),
+        *(
+            "neighbours",
+            "rows_per_person",
+            "view_size",
+            "cover",
+            "views.**",
+            "reconstruct",
+            "rho",
+            "delta",
+        ),
+        "noise",
+    ),
+    *(field for field in GUARANTEED if not field.path.endswith(".minimal_change")),
+    *(field for field in DESIGNED if field.path in _USED),
+    *fields_of(
+        Tells.NOTHING,
+        "Which tables there are and how much noise a cell has: chosen and computed from the plan "
+        "before the data are read.",
+        *(f"result.views[].{field}" for field in ("dimensions[]", "cells", "file", "variance")),
+    ),
+    *fields_of(
+        Tells.NOTHING,
+        "With what choices and noise are drawn where there is one basis: computed from the plan "
+        "before the data are read.",
+        "result.rates[]",
+        "result.scale",
+    ),
+    *fields_of(
+        Tells.NOTHING,
+        "The two lists that every such release has, whatever the data are. What is in them is "
+        "what the guarantee bounds.",
+        "result.itemsets[].dimensions[]",
+        "result.itemsets[].file",
+        "result.itemsets[].listed",
+    ),
+)
 
 
 class Itemsets(PrivateMethod):
@@ -109,7 +163,7 @@ class Itemsets(PrivateMethod):
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
         from dpdesk.engine.methods.itemsets.design import design_itemsets
-        from dpdesk.engine.private.exploring import DesignExploration
+        from dpdesk.engine.private.charts import DesignExploration
 
         return DesignExploration(
             *(given, token, "itemsets.planned", design_itemsets),

@@ -22,14 +22,15 @@ from dpdesk.core.messages import msg
 from dpdesk.engine.hierarchies.remaking import Remake
 from dpdesk.engine.methods.k_anonymity.charts import loss_chart, risk_chart, suppression_chart
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, GeneralisedTable, generalise
-from dpdesk.engine.methods.k_anonymity.metrics import NodeStatistics
-from dpdesk.engine.methods.k_anonymity.risk import RiskSummary, summarise_risk
-from dpdesk.engine.methods.k_anonymity.utility import (
+from dpdesk.engine.methods.k_anonymity.metrics import (
     AttributeUtility,
     GroupSuppression,
     LeafRows,
+    NodeStatistics,
+    RiskSummary,
     attribute_utilities,
     groups_hit,
+    summarise_risk,
 )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.engine.methods.k_anonymity.bounds import Bounds, highest, plain_bounds
-from dpdesk.engine.methods.k_anonymity.constrained import ConstrainedCounter, constrained_counter
+from dpdesk.engine.methods.k_anonymity.counting import ConstrainedCounter, constrained_counter
 from dpdesk.engine.methods.k_anonymity.lattice import Ints, LatticeProblem, Node
 from dpdesk.engine.methods.k_anonymity.metrics import evaluate_node
 from dpdesk.engine.methods.k_anonymity.search import SearchResult

@@ -17,6 +17,7 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.hierarchies.alignment import ROOT, AlignedTable, align
 from dpdesk.engine.hierarchies.remaking import Remake, remakes
 from dpdesk.engine.method import LaterCharts, MethodInput, Outcome
+from dpdesk.engine.methods.k_anonymity.anytime import search_large
 from dpdesk.engine.methods.k_anonymity.assessment import Judgement
 from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
 from dpdesk.engine.methods.k_anonymity.cells import CellRelease, node_cells, part_cells
@@ -26,12 +27,16 @@ from dpdesk.engine.methods.k_anonymity.choosing import (
     node_by_hand,
     requirements_not_met,
 )
-from dpdesk.engine.methods.k_anonymity.effort import walk_work, worth_walking
 from dpdesk.engine.methods.k_anonymity.globally import KOptimize, top_down
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
-from dpdesk.engine.methods.k_anonymity.large import search_large
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
+from dpdesk.engine.methods.k_anonymity.metrics import (
+    AttributeUtility,
+    GroupSuppression,
+    RiskSummary,
+    summarise_risk,
+)
 from dpdesk.engine.methods.k_anonymity.mondrian import (
     Array,
     Parts,
@@ -40,12 +45,10 @@ from dpdesk.engine.methods.k_anonymity.mondrian import (
 )
 from dpdesk.engine.methods.k_anonymity.required import stated
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints, constrained_table
-from dpdesk.engine.methods.k_anonymity.risk import RiskSummary, summarise_risk
 from dpdesk.engine.methods.k_anonymity.samarati import samarati
 from dpdesk.engine.methods.k_anonymity.scales import Scale, scale_of
-from dpdesk.engine.methods.k_anonymity.search import optimal_search
+from dpdesk.engine.methods.k_anonymity.search import optimal_search, walk_work, worth_walking
 from dpdesk.engine.methods.k_anonymity.settings import K_OPTIMIZE, OPTIMAL, TOP_DOWN, Settings
-from dpdesk.engine.methods.k_anonymity.utility import AttributeUtility, GroupSuppression
 
 SEARCH = "Divide the rows into classes"
 DESCRIBE = "Check the classes and describe the release"

@@ -22,13 +22,13 @@ from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.recoding import TupleRecoding
 from dpdesk.engine.hierarchies.alignment import ROOT, AlignedTable
 from dpdesk.engine.hierarchies.remaking import Remake
-from dpdesk.engine.methods.k_anonymity.mondrian import Parts
-from dpdesk.engine.methods.k_anonymity.scales import Scale, range_text
-from dpdesk.engine.methods.k_anonymity.utility import (
+from dpdesk.engine.methods.k_anonymity.metrics import (
     AttributeUtility,
     GroupSuppression,
     groups_hit,
 )
+from dpdesk.engine.methods.k_anonymity.mondrian import Parts
+from dpdesk.engine.methods.k_anonymity.scales import Scale, range_text
 from dpdesk.engine.recoded import row_keys
 
 Array = NDArray[Any]

@@ -34,6 +34,7 @@ from dpdesk.engine.methods.k_anonymity.charts import (
     risk_chart,
     rows_text,
     share_text,
+    steps_chart,
 )
 from dpdesk.engine.methods.k_anonymity.choosing import (
     Shortfall,
@@ -54,11 +55,21 @@ from dpdesk.engine.methods.k_anonymity.known_nodes import (
     cloud_of,
 )
 from dpdesk.engine.methods.k_anonymity.lattice import Node
-from dpdesk.engine.methods.k_anonymity.metrics import evaluate_node
+from dpdesk.engine.methods.k_anonymity.metrics import (
+    bin_edges,
+    evaluate_node,
+    histogram,
+    summarise_risk,
+)
 from dpdesk.engine.methods.k_anonymity.missing import counted_as
-from dpdesk.engine.methods.k_anonymity.notes import levels_note, node_notes
+from dpdesk.engine.methods.k_anonymity.notes import (
+    EVEN,
+    hidden_at,
+    levels_note,
+    node_notes,
+    notes_at,
+)
 from dpdesk.engine.methods.k_anonymity.required import stated
-from dpdesk.engine.methods.k_anonymity.risk import bin_edges, histogram, summarise_risk
 from dpdesk.engine.methods.k_anonymity.settings import (
     GENETIC,
     INCOGNITO,
@@ -66,10 +77,7 @@ from dpdesk.engine.methods.k_anonymity.settings import (
     Settings,
 )
 from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes
-from dpdesk.engine.methods.k_anonymity.steps_chart import steps_chart
-from dpdesk.engine.methods.k_anonymity.telling import EVEN, hidden_at, notes_at
-from dpdesk.engine.telling import Telling
-from dpdesk.engine.telling_chart import telling_chart
+from dpdesk.engine.telling import Telling, telling_chart
 
 MOST_LINES = 1_000
 EMPTY = "(empty)"

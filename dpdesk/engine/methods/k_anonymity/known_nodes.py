@@ -11,9 +11,9 @@ import numpy as np
 
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.methods.k_anonymity.charts import NodeCloud
-from dpdesk.engine.methods.k_anonymity.effort import walk_work
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
 from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES
+from dpdesk.engine.methods.k_anonymity.search import walk_work
 from dpdesk.engine.methods.k_anonymity.settings import Settings
 from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes, LatticeStatistics
 

@@ -30,7 +30,7 @@ MAX_WALK_NODES = 2_000_000
 
 2,000,000 nodes × 3 values of k × 40 bytes fit the memory that ``recommended_ks`` allows. Whether a
 walk is worth its time is a question of nodes and tuples, see
-:func:`~dpdesk.engine.methods.k_anonymity.effort.worth_walking`.
+:func:`~dpdesk.engine.methods.k_anonymity.search.worth_walking`.
 """
 
 LARGEST_SUM = 2**62

@@ -161,7 +161,7 @@ class KAnonymity(RowsMethod):
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
         """Count every node of the lattice at many k, or good nodes of a very large lattice."""
         from dpdesk.engine.methods.k_anonymity.exploration import KAnonymityExploration
-        from dpdesk.engine.methods.k_anonymity.telling import told_of
+        from dpdesk.engine.methods.k_anonymity.notes import told_of
         from dpdesk.engine.telling import TELL
 
         report(StepStarted(COUNT, 1, 3))
@@ -185,7 +185,7 @@ class KAnonymity(RowsMethod):
             ``k-anonymity.table-too-small``, ``k-anonymity.infeasible``, or
             ``k-anonymity.self-check`` when two counts of the same classes disagree.
         """
-        from dpdesk.engine.methods.k_anonymity.telling import with_telling
+        from dpdesk.engine.methods.k_anonymity.notes import with_telling
         from dpdesk.engine.telling import TELL
 
         found = self.chosen(given, token, report, further=1)
@@ -401,7 +401,7 @@ def _search(
 ) -> tuple[SearchResult, Behind[LatticeStatistics] | None]:
     """The chosen node, and the count of all nodes behind it when one is made (for their chart)."""
     from dpdesk.engine.methods.k_anonymity.choosing import node_by_hand
-    from dpdesk.engine.methods.k_anonymity.effort import worth_walking
+    from dpdesk.engine.methods.k_anonymity.search import worth_walking
 
     settings, lattice = problem.settings, problem.lattice
     by_hand = node_by_hand(settings, lattice.attributes, lattice.hierarchies, problem.where)
@@ -436,8 +436,7 @@ def _optimum(problem: _Problem, token: CancelToken, report: Report) -> SearchRes
     Bounds are given up after a part of the work of counting all, by numbers and not by the clock.
     """
     from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
-    from dpdesk.engine.methods.k_anonymity.effort import walk_work
-    from dpdesk.engine.methods.k_anonymity.search import optimal_search
+    from dpdesk.engine.methods.k_anonymity.search import optimal_search, walk_work
 
     given = problem.lattice, problem.settings.objective, problem.settings.k, problem.allowed
     part = max(_LEAST_BOUNDED, int(walk_work(problem.lattice)) // _PART_BOUNDED)
@@ -456,15 +455,15 @@ def _walk_behind(problem: _Problem, token: CancelToken) -> Behind[LatticeStatist
 
 def _quickly_charted(lattice: LatticeProblem) -> bool:
     """Whether all nodes are counted for their chart alone, when the choice does not need them."""
-    from dpdesk.engine.methods.k_anonymity.effort import walk_work
     from dpdesk.engine.methods.k_anonymity.known_nodes import QUICK_WALK_WORK
+    from dpdesk.engine.methods.k_anonymity.search import walk_work
 
     return lattice.node_count <= _MOST_CHARTED and walk_work(lattice) <= QUICK_WALK_WORK
 
 
 def _search_large(problem: _Problem, token: CancelToken, report: Report) -> SearchResult:
     """The result for the very settings, and a note that says how far the search got."""
-    from dpdesk.engine.methods.k_anonymity.large import large_note, search_large
+    from dpdesk.engine.methods.k_anonymity.anytime import large_note, search_large
 
     settings, lattice, allowed = problem.settings, problem.lattice, problem.allowed
     if settings.algorithm != OPTIMAL:
@@ -670,10 +669,9 @@ def _charts(
     than was proven, and Cancelled.
     """
     from dpdesk.engine.methods.k_anonymity.assessment import disagreement
-    from dpdesk.engine.methods.k_anonymity.charts import NodeChoice, node_chart
+    from dpdesk.engine.methods.k_anonymity.charts import NodeChoice, node_chart, steps_chart
     from dpdesk.engine.methods.k_anonymity.known_nodes import cloud_of
     from dpdesk.engine.methods.k_anonymity.search import best_of
-    from dpdesk.engine.methods.k_anonymity.steps_chart import steps_chart
 
     risk, *others = judged.charts()
     if walk is None or found.node is None:
@@ -700,9 +698,8 @@ def _known_nodes(
     problem: _Problem, token: CancelToken, report: Report
 ) -> WalkedNodes | PooledNodes:
     """All nodes at many k when the lattice is worth a walk, else nodes that searches find good."""
-    from dpdesk.engine.methods.k_anonymity.effort import worth_walking
     from dpdesk.engine.methods.k_anonymity.known_nodes import WalkedNodes
-    from dpdesk.engine.methods.k_anonymity.search import walk_lattice
+    from dpdesk.engine.methods.k_anonymity.search import walk_lattice, worth_walking
     from dpdesk.engine.methods.k_anonymity.statistics import recommended_ks
 
     lattice = problem.lattice
@@ -727,8 +724,8 @@ def _pool(problem: _Problem, token: CancelToken, report: Report) -> PooledNodes:
 
     With the neighbours of each; the nodes of proven results are optima of the whole lattice.
     """
+    from dpdesk.engine.methods.k_anonymity.anytime import search_large
     from dpdesk.engine.methods.k_anonymity.known_nodes import pooled_nodes
-    from dpdesk.engine.methods.k_anonymity.large import search_large
 
     lattice, settings, allowed = problem.lattice, problem.settings, problem.allowed
     ks = [k for k in dict.fromkeys((settings.k, *_POOL_KS)) if k <= problem.table.rows]

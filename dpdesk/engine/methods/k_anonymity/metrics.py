@@ -33,7 +33,10 @@ from fractions import Fraction
 from functools import lru_cache, total_ordering
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpdesk.engine.hierarchies.alignment import AlignedTable
+from dpdesk.engine.methods.k_anonymity.grouping import GeneralisedTable
 from dpdesk.engine.methods.k_anonymity.lattice import (
     Ints,
     LatticeProblem,
@@ -41,6 +44,263 @@ from dpdesk.engine.methods.k_anonymity.lattice import (
     kept_classes,
     weighted_bincount,
 )
+
+# Re-identification risk of a table on its quasi-identifiers, before and after.
+#
+# Risk is the prosecutor's: the attacker knows that the person is in the table and knows the
+# quasi-identifiers, so a row in a class of size s is identified with probability 1/s (course text,
+# k-anonymity; the measures that sdcMicro and ARX report under the same names).
+
+
+BASE_EDGES = (1, 2, 3, 5, 10, 20)
+VIOLATED = (2, 3, 5)
+
+
+@dataclass(frozen=True)
+class SizeBin:
+    """Classes whose size is from ``lowest`` to ``highest`` rows (None: no upper end)."""
+
+    lowest: int
+    highest: int | None
+    classes: int
+    rows: int
+
+    @property
+    def label(self) -> str:
+        """The sizes in words: ``2``, ``3–4``, ``20+``."""
+        if self.highest is None:
+            return f"{self.lowest:,}+"
+        if self.highest == self.lowest:
+            return f"{self.lowest:,}"
+        return f"{self.lowest:,}–{self.highest:,}"
+
+
+@dataclass(frozen=True)
+class RiskSummary:
+    """Risk figures of one table.
+
+    ``uniques`` are rows that are alone in their class; ``highest`` and ``average`` are prosecutor
+    risks from 0 to 1 (largest 1/size; classes/rows, the mean over rows); ``exposed`` are the rows
+    whose risk is above 1/k. ``violations`` holds (k, rows in classes smaller than k).
+    """
+
+    k: int
+    rows: int
+    classes: int
+    smallest: int
+    uniques: int
+    highest: float
+    average: float
+    exposed: int
+    violations: tuple[tuple[int, int], ...]
+    bins: tuple[SizeBin, ...]
+
+    @property
+    def exposed_share(self) -> float:
+        """Share of the rows whose risk is above 1/k."""
+        return self.exposed / self.rows if self.rows else 0.0
+
+    def as_json(self) -> dict[str, object]:
+        """The figures under the names that evidence files use."""
+        return {
+            "rows": self.rows,
+            "classes": self.classes,
+            "smallest_class": self.smallest,
+            "sample_uniques": self.uniques,
+            "highest_risk": self.highest,
+            "average_risk": self.average,
+            "rows_above_threshold": self.exposed,
+            "share_above_threshold": self.exposed_share,
+            "threshold": 1 / self.k,
+            "violations": {str(k): rows for k, rows in self.violations},
+            "class_sizes": [
+                {"size": each.label, "classes": each.classes, "rows": each.rows}
+                for each in self.bins
+            ],
+        }
+
+
+def bin_edges(k: int) -> tuple[int, ...]:
+    """Lowest size of each bin: 1, 2, 3–4, 5–9, 10–19, 20+, split at ``k`` so that k begins one."""
+    return tuple(sorted({*BASE_EDGES, k}))
+
+
+def histogram(sizes: NDArray[np.int64], edges: Sequence[int]) -> tuple[SizeBin, ...]:
+    """Classes and rows per bin; ``edges`` ascend from 1."""
+    place = np.searchsorted(np.asarray(edges, dtype=np.int64), sizes, side="right") - 1
+    classes = np.bincount(place, minlength=len(edges))
+    rows = np.bincount(place, weights=sizes, minlength=len(edges))
+    highest = [*(edge - 1 for edge in edges[1:]), None]
+    return tuple(
+        SizeBin(lowest, highest[index], int(classes[index]), int(rows[index]))
+        for index, lowest in enumerate(edges)
+    )
+
+
+def summarise_risk(sizes: NDArray[np.int64], k: int) -> RiskSummary:
+    """Risk figures from the sizes of all classes of a table; no class at all means no risk."""
+    rows = int(sizes.sum())
+    smallest = int(sizes.min()) if len(sizes) else 0
+    return RiskSummary(
+        k=k,
+        rows=rows,
+        classes=len(sizes),
+        smallest=smallest,
+        uniques=int((sizes == 1).sum()),
+        highest=1 / smallest if smallest else 0.0,
+        average=len(sizes) / rows if rows else 0.0,
+        exposed=rows_below(sizes, k),
+        violations=tuple((each, rows_below(sizes, each)) for each in sorted({*VIOLATED, k})),
+        bins=histogram(sizes, bin_edges(k)),
+    )
+
+
+def rows_below(sizes: NDArray[np.int64], k: int) -> int:
+    """Rows in classes smaller than ``k``: those that violate k-anonymity."""
+    return int(sizes[sizes < k].sum())
+
+
+# What a k-anonymous release lost: per attribute, and for whom.
+
+
+SMALLEST_SHARE = 0.01
+MOST_GROUPS = 8
+
+
+@dataclass(frozen=True)
+class AttributeUtility:
+    """What one attribute lost.
+
+    ``loss`` is the mean over its cells of (leaves covered − 1)/(leaves − 1), suppressed cells
+    counting 1 (LM of Iyengar, NCP). ``distance`` is the total variation distance, 0 to 1, between
+    the original distribution and the one a user rebuilds by spreading every released value evenly
+    over the values that it covers.
+    """
+
+    attribute: str
+    level: int
+    height: int
+    loss: float
+    distance: float
+
+    def as_json(self) -> dict[str, object]:
+        """The figures under the names that evidence files use."""
+        return {
+            "attribute": self.attribute,
+            "level": self.level,
+            "height": self.height,
+            "loss": self.loss,
+            "distribution_distance": self.distance,
+        }
+
+
+@dataclass(frozen=True)
+class GroupSuppression:
+    """How many of the rows with one original value were suppressed."""
+
+    attribute: str
+    value: str
+    rows: int
+    suppressed: int
+
+    @property
+    def share(self) -> float:
+        """Suppressed share of these rows, 0 to 1."""
+        return self.suppressed / self.rows
+
+    def as_json(self) -> dict[str, object]:
+        """The figures under the names that evidence files use."""
+        return {
+            "attribute": self.attribute,
+            "value": self.value,
+            "rows": self.rows,
+            "suppressed": self.suppressed,
+        }
+
+
+LeafRows = tuple[NDArray[np.float64], ...]
+"""Rows per leaf, for each attribute."""
+
+
+def attribute_utilities(
+    classes: GeneralisedTable, before: LeafRows, after: LeafRows
+) -> tuple[AttributeUtility, ...]:
+    """Loss and distribution distance of each attribute.
+
+    ``before`` are the rows per leaf of the whole table, ``after`` those of the kept rows.
+    """
+    return tuple(
+        _attribute_utility(classes, position, before[position], after[position])
+        for position in range(len(classes.levels))
+    )
+
+
+def _attribute_utility(
+    classes: GeneralisedTable,
+    position: int,
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+) -> AttributeUtility:
+    hierarchy, level = classes.table.hierarchies[position], classes.levels[position]
+    leaves = len(hierarchy.leaves)
+    ancestors = hierarchy.ancestors(level)
+    covered = np.bincount(ancestors, minlength=len(hierarchy.labels[level]))
+    rows, rows_kept = float(before.sum()), float(after.sum())
+    lost = float((after * (covered[ancestors] - 1)).sum()) / max(leaves - 1, 1)
+    return AttributeUtility(
+        attribute=classes.table.attributes[position],
+        level=level,
+        height=hierarchy.height,
+        loss=(lost + rows - rows_kept) / rows if rows else 0.0,
+        distance=_distance(before, after, ancestors, covered),
+    )
+
+
+def _distance(
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+    ancestors: NDArray[np.int32],
+    covered: NDArray[np.intp],
+) -> float:
+    if not after.sum():
+        return 1.0
+    released = np.bincount(ancestors, weights=after, minlength=len(covered))
+    rebuilt = (released / covered)[ancestors] / after.sum()
+    return float(np.abs(before / before.sum() - rebuilt).sum() / 2)
+
+
+def groups_hit(
+    table: AlignedTable, before: LeafRows, after: LeafRows
+) -> tuple[GroupSuppression, ...]:
+    """The original values that suppression hit most, hardest hit first.
+
+    Only values that at least one row in a hundred holds, and at most a handful; empty when nothing
+    was suppressed. ``before`` and ``after`` as in :func:`attribute_utilities`.
+    """
+    if float(before[0].sum()) == float(after[0].sum()):
+        return ()
+    found: list[GroupSuppression] = []
+    for position, (rows, kept) in enumerate(zip(before, after, strict=True)):
+        found += _groups_of(table, position, rows, rows - kept)
+    # Stable, so ties stay in column order and hierarchy order.
+    found.sort(key=lambda group: -group.share)
+    return tuple(found[:MOST_GROUPS])
+
+
+def _groups_of(
+    table: AlignedTable,
+    position: int,
+    rows: NDArray[np.float64],
+    lost: NDArray[np.float64],
+) -> Sequence[GroupSuppression]:
+    leaves = table.hierarchies[position].leaves
+    common = np.flatnonzero((rows >= SMALLEST_SHARE * rows.sum()) & (lost > 0))
+    hardest = common[np.argsort(-lost[common] / rows[common], kind="stable")][:MOST_GROUPS]
+    return [
+        GroupSuppression(table.attributes[position], leaves[code], int(rows[code]), int(lost[code]))
+        for code in hardest
+    ]
+
 
 OBJECTIVES = ("loss", "discernibility", "average-class-size", "precision", "entropy")
 """Names of the objectives, as plans write them; the first is the default."""

@@ -203,7 +203,7 @@ def every_node(
     What lies below an infeasible node is not counted where feasibility is monotone. Raises
     RefusedError ``k-anonymity.too-many-levels`` for a lattice that is too large, Cancelled.
     """
-    from dpdesk.engine.methods.k_anonymity.constrained import constrained_counter
+    from dpdesk.engine.methods.k_anonymity.counting import constrained_counter
 
     counter = constrained_counter(problem, k, allowed)
     if counter is None or problem.node_count > MAX_WALK_NODES:

@@ -20,8 +20,7 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters, plain_number
 from dpdesk.core.recoding import Recoding
-from dpdesk.engine.decoys.drawing import uniform
-from dpdesk.engine.decoys.partition import counted
+from dpdesk.engine.decoys.partition import counted, uniform
 from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.engine.methods.l_diverted.settings import Settings

@@ -12,9 +12,8 @@ from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.decoys.charts import frequency_chart
 from dpdesk.engine.decoys.eligibility import Eligibility, largest_common_l
 from dpdesk.engine.method import ExplorationView, MethodInput
-from dpdesk.engine.methods.l_diverted.counted import CountedValues
 from dpdesk.engine.methods.l_diverted.guarantee import name_list
-from dpdesk.engine.methods.l_diverted.judging import described
+from dpdesk.engine.methods.l_diverted.judging import CountedValues, described
 from dpdesk.engine.methods.l_diverted.settings import Settings
 
 _SHARE_STEPS = 10_000

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, exp, inf, log
+from threading import Lock
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,20 +22,201 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken, Event, Note, Report, StepStarted
+from dpdesk.core.jobs import CancelToken, Event, Note, Report, StepProgress, StepStarted
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import EMPTY
-from dpdesk.core.schema import ValueCount
+from dpdesk.core.recoding import Recoding
+from dpdesk.core.schema import Role, ValueCount
 from dpdesk.engine.decoys.charts import frequency_chart
 from dpdesk.engine.decoys.eligibility import Eligibility, largest_common_l, refuse
 from dpdesk.engine.method import MethodInput, Outcome
-from dpdesk.engine.methods.l_diverted.column_telling import ColumnsTell
-from dpdesk.engine.methods.l_diverted.combined import Generalised
-from dpdesk.engine.methods.l_diverted.counted import COUNT, CountedValues
-from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
+from dpdesk.engine.methods.l_diverted.combined import Generalised, generalise, kept_counts
+from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee, name_list
+from dpdesk.engine.methods.l_diverted.mechanism import labels_of, raw_counts, released_counts
 from dpdesk.engine.methods.l_diverted.settings import Settings
-from dpdesk.engine.telling import TELL
-from dpdesk.engine.telling_chart import telling_chart
+from dpdesk.engine.recoded import rows_alone
+from dpdesk.engine.telling import TELL, Telling, alone_note, telling, telling_chart, telling_notes
+
+# What the columns that are not drawn tell of the drawn ones, measured before anything is drawn.
+#
+# A drawn value is the true one with a chance of 1 in ℓ′ for someone to whom nothing else tells it.
+# The other columns are released truly (or at a level, where k is given), so what they tell is not
+# changed by the draw: for a row that an occupation follows from, the draw hides nothing.
+
+
+@dataclass(frozen=True)
+class ColumnsTell:
+    """What other columns tell of each drawn one, and the rows that are alone with their values.
+
+    ``columns`` is the number of columns that are not drawn; ``alone`` are the rows whose released
+    values there no other row has, None where every column is drawn. Rows that are suppressed for k
+    are not among them; k makes rows alike in the quasi-identifiers alone.
+    """
+
+    drawn: tuple[Telling, ...]
+    columns: int
+    alone: int | None
+
+    def notes(self, size: int) -> tuple[Note, ...]:
+        """Warnings where more is told than a chance of 1 in ``size``."""
+        rows = self.drawn[0].rows if self.drawn else 0
+        return (
+            *telling_notes(self.drawn, size),
+            *alone_note(self.columns, self.alone or 0, rows),
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """The form in which the risk of evidence has it."""
+        told: dict[str, object] = {"telling": [each.as_json() for each in self.drawn]}
+        return told if self.alone is None else told | {"rows_alone": self.alone}
+
+
+def columns_tell(
+    given: MethodInput,
+    settings: Settings,
+    recoding: Recoding | None,
+    token: CancelToken,
+    report: Report,
+) -> ColumnsTell:
+    """Measure it in all rows of the source; ``recoding`` is what was done to columns for k.
+
+    Raises InputError ``diverted.levels``, Cancelled.
+    """
+    drawn = settings.diverted(given.roles)
+    others = [
+        name
+        for name, role in given.roles.items()
+        if role is not Role.IDENTIFIER and name not in drawn
+    ]
+    mapping = {} if recoding is None else recoding.mapping
+    found = []
+    for place, name in enumerate(drawn):
+        labels = dict(mapping)
+        if level := settings.levels.get(name, 0):
+            table = given.source.frequency_table((name,), token)
+            labels[name] = labels_of(table, given.hierarchies, level, given.where)
+        found.append(telling(given.source, name, others, labels, token))
+        report(StepProgress(TELL, place + 1, len(drawn), "columns"))
+    alone = rows_alone(given.source, others, recoding, token) if others else None
+    return ColumnsTell(tuple(found), len(others), alone)
+
+
+# How often each sensitive value occurs, counted when it is first asked for.
+
+
+COUNT = "Count the sensitive values"
+
+
+class CountedValues:
+    """The value counts of sensitive columns, each counted when it is first asked for.
+
+    Where k is given, they are counted among the rows that are left after the quasi-identifiers were
+    generalised, which is done once for each k.
+    """
+
+    def __init__(self, given: MethodInput) -> None:
+        self._given = given
+        self._known: dict[tuple[object, ...], tuple[ValueCount, ...]] = {}
+        self._searched: dict[tuple[object, ...], Generalised] = {}
+        self._told: dict[tuple[object, ...], ColumnsTell] = {}
+        self._lock = Lock()
+
+    def generalised(
+        self, settings: Settings, token: CancelToken, report: Report
+    ) -> Generalised | None:
+        """What is done for k; None when no k is given. Raises RefusedError, Cancelled."""
+        if settings.k is None:
+            return None
+        key = (settings.k, settings.max_suppression, settings.l)
+        with self._lock:
+            known = self._searched.get(key)
+        if known is None:
+            known = generalise(self._given, settings, token, report)
+            with self._lock:
+                self._searched[key] = known
+        return known
+
+    def eligibility(
+        self, settings: Settings, first: Generalised | None, token: CancelToken, report: Report
+    ) -> tuple[Eligibility, ...]:
+        """Every column that is to be drawn, checked against ℓ′; raises InputError, Cancelled."""
+        names, found = settings.diverted(self._given.roles), []
+        for place, name in enumerate(names):
+            token.check()
+            counts = self._counts(name, settings, first, token)
+            found.append(Eligibility(name, settings.l, counts, settings.levels.get(name, 0)))
+            report(StepProgress(COUNT, place + 1, len(names), "columns"))
+        return tuple(found)
+
+    def _counts(
+        self, name: str, settings: Settings, first: Generalised | None, token: CancelToken
+    ) -> tuple[ValueCount, ...]:
+        level, given = settings.levels.get(name, 0), self._given
+        key = (name, level, *((settings.k, settings.max_suppression, settings.l) if first else ()))
+        with self._lock:
+            known = self._known.get(key)
+        if known is None:
+            table = given.source.frequency_table((name,), token)
+            labels = labels_of(table, given.hierarchies, level, given.where)
+            raw = kept_counts(given, first.recoding, name, token) if first else raw_counts(table)
+            known = released_counts(raw, labels)
+            with self._lock:
+                self._known[key] = known
+        return known
+
+    def told(
+        self, settings: Settings, first: Generalised | None, token: CancelToken, report: Report
+    ) -> ColumnsTell:
+        """What the columns that are not drawn tell of those that are. Raises Cancelled."""
+        recoding = None if first is None else first.recoding
+        key = (
+            settings.diverted(self._given.roles),
+            tuple(sorted(settings.levels.items())),
+            () if first is None else (settings.k, settings.max_suppression, settings.l),
+        )
+        with self._lock:
+            known = self._told.get(key)
+        if known is None:
+            known = columns_tell(self._given, settings, recoding, token, report)
+            with self._lock:
+                self._told[key] = known
+        return known
+
+    def notes(self, settings: Settings, token: CancelToken) -> tuple[Note, ...]:
+        """What a newcomer should know of these columns."""
+        given, diverted = self._given, settings.diverted(self._given.roles)
+        notes = []
+        if settings.k is None and settings.max_suppression:
+            notes.append(
+                Note("plan.without-effect", "`max_suppression` has no effect without `k`.")
+            )
+        others = [name for name in given.with_role(Role.SENSITIVE) if name not in diverted]
+        if others:
+            notes.append(
+                Note(
+                    "diverted.not-drawn",
+                    msg(
+                        "{columns}: sensitive by role, but not listed in `sensitive`; the true "
+                        "values are released.",
+                        columns=name_list(others),
+                    ),
+                )
+            )
+        for name in diverted:
+            table = given.source.frequency_table((name,), token)
+            if table.missing and len(table.missing[0]) > 1:
+                notes.append(
+                    Note(
+                        "diverted.missing",
+                        msg(
+                            "`{column}` has {n} different codes of missing values; each counts "
+                            "as a value of its own.",
+                            column=name,
+                            n=len(table.missing[0]),
+                        ),
+                    )
+                )
+        return tuple(notes)
 
 
 def beliefs(found: Sequence[Eligibility]) -> dict[str, object]:

@@ -9,14 +9,14 @@ from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
-from dpdesk.core.public_fields import PublicField
+from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.release import Manifest, ReleasedContent
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome, RowsMethod
-from dpdesk.engine.methods.l_diverted.public_fields import PUBLIC_FIELDS
+from dpdesk.engine.methods.k_anonymity.public_fields import NODE, ROLES, ROWS_SUPPRESSED
 from dpdesk.engine.methods.l_diverted.settings import (
     PARAMETERS,
     Settings,
@@ -24,11 +24,44 @@ from dpdesk.engine.methods.l_diverted.settings import (
     named_roles,
 )
 
-# Whatever needs numpy or compiled kernels is imported where it is used.
 if TYPE_CHECKING:
     from dpdesk.core.frequency import RewrittenRows, RowSource
     from dpdesk.engine.noise.randomness import RandomSource
     from dpdesk.engine.querying import Comparison
+
+
+# What an ℓ′-diverted release may show, and what it tells of rows that were left out.
+
+
+PUBLIC_FIELDS: tuple[PublicField, ...] = (
+    *settings("l", "k", "sensitive[]", "partition", "max_suppression", "levels.*"),
+    *fields_of(
+        Tells.NOTHING,
+        "A setting of the plan, said again with the guarantee.",
+        "guarantee.parameters.l",
+        "guarantee.parameters.k",
+        "guarantee.parameters.diverted[]",
+    ),
+    *ROLES,
+    PublicField(
+        "result.rows_removed",
+        Tells.COUNT,
+        "How many rows were left over when all others were put into groups of ℓ′, so how many the "
+        "source had. They are drawn at random, whatever the columns that are drawn hold (beside k: "
+        "from the classes with more than k rows), and no drawn value comes from them, so nothing "
+        "else of them is published.",
+    ),
+    PublicField(
+        "result.rows_out",
+        Tells.NOTHING,
+        "Counted from the released rows alone; anyone who has the table can count it again.",
+    ),
+    NODE,
+    ROWS_SUPPRESSED,
+)
+
+
+# Whatever needs numpy or compiled kernels is imported where it is used.
 
 DRAW = "Draw the sensitive values"
 
@@ -110,7 +143,7 @@ class LDiverted(RowsMethod):
         manifest: Manifest | None,
     ) -> Answer:
         """See :meth:`ComparedMethod.true_answer`."""
-        from dpdesk.engine.methods.l_diverted.truth import true_answer
+        from dpdesk.engine.methods.l_diverted.querying import true_answer
 
         recoding = None if manifest is None else self.claimed_recoding(manifest, given, token)
         recoded = {} if recoding is None else dict(recoding.mapping)
@@ -139,8 +172,8 @@ class LDiverted(RowsMethod):
 
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
         """Count the sensitive values; see :meth:`RowsMethod.explore`."""
-        from dpdesk.engine.methods.l_diverted.counted import COUNT, CountedValues
         from dpdesk.engine.methods.l_diverted.exploration import DivertedExploration
+        from dpdesk.engine.methods.l_diverted.judging import COUNT, CountedValues
 
         report(StepStarted(COUNT, 1, 1))
         counted, settings = CountedValues(given), Settings.from_parameters(given.parameters)

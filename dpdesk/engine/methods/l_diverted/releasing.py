@@ -8,9 +8,13 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.methods.l_diverted.combined import choose_rows
-from dpdesk.engine.methods.l_diverted.mechanism import all_but_the_rest, draw_rows
+from dpdesk.engine.methods.l_diverted.mechanism import (
+    all_but_the_rest,
+    at_level,
+    draw_rows,
+    labels_of,
+)
 from dpdesk.engine.methods.l_diverted.settings import Settings
-from dpdesk.engine.methods.l_diverted.values import at_level, labels_of
 
 if TYPE_CHECKING:
     from dpdesk.core.frequency import CodedColumn, RewrittenRows, RowSource

@@ -141,7 +141,7 @@ class PriView(PrivateMethod):
 
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
-        from dpdesk.engine.private.exploring import DesignExploration
+        from dpdesk.engine.private.charts import DesignExploration
         from dpdesk.engine.views.charts import planned_sentence
         from dpdesk.engine.views.design import design_views
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.decoys.drawing import PIECE, uniform
+from dpdesk.engine.decoys.partition import PIECE, uniform
 from dpdesk.engine.methods.randomised_response.parameters import Matrix
 
 if TYPE_CHECKING:

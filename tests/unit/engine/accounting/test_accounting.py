@@ -18,9 +18,18 @@ from dpdesk.engine.accounting import (
     joint_epsilon,
     zcdp_epsilon,
 )
-from dpdesk.engine.accounting.noise import grouped, one_draw
-from dpdesk.engine.accounting.privacy_losses import Losses, _by_fourier, convolved
-from dpdesk.engine.accounting.tight import Known, curve, renyi_bound, tight_delta, tight_epsilon
+from dpdesk.engine.accounting.tight import (
+    Known,
+    Losses,
+    _by_fourier,
+    convolved,
+    curve,
+    grouped,
+    one_draw,
+    renyi_bound,
+    tight_delta,
+    tight_epsilon,
+)
 from tests.reference import accounting as reference
 
 MILLIONTH = Fraction(1, 10**6)

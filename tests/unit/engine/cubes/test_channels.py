@@ -14,8 +14,7 @@ from dpdesk.engine.accounting.tight import tight_delta
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.mechanism import RowEffect, spread
 from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
-from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.kinds import Measure, Noise
 from tests.reference import accounting as reference
 
 CELLS = 2

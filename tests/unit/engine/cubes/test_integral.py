@@ -12,10 +12,12 @@ from scipy.optimize import nnls
 
 from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.cubes.consistency.bias import Bias, Example, expected_bias
 from dpdesk.engine.cubes.consistency.integral import (
     BaseCube,
+    Bias,
+    Example,
     base_cube,
+    expected_bias,
     nonnegative_cube,
     refuse_unfit,
     whole_cube,

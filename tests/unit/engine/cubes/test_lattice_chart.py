@@ -13,9 +13,9 @@ from dpdesk.core.cuboid_choice import CuboidStatus
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.engine.cubes.parameters import PARAMETERS
+from dpdesk.engine.methods.dp_cube.bias_charts import LATTICE, lattice_of_design
 from dpdesk.engine.methods.dp_cube.design import CubeDesign, design_cube
 from dpdesk.engine.methods.dp_cube.exploration import CubeExploration
-from dpdesk.engine.methods.dp_cube.lattice_chart import LATTICE, lattice_of_design
 from dpdesk.engine.private.method import PrivateInput
 from dpdesk.report.svg import render_document
 

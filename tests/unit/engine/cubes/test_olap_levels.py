@@ -8,8 +8,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Grouping, Query, read_condition, read_query
 from dpdesk.engine.cubes.olap.answering import cube_grid
-from dpdesk.engine.cubes.olap.cube import ReleasedCube
-from dpdesk.engine.cubes.olap.levels import levels_of
+from dpdesk.engine.cubes.olap.cube import ReleasedCube, levels_of
 from dpdesk.engine.cubes.olap.selection import allowed_categories
 from tests.helpers.released_cubes import memory_release
 

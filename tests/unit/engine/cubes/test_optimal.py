@@ -24,8 +24,7 @@ from dpdesk.engine.cubes.optimal.objectives import (
     objective_of,
     residual_costs,
 )
-from dpdesk.engine.cubes.optimal.planner import exact_shares, plan_optimal
-from dpdesk.engine.cubes.optimal.terms import Terms
+from dpdesk.engine.cubes.optimal.planner import Terms, exact_shares, plan_optimal
 from dpdesk.engine.cubes.planners.bmax import plan_bmax
 from dpdesk.engine.cubes.planners.simple import plan_all, plan_base
 from dpdesk.engine.cubes.plans import CubePlan, NoiseSource

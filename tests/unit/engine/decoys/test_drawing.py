@@ -10,7 +10,7 @@ import pytest
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.decoys.drawing import PIECE, below, permutation, sample, uniform
+from dpdesk.engine.decoys.partition import PIECE, below, permutation, sample, uniform
 from tests.helpers.known_bits import ListedBits, SeededBits, enumerate_streams
 
 TOP = (1 << 64) - 1

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.decoys import LARGEST_FIRST, MIXED, RULES
-from dpdesk.engine.decoys.drawing import permutation
-from dpdesk.engine.decoys.partition import batch_size, row_groups, value_groups
+from dpdesk.engine.decoys.partition import batch_size, permutation, row_groups, value_groups
 from tests.helpers.known_bits import ListedBits, SeededBits
 from tests.reference import diverted as reference
 

@@ -10,7 +10,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.schema import ColumnType
 from dpdesk.core.suggested import SuggestedHierarchy, Why
 from dpdesk.engine.hierarchies.builders import build_hierarchy
-from dpdesk.engine.hierarchies.name_hints import Hint, hint_of
+from dpdesk.engine.hierarchies.code_suggestions import Hint, hint_of
 from dpdesk.engine.hierarchies.suggestions import suggest_hierarchy
 
 AGES = [str(age) for age in range(17, 91)]

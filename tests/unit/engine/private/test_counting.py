@@ -13,7 +13,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.lattice import members
 from dpdesk.engine.private.counting import place_rows
 from dpdesk.engine.private.declared import DeclaredDomain, declare
-from dpdesk.engine.private.measures import Measure, grid_steps
+from dpdesk.engine.private.kinds import Measure, grid_steps
 from tests.helpers.memory_tables import MemorySource
 
 SEX, REGION = ("f", "m"), ("a", "b", "other")

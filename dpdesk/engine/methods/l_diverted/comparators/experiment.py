@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.engine.decoys import LARGEST_FIRST, MIXED
-from dpdesk.engine.decoys.drawing import permutation, uniform
-from dpdesk.engine.decoys.partition import row_groups, value_groups
+from dpdesk.engine.decoys.partition import permutation, row_groups, uniform, value_groups
 from dpdesk.engine.methods.l_diverted.estimation.estimate import iterative_bayes
-from dpdesk.engine.methods.l_diverted.estimation.groups import group_model
+from dpdesk.engine.methods.l_diverted.estimation.groups import FullTransition, group_model
 from dpdesk.engine.methods.l_diverted.estimation.solving import nonnegative_counts
-from dpdesk.engine.methods.l_diverted.estimation.transition import FullTransition
 from dpdesk.engine.methods.l_diverted.mechanism import divert
 from dpdesk.engine.noise.laplace import DiscreteLaplace
 

@@ -15,8 +15,11 @@ from dpdesk.engine.methods.k_anonymity.charts import (
     risk_chart,
     suppression_chart,
 )
-from dpdesk.engine.methods.k_anonymity.risk import summarise_risk
-from dpdesk.engine.methods.k_anonymity.utility import AttributeUtility, GroupSuppression
+from dpdesk.engine.methods.k_anonymity.metrics import (
+    AttributeUtility,
+    GroupSuppression,
+    summarise_risk,
+)
 
 
 def cloud_of(points: list[tuple[float, float]]) -> NodeCloud:

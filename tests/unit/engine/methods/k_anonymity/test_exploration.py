@@ -9,9 +9,9 @@ from hypothesis import given as generated
 from hypothesis import settings as generation
 from hypothesis import strategies as st
 
-import dpdesk.engine.methods.k_anonymity.effort as effort_module
+import dpdesk.engine.methods.k_anonymity.anytime as large_module
 import dpdesk.engine.methods.k_anonymity.known_nodes as known_nodes_module
-import dpdesk.engine.methods.k_anonymity.large as large_module
+import dpdesk.engine.methods.k_anonymity.search as effort_module
 import dpdesk.engine.methods.k_anonymity.statistics as statistics_module
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.jobs import CancelToken, silent

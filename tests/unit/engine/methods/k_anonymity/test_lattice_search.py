@@ -13,10 +13,9 @@ from dpdesk.core.errors import Cancelled
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, Note, StepProgress, silent
 from dpdesk.engine.hierarchies.alignment import AlignedTable
-from dpdesk.engine.methods.k_anonymity import effort, lattice, packing, search
+from dpdesk.engine.methods.k_anonymity import lattice, packing, search
 from dpdesk.engine.methods.k_anonymity.anytime import anytime_search, node_budget
 from dpdesk.engine.methods.k_anonymity.bounded import MAX_BOUNDED_NODES, bounded_search
-from dpdesk.engine.methods.k_anonymity.effort import most_held, walk_work, worth_walking
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, generalised_classes
 from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES, LogSum, evaluate_node
 from dpdesk.engine.methods.k_anonymity.packing import PackedLattice
@@ -24,8 +23,11 @@ from dpdesk.engine.methods.k_anonymity.samarati import PREFERENCES, samarati
 from dpdesk.engine.methods.k_anonymity.search import (
     TaskRanges,
     best_of,
+    most_held,
     optimal_search,
     walk_lattice,
+    walk_work,
+    worth_walking,
 )
 from dpdesk.engine.methods.k_anonymity.statistics import MEMORY, LatticeStatistics, recommended_ks
 from dpdesk.engine.methods.k_anonymity.worker import Roller, Stopped
@@ -306,9 +308,9 @@ def test_a_walk_is_refused_by_the_work_it_would_be(course: LatticeProblem) -> No
 def test_work_is_estimated_at_once_and_too_many_nodes_are_never_walked(
     course: LatticeProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(effort, "MAX_WALK_WORK", 22)
+    monkeypatch.setattr(search, "MAX_WALK_WORK", 22)
     assert not worth_walking(course)
-    monkeypatch.setattr(effort, "MAX_WALK_WORK", 23)
+    monkeypatch.setattr(search, "MAX_WALK_WORK", 23)
     assert worth_walking(course)
     monkeypatch.setitem(course.__dict__, "node_count", lattice.MAX_WALK_NODES + 1)
     assert not worth_walking(course)

@@ -16,8 +16,8 @@ from hypothesis import given as generated
 from hypothesis import settings as generation
 from hypothesis import strategies as st
 
-import dpdesk.engine.methods.k_anonymity.effort as effort_module
-import dpdesk.engine.methods.k_anonymity.large as large_module
+import dpdesk.engine.methods.k_anonymity.anytime as large_module
+import dpdesk.engine.methods.k_anonymity.search as effort_module
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.errors import Cancelled, InputError, RefusedError
 from dpdesk.core.hierarchy import Hierarchy

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.methods.k_anonymity.risk import bin_edges, histogram, summarise_risk
+from dpdesk.engine.methods.k_anonymity.metrics import bin_edges, histogram, summarise_risk
 from tests.helpers.memory_tables import MemorySource
 from tests.reference import risk as reference
 

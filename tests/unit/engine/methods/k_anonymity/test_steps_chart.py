@@ -7,14 +7,13 @@ import itertools
 import numpy as np
 import pytest
 
-import dpdesk.engine.methods.k_anonymity.steps_chart as module
+import dpdesk.engine.methods.k_anonymity.charts as module
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.engine.methods.k_anonymity.charts import NodeChoice
+from dpdesk.engine.methods.k_anonymity.charts import NodeChoice, steps_chart
 from dpdesk.engine.methods.k_anonymity.known_nodes import cloud_of
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 from dpdesk.engine.methods.k_anonymity.search import walk_lattice
-from dpdesk.engine.methods.k_anonymity.steps_chart import steps_chart
 from tests.helpers.lattice_tables import aligned
 from tests.unit.engine.methods.k_anonymity.test_lattice_search import COURSE_ROWS, RACE, ZIP
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, GeneralisedTable, generalise
-from dpdesk.engine.methods.k_anonymity.utility import (
+from dpdesk.engine.methods.k_anonymity.metrics import (
     LeafRows,
     attribute_utilities,
     groups_hit,

@@ -18,13 +18,16 @@ from dpdesk.engine.methods.l_diverted.estimation.estimate import (
     iterative_bayes,
     possible_counts,
 )
-from dpdesk.engine.methods.l_diverted.estimation.groups import group_model
+from dpdesk.engine.methods.l_diverted.estimation.groups import (
+    FullTransition,
+    TwoStates,
+    group_model,
+)
 from dpdesk.engine.methods.l_diverted.estimation.solving import (
     bayes_step,
     fixed_point,
     nonnegative_counts,
 )
-from dpdesk.engine.methods.l_diverted.estimation.transition import FullTransition, TwoStates
 from tests.helpers.diverted_coverage import cells_held
 from tests.helpers.diverted_releases import published, skewed_codes
 from tests.reference.diverted_estimation import bayes
