@@ -17,9 +17,8 @@ from dpdesk.app.private.checking import public_page as private_page
 from dpdesk.app.private.labelling import read_dimension_labels
 from dpdesk.app.reports import made_again
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.kinds import cells_of
 from dpdesk.engine.private.method import PrivateMethod
-from dpdesk.engine.registry import Registry
+from dpdesk.engine.registry import Registry, cells_of
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_folder import public_files, seal_bytes
 from tests.helpers.forging import canonical, manifest_of, stated_in
