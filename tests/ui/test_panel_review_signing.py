@@ -18,12 +18,16 @@ from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid
 from dpdesk.ui.panels.review.deciding import Choice
+from dpdesk.ui.panels.review.review_status import ORDER
+from dpdesk.ui.panels.review.sign_dialog import SignDialog, SigningContext
 from dpdesk.ui.panels.review.sign_page import DECIDE
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.a11y import findings
 from tests.helpers.counting import counted_verifications
+from tests.helpers.events import settle
 from tests.helpers.review_room import Room, Rooms
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, people, write_plan
+from tests.helpers.told import faults
 
 Three = tuple[Person, Person, Person]
 Part = TypeVar("Part", bound=QWidget)
@@ -103,6 +107,34 @@ def test_a_whole_review_is_played_from_submission_to_release(
     room.quiet(lambda: room.status is Status.RELEASED)
     assert room.primary == []
     assert author.does("verify", "release").out.endswith("Verified.\n")
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_each_dialog_of_signing_is_told_as_it_is_seen(
+    at: Callable[[Person], Room],
+    three: Three,
+    qtbot: QtBot,
+    theme: ThemeManager,
+    language: str,
+    request: pytest.FixtureRequest,
+) -> None:
+    if language == "de":
+        request.getfixturevalue("german")
+    room = at(three[0])
+    room.dialog(EventType.SUBMIT).reject()
+    card = room.page.card
+    assert card is not None
+    bench = room.bench
+    assert bench.release_path is not None
+    desk = SigningContext(
+        bench.context, bench.hub, room.asker, bench.release_path, room.panel.looker.beside
+    )
+    for action in ORDER:
+        dialog = SignDialog(action, card, None, theme, desk, room.page)
+        dialog.open()
+        settle()
+        assert faults(dialog) == [], action
+        dialog.reject()
 
 
 def test_a_wrong_passphrase_is_told_in_the_dialog_and_nothing_is_signed(

@@ -14,14 +14,16 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAccessible, QColor, QPalette
-from PySide6.QtWidgets import QLineEdit, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QSpinBox, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.types import Role, SetRoles
 from dpdesk.ui.forms.spin import UnitSlider
 from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.panels.review.sign_dialog import SignDialog
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.windows.base import ReadingWindow, SideWindow
 from tests.helpers import cubes
 from tests.helpers.events import settle
 from tests.helpers.sitting import Sitting
@@ -65,8 +67,19 @@ def test_every_step_is_told_as_it_is_seen(sitting: Sitting, folder: Path, plan: 
         assert faults(sitting.window) == [], step
 
 
+def _kinds(kind: type[QWidget]) -> Iterator[type[QWidget]]:
+    """The kinds of a window that the program has."""
+    for one in kind.__subclasses__():
+        if one.__module__.startswith("dpdesk."):
+            yield one
+        yield from _kinds(one)
+
+
 def test_every_side_window_is_told_as_it_is_seen(sitting: Sitting, folder: Path) -> None:
     sitting.open(folder / "plans" / PLANS[0])
+    walked = {type(getattr(sitting.desk.beside, name)) for name in ASIDE}
+    assert walked == set(_kinds(SideWindow)) - {ReadingWindow}
+    assert set(_kinds(QDialog)) == {SignDialog}, "test_panel_review_signing.py opens this one"
     for name in ASIDE:
         window = getattr(sitting.desk.beside, name)
         window.bring_in_front()

@@ -199,8 +199,8 @@ class PathField(QWidget):
             Kind.FOLDER: ((Kind.FOLDER, self.tr("Choose…"), self.tr("Choose: {what}")),),
             Kind.NEW_FILE: ((Kind.NEW_FILE, self.tr("Choose…"), self.tr("Choose: {what}")),),
             Kind.EITHER: (
-                (Kind.FOLDER, self.tr("Folder…"), self.tr("Choose a folder: {what}")),
-                (Kind.FILE, self.tr("File…"), self.tr("Choose a file: {what}")),
+                (Kind.FOLDER, self.tr("Folder…"), self.tr("Folder: {what}")),
+                (Kind.FILE, self.tr("File…"), self.tr("File: {what}")),
             ),
         }
         for kind, text, name in texts[self._kind]:
