@@ -17,7 +17,7 @@ from dpdesk.core.charts import format_figure
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted, ending
-from dpdesk.core.messages import Listed, counted, msg
+from dpdesk.core.messages import Listed, counted, joined, msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
@@ -604,14 +604,17 @@ def _series_break(
     was = {n: known[n] for n in now if n in known} if isinstance(known, Mapping) else {}
     other = [name for name in was if was[name] != now[name]]
     if other and len(was) == len(now):
-        told = ", ".join(f"{quoted(name)} {now[name]} ({was[name]})" for name in other)
+        told = [
+            msg("{name}: level {now}, {was} before", name=quoted(n), now=now[n], was=was[n])
+            for n in other
+        ]
         yield FitItem(
             "series.levels",
             Weight.LOOK,
             msg(
-                "A break in the series: different levels from before ({told}), so that the two "
-                "releases cannot be compared in these columns.",
-                told=told,
+                "A break in the series: {told}. The two releases cannot be compared in these "
+                "columns.",
+                told=joined(told, "; "),
             ),
             "Keep the levels of before, where this file reaches the protection with them.",
             other[0],

@@ -14,6 +14,7 @@ from dpdesk.app.opening import open_data
 from dpdesk.app.recipes import FitReport, Recipe, adopt
 from dpdesk.app.types import Fix, FixKind, mended, mends_of
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.language import voice_of
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import Role
 from dpdesk.io.planfile import read_plan
@@ -176,7 +177,8 @@ def test_levels_that_are_not_those_of_the_file_before_are_told_and_can_be_kept(
 
         (broken,) = (one for one in told(made).items if one.code == "series.levels")
         assert broken.sentence.startswith("A break in the series")
-        assert "`town` 1 (0)" in broken.sentence
+        assert "`town`: level 1, 0 before" in broken.sentence
+        assert "`town`: Stufe 1, vorher 0" in (voice_of("de").known(broken.sentence) or "")
         (keep,) = mends_of(broken)
         kept = told(mended(made, [keep]))
         assert not [one for one in kept.items if one.code == "series.levels"]
