@@ -47,6 +47,7 @@ def code_columns(
     token: CancelToken,
     report: Report,
     known: Sequence[tuple[str, ...] | None] = (),
+    *,
     held: bool = False,
 ) -> tuple[Column, ...]:
     """Make the table ``data`` from ``raw`` and drop ``raw``; the row order stays.

@@ -126,7 +126,7 @@ class DataStore:
                 loaded = queried(con, loaded, spec, path, spill, token)
             check_forms(loaded.columns or loaded.names, path.name)
             given_rows = loaded.names, loaded.rows, path, token, report, loaded.coded
-            columns = code_columns(con, *given_rows, loaded.held is not None)
+            columns = code_columns(con, *given_rows, held=loaded.held is not None)
             told: tuple[str, ...] = ()
             if not private:
                 told = note_types(con, columns, spec, loaded.reading.decimal, path, token)

@@ -33,9 +33,9 @@ def read(workspace: Workspace, text: bytes, large: int, chunk: int = 1 << 20) ->
     known: list[bool] = []
     plain = coding.code_columns
 
-    def watched(*given: object) -> object:
+    def watched(*given: object, **more: object) -> object:
         known.append(bool(given[-1]))
-        return plain(*given)  # type: ignore[arg-type]
+        return plain(*given, **more)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csvcheck, "_LARGE", large)
