@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from math import exp, sqrt
+from math import comb, exp, sqrt
 
 import numpy as np
 import pytest
@@ -178,6 +178,30 @@ def test_intervals_hold_the_truth_in_95_of_100_draws(epsilon: int, rows: int, tr
         assert low <= found <= high
     assert held >= draws * (0.95 - 5 * sqrt(0.95 * 0.05 / draws))
     assert abs(sums / draws - true) < 5 * max(error, 1.0) / sqrt(draws) * 2
+
+
+@pytest.mark.parametrize(
+    ("told", "slipped", "rows", "true"),
+    [("0.99", "0.001", 37, 3), ("0.98", "0.02", 3, 1), ("0.999", "0.02", 23, 21)],
+)
+def test_intervals_hold_the_truth_where_other_values_are_rare(
+    told: str, slipped: str, rows: int, true: int
+) -> None:
+    """All outcomes of one column of two categories, each with its chance."""
+    first, second = Fraction(told), Fraction(slipped)
+    chances = Chances.of(((first, 1 - first), (second, 1 - second)))
+    wanted = np.array([True, False])
+    parts, codes = [(*weights(chances, wanted), wanted)], np.array([[0], [1]], np.int32)
+    held = Fraction(0)
+    for kept in range(true + 1):
+        for slips in range(rows - true + 1):
+            seen = kept + slips
+            *_, low, high = estimate(np.array([seen, rows - seen]), parts, codes)
+            chance = comb(true, kept) * first**kept * (1 - first) ** (true - kept)
+            chance *= comb(rows - true, slips) * second**slips
+            chance *= (1 - second) ** (rows - true - slips)
+            held += chance if low <= true <= high else 0
+    assert held >= Fraction(95, 100)
 
 
 def test_all_categories_together_are_exact() -> None:
