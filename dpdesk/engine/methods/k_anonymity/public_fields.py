@@ -104,9 +104,10 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         Tells.COUNT,
         "Every suppressed cell counts 1, whatever it held, so this is a function of the released "
         "rows, of `result.rows_suppressed`, and of how many values each level covers. Where the "
-        "plan leaves levels to be made from the data, only values that it has without the "
-        "suppressed rows count; a missing value without a leaf counts as one only where a released "
-        "row has it.",
+        "plan leaves levels to be made from the data, these are the different values that the "
+        "released rows had, in cells too that are suppressed by themselves, and how many there are "
+        "below the labels can follow; values that only suppressed rows have do not count; a "
+        "missing value without a leaf counts as one only where a released row has it.",
     ),
     PublicField(
         "result.metrics.precision",
