@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
-from dpdesk.io.looks import MISSING_CODES, datum
+from dpdesk.io.looks import MISSING_CODES, datum, looks_like_code
 
 Fields = Sequence[str]
 _LOOKED_AT = 60
@@ -16,7 +16,8 @@ _MOST_COLUMNS = 200
 _MOSTLY = 0.8
 _SHOWN = 40
 _WIDE = 3
-"""A line of so many fields of which one is filled is no header."""
+"""A line of so many fields of which one is filled is no header. Of two columns one may lack a name:
+then a line of one value is the header where a value of the next line comes again further down."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,9 @@ def table_start(records: Sequence[Fields]) -> TableStart:
             return TableStart(above + 1, False)
         return TableStart(above, True)
     sure = certain and all(_filled(one) <= 1 for one in looked_at[:above])
-    if not sure and (width < _WIDE or not _may_be_header(header)):
+    codes = any(looks_like_code(text) for one in looked_at[:above] for text in one)
+    narrow = width < _WIDE and (codes or not below or _is_row(header, below))
+    if not sure and (narrow or not _may_be_header(header)):
         return TableStart(empty, True)
     return TableStart(above, sure)
 
@@ -91,6 +94,13 @@ def _is_comment(records: Sequence[Fields], width: int) -> bool:
 
 def _may_be_header(record: Fields) -> bool:
     return 2 * sum(datum(text) is None for text in record) > len(record)
+
+
+def _is_row(record: Fields, below: Sequence[Fields]) -> bool:
+    """Whether a value of the record comes again in its column, as names of columns do not."""
+    return any(
+        text and any(row[j : j + 1] == [text] for row in below) for j, text in enumerate(record)
+    )
 
 
 def _is_header(record: Fields, below: Sequence[Fields], width: int) -> bool:

@@ -129,6 +129,28 @@ def test_skip_0_says_that_the_first_line_belongs_to_the_table(
     assert rows == [HEADER, *BODY]
 
 
+@pytest.mark.parametrize("title", ["Table 1. People", "People"])
+@pytest.mark.parametrize("filling", ["", ","])
+def test_a_title_above_two_columns_of_words_is_asked_for(
+    tmp_path: Path, workspace: Workspace, title: str, filling: str
+) -> None:
+    words = "name,town\nAnna,Bonn\nBen,Köln\nCarl,Bonn\n"
+    (tmp_path / "t.csv").write_text(f"{title}{filling}\n{words}", "utf-8")
+    with pytest.raises(InputError) as caught:
+        opened(tmp_path, workspace, SourceSpec("t.csv"))
+    assert caught.value.code == "csv.preamble"
+    columns, rows, _ = opened(tmp_path, workspace, SourceSpec("t.csv", skip=1))
+    assert (columns, len(rows)) == (("name", "town"), 3)
+
+
+def test_a_header_of_which_one_name_is_missing_stays_where_a_value_comes_again(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    (tmp_path / "t.csv").write_text("name,\nAnna,Bonn\nBen,Köln\nCarl,Bonn\n", "utf-8")
+    columns, rows, _ = opened(tmp_path, workspace, SourceSpec("t.csv"))
+    assert (columns, len(rows)) == (("name", "column_2"), 3)
+
+
 def test_more_lines_than_there_are_cannot_be_skipped(tmp_path: Path, workspace: Workspace) -> None:
     (tmp_path / "t.csv").write_text(text_of([]))
     for skip in (4, 99):
