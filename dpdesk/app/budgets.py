@@ -313,7 +313,7 @@ def export_ledger(context: AppContext, path: Path, out: Path) -> int:
 
     Raises InputError ``ledger.exists``, ``ledger.format``; StorageError.
     """
-    from dpdesk.io.textfile import write_text
+    from dpdesk.io.safewrite import write_text
     from dpdesk.project.ledger import Ledger
 
     if out.exists():

@@ -165,8 +165,8 @@ def _reading(release: ReleaseFacts, columns: tuple[str, ...]) -> ValueReading:
 
 def _user_missing(release: ReleaseFacts, columns: tuple[str, ...]) -> dict[str, UserMissing]:
     from dpdesk.io.canonical import UnreadableJsonError
+    from dpdesk.io.csvw import read_variables
     from dpdesk.io.release_folder import VARIABLES
-    from dpdesk.io.variablesfile import read_variables
 
     path = release.public / VARIABLES
     if path.is_symlink() or not path.is_file():

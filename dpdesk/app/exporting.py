@@ -39,6 +39,7 @@ from dpdesk.core.published import MINIMAL_CHANGE, ClaimCheck
 from dpdesk.core.release import Manifest, ReleaseFacts
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.canonical import canonical_json
+from dpdesk.io.csvw import read_labels, read_variables
 from dpdesk.io.export_losses import described, losses
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.outcolumns import About
@@ -55,7 +56,6 @@ from dpdesk.io.release_folder import (
 )
 from dpdesk.io.safewrite import replacing, write_new
 from dpdesk.io.tablewriters import LABELS_KEY, Sheet, write_crosstabs, write_parquet, write_xlsx
-from dpdesk.io.variablesfile import read_labels, read_variables
 from dpdesk.project.review.state import Status
 
 if TYPE_CHECKING:
@@ -729,12 +729,10 @@ def _csvw(facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
 def _ddi(method: str, facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
     manifest = facts.manifest
     if not holds_rows(facts.public):
-        from dpdesk.io.ddi.tables import cube_codebook
+        from dpdesk.io.ddi.document import cube_codebook
 
         return cube_codebook(manifest, method, _cube(facts, agency))
-    from dpdesk.io.ddi.columns import column_contents
-    from dpdesk.io.ddi.document import FileContent
-    from dpdesk.io.ddi.microdata import microdata_codebook
+    from dpdesk.io.ddi.document import FileContent, column_contents, microdata_codebook
 
     table = PublishedCsv(facts.public / MICRODATA, token)
     sha256 = manifest.files[MICRODATA].sha256
@@ -758,7 +756,7 @@ def _write_observations(
         write_observations(facts, _cube(facts, agency), path, token)
         return
     from dpdesk.app.private.checking import read_tables
-    from dpdesk.io.sdmx.data import write_sdmx_csv
+    from dpdesk.io.sdmx.structure import write_sdmx_csv
 
     cube, tables = _cube(facts, agency), read_tables(facts.manifest, facts.public, token)
     total = sum(table.cells for table in tables.values())
@@ -770,7 +768,7 @@ def _write_observations(
 
 
 def _cube(facts: ReleaseFacts, agency: str) -> Any:
-    from dpdesk.io.sdmx.cubes import AGENCY, sdmx_cube, sdmx_tables
+    from dpdesk.io.sdmx.structure import AGENCY, sdmx_cube, sdmx_tables
 
     if agency and not _AGENCY.fullmatch(agency):
         raise InputError(

@@ -30,10 +30,9 @@ from dpdesk.core.labels import Kind, UserMissing, Variable, is_calendar
 from dpdesk.core.messages import msg
 from dpdesk.core.release import Manifest
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json
-from dpdesk.io.csvw import FORMS, csvw_metadata
+from dpdesk.io.csvw import FORMS, csvw_metadata, read_variables
 from dpdesk.io.release_check import is_listed_file
 from dpdesk.io.release_folder import CSVW, MICRODATA, VARIABLES
-from dpdesk.io.variablesfile import read_variables
 
 if TYPE_CHECKING:
     from dpdesk.core.labels import Codebook

@@ -187,7 +187,7 @@ def linkage_risk(
 
     ``guarantee`` are its parameters; empty where they name no pseudonyms.
     """
-    from dpdesk.io.published_linkage import histories
+    from dpdesk.io.published_content import histories
 
     quasi, k = guarantee.get("quasi_identifiers"), guarantee.get("k")
     names = guarantee.get("pseudonym", [])

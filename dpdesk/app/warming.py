@@ -26,7 +26,7 @@ MODULES = (
     "dpdesk.io.collecting",
     "dpdesk.io.profile",
     "dpdesk.io.profile",
-    "dpdesk.io.histogram",
+    "dpdesk.io.profile",
     "dpdesk.io.hierarchyfile",
     "dpdesk.io.counting",
     "dpdesk.engine.hierarchies.preview",

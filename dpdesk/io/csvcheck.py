@@ -18,12 +18,11 @@ from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import NULS, UNEVEN
 from dpdesk.io import faults
 from dpdesk.io.csvload import CHECK, write_file
-from dpdesk.io.legacy import guess_legacy, high_words, is_utf8
 from dpdesk.io.remedies import Again, Remedy, remedy
 from dpdesk.io.scan import ENCODING, NONE, SHORT, ScanResult, scan
 from dpdesk.io.sniff import BACKSLASH, Dialect, with_encoding, with_escape
 from dpdesk.io.source import Stretch, byte_chunks, text_of
-from dpdesk.io.transcode import decoded
+from dpdesk.io.transcode import decoded, guess_legacy, high_words, is_utf8
 from dpdesk.io.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.messages import msg
 from dpdesk.io.formats.argus import find_beside, lines_of, read_code_list
-from dpdesk.io.safewrite import PartialKeeper
+from dpdesk.io.safewrite import PartialKeeper, decode, read_bytes, write_text
 from dpdesk.io.spelled_paths import as_on_disk
-from dpdesk.io.textfile import decode, read_bytes, write_text
 
 TREE, RECODING = ".hrc", ".grc"
 _TOP = "*"

@@ -15,7 +15,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import identifier, in_memory, parquet_source, query
 from dpdesk.io.failures import disagreement
-from dpdesk.io.formats.number_notes import outside_sentence
+from dpdesk.io.formats.moments import outside_sentence
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.parquet_look import no_text_type
 from dpdesk.io.formats.process import read_in_process

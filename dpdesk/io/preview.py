@@ -13,10 +13,10 @@ from dpdesk.core.source_spec import KEEP, UNEVEN, queries_rows
 from dpdesk.io.csvload import RAW, Loaded, column_names
 from dpdesk.io.database import in_memory
 from dpdesk.io.emptyrows import is_empty
-from dpdesk.io.legacy import guess_legacy, high_words
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
 from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding, without_nul
 from dpdesk.io.source import Stretch, text_of
+from dpdesk.io.transcode import guess_legacy, high_words
 
 _ALL_COUNTED = "all rows are counted when the file is read."
 _LEFT_OUT = (

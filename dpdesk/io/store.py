@@ -161,7 +161,7 @@ class DataStore:
 
     def rows_of(self, look: RowLook, token: CancelToken) -> NDArray[np.int64]:
         """The numbers (from 0) of the rows that are looked at, in the order asked for."""
-        from dpdesk.io.row_look import rows_of
+        from dpdesk.io.rewrite import rows_of
 
         for name in (look.column, *(one.column for one in look.filters)):
             if name:
@@ -198,7 +198,7 @@ class DataStore:
 
         Both ends are included; missing values and texts that are no numbers count nowhere.
         """
-        from dpdesk.io.histogram import histogram
+        from dpdesk.io.profile import histogram
 
         found, reading = self._column(column), self.reading
         return histogram(
@@ -380,8 +380,8 @@ class DataStore:
         """The print by which the rows of these columns are known again in another format, if any;
         see ``contents``.
         """
-        from dpdesk.io.contents import content_print, counted_print
         from dpdesk.io.counting import packs
+        from dpdesk.io.prints import content_print, counted_print
 
         key = tuple(names)
         if key not in self._prints:

@@ -14,7 +14,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.pivot import Pivot, digits_of
 from dpdesk.core.query import ALL
 from dpdesk.io.safewrite import PartialKeeper, replacing
-from dpdesk.io.workbook import new_workbook
+from dpdesk.io.tablewriters import new_workbook
 
 _XLSX_ROWS, _XLSX_COLUMNS = 1_048_576, 16_384
 _LONGEST = 32_767

@@ -230,7 +230,7 @@ class Release:
         return data
 
     def _book(self, columns: Sequence[str]) -> Codebook:
-        from dpdesk.io.variablesfile import read_labels
+        from dpdesk.io.csvw import read_labels
 
         if VARIABLES not in self._content.manifest.files:
             return NO_BOOK

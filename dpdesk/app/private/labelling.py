@@ -24,9 +24,9 @@ from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_table
 from dpdesk.io.canonical import UnreadableJsonError
+from dpdesk.io.csvw import read_variables
 from dpdesk.io.release_check import is_listed_file
 from dpdesk.io.release_folder import VARIABLES
-from dpdesk.io.variablesfile import read_variables
 
 if TYPE_CHECKING:
     from dpdesk.project.work import WorkState

@@ -48,7 +48,7 @@ def write_sheet(
     ``sheet.exists`` when the file is there, ``review.none`` when nothing was submitted,
     StorageError.
     """
-    from dpdesk.io.textfile import write_text
+    from dpdesk.io.safewrite import write_text
     from dpdesk.project.review.making import proposed_vote
 
     if out.exists():
@@ -72,7 +72,7 @@ def read_sheet(path: Path, state: ReviewState, reviewer: str) -> Vote:
     Raises InputError ``sheet.*`` naming the line where it is known: an unknown key, something
     undecided, another submission.
     """
-    from dpdesk.io.tomlfile import parse_settings, read_settings_text
+    from dpdesk.io.planfile import parse_settings, read_settings_text
     from dpdesk.project.review.votes import (
         CheckDecision,
         FileDecision,
@@ -226,7 +226,7 @@ class _Reader:
 
     def fault(self, at: tuple[str, ...], what: str, then: str, code: str) -> InputError:
         """An error that names the place."""
-        from dpdesk.io.tomlfile import line_of
+        from dpdesk.io.planfile import line_of
 
         line = line_of(self._text, list(at))
         where = msg("{path}, line {line}", path=self._path, line=line) if line else f"{self._path}"

@@ -21,7 +21,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.table_parameters import mark_of
 from dpdesk.core.tabulation import PRIMARY, CellAxis, CellTable, Crosstab
-from dpdesk.io.textfile import decode, read_bytes
+from dpdesk.io.safewrite import decode, read_bytes
 
 _FALLBACK = "cp1252"
 _ENDS = re.compile(r"\r\n|\r|\n")

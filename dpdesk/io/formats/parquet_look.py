@@ -14,12 +14,12 @@ from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.labels import NO_BOOK, Codebook, Variable
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, parse_canonical
+from dpdesk.io.csvw import labels_of
 from dpdesk.io.failures import storage_error
-from dpdesk.io.formats.number_notes import finer_sentence
+from dpdesk.io.formats.moments import finer_sentence
 from dpdesk.io.formats.request import ReadDone, ReadRequest
 from dpdesk.io.formats.table import Notes, damaged
 from dpdesk.io.tablewriters import LABELS_KEY
-from dpdesk.io.variablesfile import labels_of
 
 if TYPE_CHECKING:
     import pyarrow

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.core.messages import msg
-from dpdesk.io.formats import plain_labels
+from dpdesk.io.formats import plain_reading
 from dpdesk.io.formats.dropped_parts import note_unkept
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import (
@@ -21,23 +21,21 @@ from dpdesk.io.formats.moments import (
     kind_of,
     moment_texts,
     moments,
-    rounded,
-)
-from dpdesk.io.formats.number_notes import (
     note_absent_labels,
     note_periods,
     note_rounded,
     note_strange,
+    rounded,
     without_ranges,
 )
 from dpdesk.io.formats.plain_reading import plain_codec, plain_reader
 from dpdesk.io.formats.request import ReadRequest, iconv_name
 from dpdesk.io.formats.sas import text_losses as sas_losses
 from dpdesk.io.formats.sas.catalogs import labels_of_columns
-from dpdesk.io.formats.sas.places import check_places
+from dpdesk.io.formats.sas.text_losses import check_places
 from dpdesk.io.formats.spss import text_losses as sav_losses
-from dpdesk.io.formats.spss.declared import completed
 from dpdesk.io.formats.spss.layout import check_labels, named_encoding
+from dpdesk.io.formats.spss.text_losses import completed
 from dpdesk.io.formats.stat_faults import (
     check_told_names,
     encoding_of_release,
@@ -51,7 +49,7 @@ from dpdesk.io.formats.stat_faults import (
     unreadable,
 )
 from dpdesk.io.formats.stata import text_losses as dta_losses
-from dpdesk.io.formats.stata import texts as dta_texts
+from dpdesk.io.formats.stata import text_losses as dta_texts
 from dpdesk.io.formats.stata.labels import checked_labels
 from dpdesk.io.formats.stata.whole import check_whole
 from dpdesk.io.formats.table import Notes, Values, damaged
@@ -166,12 +164,12 @@ class StatisticalReader:
         if self._format == "sav" or not (is_stata or self._endings.looks):
             return
         names = [variable.name for variable in self.variables]
-        plain = self._metadata(plain_labels.PLAIN)
-        plain_labels.check_labels(self._path.name, names, plain, self._endings, self.notes)
+        plain = self._metadata(plain_reading.PLAIN)
+        plain_reading.check_labels(self._path.name, names, plain, self._endings, self.notes)
         if is_stata:
             encoding = self._endings.encoding or self.encoding
             endings = Endings(encoding)
-            plain_labels.check_read(self._path.name, self.variables, plain, endings, encoding)
+            plain_reading.check_read(self._path.name, self.variables, plain, endings, encoding)
 
     def _is_read_of(self, row: int, column: int, raw: bytes) -> bool:
         """Whether the library reads these bytes in a cell, up to their first NUL."""

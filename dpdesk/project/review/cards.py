@@ -17,7 +17,7 @@ from pathlib import Path
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
-from dpdesk.io.textfile import read_bytes
+from dpdesk.io.safewrite import read_bytes
 from dpdesk.project.review.texts import is_hash, is_hex, is_person, parse_time, time_text
 
 _P = 2**255 - 19

@@ -378,7 +378,7 @@ class KeyStore:
         if not is_hash(fingerprint) or not self._path(fingerprint).exists():
             raise self._missing(fingerprint)
         card = self._read(self._path(fingerprint))[0]
-        from dpdesk.io.textfile import write_text
+        from dpdesk.io.safewrite import write_text
 
         write_text(path, card.to_bytes().decode("utf-8"), "card", keeper)
         return card

@@ -35,7 +35,7 @@ from dpdesk.core.parameters import (
     unknown_key,
 )
 from dpdesk.core.plain import MAX_DIGITS, freeze, odd_numbers, show
-from dpdesk.io.tomlfile import is_json, line_of, parse_settings, read_settings_text, too_deep
+from dpdesk.io.planfile import is_json, line_of, parse_settings, read_settings_text, too_deep
 from dpdesk.project.review.events import MOST_REVIEWERS, Mode, policy_sha256
 from dpdesk.project.review.texts import text_fault
 

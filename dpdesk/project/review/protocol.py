@@ -29,7 +29,7 @@ from dpdesk.core.published import TableFacts
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.core.schema import ColumnType, Role
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
-from dpdesk.io.textfile import read_bytes, write_text
+from dpdesk.io.safewrite import read_bytes, write_text
 from dpdesk.project.review.cards import Purpose, fingerprint_of, key_fault, signature_holds
 from dpdesk.project.review.events import Mode
 from dpdesk.project.review.keys import Signer

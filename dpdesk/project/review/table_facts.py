@@ -11,7 +11,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NOTHING_MISSING, UserMissing
 from dpdesk.core.published import ColumnFacts, SpreadFacts, TableFacts
 from dpdesk.core.schema import Role, ValueCount
-from dpdesk.io.roles import suggest_role
+from dpdesk.io.profile import suggest_role
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dpdesk.engine.disclosure import Spread
     from dpdesk.io.published import PublishedCsv
-    from dpdesk.io.published_classes import PublishedClasses, PublishedValues
+    from dpdesk.io.published_content import PublishedClasses, PublishedValues
     from dpdesk.io.workspace import Workspace
 
 STEP = "Count what the table shows"
@@ -52,7 +52,7 @@ def table_facts(
     ``roles`` gives the columns their roles (insensitive when absent). Raises UnreadableTableError,
     OSError, StorageError and Cancelled.
     """
-    from dpdesk.io.published_classes import grouped
+    from dpdesk.io.published_content import grouped
 
     report(StepStarted(STEP, 1, 1))
     given = {name: roles.get(name, Role.INSENSITIVE) for name in published.columns}

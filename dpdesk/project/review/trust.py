@@ -274,7 +274,7 @@ class TrustStore:
 
     def export_list(self, path: Path, keeper: PartialKeeper) -> TrustList:
         """Write the list to a file for other computers."""
-        from dpdesk.io.textfile import write_text
+        from dpdesk.io.safewrite import write_text
 
         trust = self.load()
         write_text(path, trust.to_bytes().decode("utf-8"), "trust", keeper)

@@ -26,11 +26,10 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.labels import Codebook, Kind, UserMissing, Variable
 from dpdesk.core.recoding import Recoding
 from dpdesk.io.canonical import canonical_json, read_canonical
-from dpdesk.io.csvw import csvw_metadata
+from dpdesk.io.csvw import csvw_metadata, read_labels, read_variables
 from dpdesk.io.planfile import read_plan
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_folder import CSVW
-from dpdesk.io.variablesfile import read_labels, read_variables
 from tests.helpers.forging import manifest_of, seal_again, stated_in
 from tests.helpers.postgres import postgres_server
 from tests.helpers.stat_files import head, opened, real

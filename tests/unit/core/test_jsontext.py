@@ -18,7 +18,7 @@ from dpdesk.project.file.locking import LockHolder, take_lock
 from dpdesk.project.file.rows import _text_in
 
 DEEP = "[" * 200_000 + "]" * 200_000
-TOLD_APART = {"core/shapes.py", "io/canonical.py", "io/tomlfile.py"}
+TOLD_APART = {"core/shapes.py", "io/canonical.py", "io/planfile.py"}
 """They name the fault themselves."""
 
 

@@ -13,13 +13,16 @@ from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, UserMissing, Variable
 from dpdesk.io import published
-from dpdesk.io.ddi import columns
-from dpdesk.io.ddi.columns import CATEGORIES, column_contents
-from dpdesk.io.ddi.document import FileContent
-from dpdesk.io.ddi.microdata import microdata_codebook
-from dpdesk.io.ddi.tables import cube_codebook
+from dpdesk.io.ddi import document
+from dpdesk.io.ddi.document import (
+    CATEGORIES,
+    FileContent,
+    column_contents,
+    cube_codebook,
+    microdata_codebook,
+)
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.sdmx.cubes import sdmx_cube
+from dpdesk.io.sdmx.structure import sdmx_cube
 from tests.helpers.ddi_structure import NAMESPACE, faults
 from tests.helpers.released_cubes import memory_release
 from tests.helpers.stated import stated
@@ -150,7 +153,7 @@ def frequencies(root: Xml.Element, name: str) -> dict[str, int]:
 def test_every_code_with_a_label_has_its_frequency_however_many_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columns, "_PIECES", 2)
+    monkeypatch.setattr(document, "_PIECES", 2)
     monkeypatch.setattr(published, "_BLOCK", 1_000)
     towns = {f"{n:05d}": f"Town {n}" for n in range(CATEGORIES + 100)}
     rows = [f"{n:05d},{n % 7}.5{n}" for n in range(CATEGORIES + 98) for _ in range(1 + n % 3)]

@@ -24,7 +24,7 @@ from dpdesk.core.plan import (
 )
 from dpdesk.core.schema import PLAN_ROLES, Role
 from dpdesk.core.source_spec import FixedColumn
-from dpdesk.io import textfile
+from dpdesk.io import safewrite
 from dpdesk.io.planfile import plan_as_json, plan_as_toml, read_plan, write_plan
 from dpdesk.io.workspace import Workspace
 
@@ -250,7 +250,7 @@ def test_a_write_that_fails_leaves_the_old_plan(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     plan = read_plan(path)
-    monkeypatch.setattr(textfile, "write_new", full)
+    monkeypatch.setattr(safewrite, "write_new", full)
     with pytest.raises(StorageError, match=r"/plan\.toml: the disk is full") as caught:
         write_plan(replace(plan, protection=Protection("k-anonymity", {"k": 3})), path, keeper)
     assert caught.value.code == "plan.unwritable"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.published_linkage import Histories, histories
+from dpdesk.io.published_content import Histories, histories
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.sampled_from(["", *"PQRSTU"])),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpdesk.core.schema import ColumnType, Role
-from dpdesk.io.roles import suggest_role
+from dpdesk.io.profile import suggest_role
 
 
 def suggest(

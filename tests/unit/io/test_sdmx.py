@@ -15,17 +15,18 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook, Variable
-from dpdesk.io.sdmx.cubes import SdmxCube, sdmx_cube
-from dpdesk.io.sdmx.data import write_sdmx_csv
-from dpdesk.io.sdmx.identifiers import (
+from dpdesk.io.sdmx.structure import (
     RESERVED,
     TOTAL,
+    SdmxCube,
     category_of,
     code_id,
     dimension_id,
     dimension_of,
+    sdmx_cube,
+    structure_message,
+    write_sdmx_csv,
 )
-from dpdesk.io.sdmx.structure import structure_message
 from tests.helpers.released_cubes import MemoryRelease, memory_release
 from tests.helpers.sdmx_reader import Observation, read_observations
 from tests.helpers.stated import stated

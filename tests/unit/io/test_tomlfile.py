@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpdesk.io.tomlfile import line_of, parse_settings
+from dpdesk.io.planfile import line_of, parse_settings
 
 TEXT = '''\
 version = 1                # limits

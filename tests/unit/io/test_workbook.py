@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.io.workbook import new_workbook
+from dpdesk.io.tablewriters import new_workbook
 
 resource = pytest.importorskip("resource", reason="limits of file sizes by a Unix call")
 

@@ -94,7 +94,7 @@ def test_a_plan_that_a_killed_process_was_writing_goes_at_the_next_start(tmp_pat
 import os, signal, sys
 from pathlib import Path
 from dpdesk.io import safewrite
-from dpdesk.io.textfile import write_text
+from dpdesk.io.safewrite import write_text
 from dpdesk.io.workspace import Workspace
 safewrite.sync_file = lambda path: os.kill(os.getpid(), signal.SIGKILL)
 write_text(Path(sys.argv[2]), "new", "plan", Workspace.open(Path(sys.argv[1])))

@@ -22,7 +22,7 @@ from dpdesk.io.formats.columns import (
     no_text,
 )
 from dpdesk.io.formats.databases.server import quoted_part
-from dpdesk.io.formats.number_notes import note_outside
+from dpdesk.io.formats.moments import note_outside
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.table import Notes, Values

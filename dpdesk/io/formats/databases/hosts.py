@@ -98,7 +98,7 @@ class HostList:
 
     def change(self, keeper: PartialKeeper, add: str = "", remove: str = "") -> frozenset[str]:
         """Add or remove a host; the hosts afterwards. Raises StorageError."""
-        from dpdesk.io.textfile import write_text
+        from dpdesk.io.safewrite import write_text
 
         hosts = (self.load() | ({add} if add else set())) - {remove}
         text = json.dumps({"format": 1, "hosts": sorted(hosts)}, indent=1) + "\n"

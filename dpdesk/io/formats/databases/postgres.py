@@ -18,7 +18,7 @@ from dpdesk.core.messages import msg
 from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.columns import NullWatch, check_names, no_text
 from dpdesk.io.formats.databases.server import connect, name_parts, server_name, told
-from dpdesk.io.formats.number_notes import note_outside
+from dpdesk.io.formats.moments import note_outside
 from dpdesk.io.formats.numbers import decimals
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.table import Notes, Values

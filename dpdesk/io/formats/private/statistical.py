@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dpdesk.core.labels import Kind, Variable
 from dpdesk.io.formats.endings import Endings, codec_name
-from dpdesk.io.formats.number_notes import without_ranges
+from dpdesk.io.formats.moments import without_ranges
 from dpdesk.io.formats.plain_reading import plain_reader
 from dpdesk.io.formats.private.texts import texts_of
 from dpdesk.io.formats.request import ReadRequest

@@ -12,8 +12,7 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.messages import msg
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import is_own_format
-from dpdesk.io.formats.plain_labels import PLAIN, check_texts, of_values
-from dpdesk.io.formats.plain_reading import plain_codec, plain_reader
+from dpdesk.io.formats.plain_reading import PLAIN, check_texts, of_values, plain_codec, plain_reader
 from dpdesk.io.formats.table import Notes, listed
 
 _WIDE, _LITTLE, _HEADER = 0x33, 1, 288
@@ -331,7 +330,7 @@ def read_catalog(
 ) -> tuple[dict[str, Labels], dict[str, Labels], Endings]:
     """Value labels by the name of their format in capitals, from a SAS catalogue.
 
-    The second are the same labels as plain bytes (see :mod:`dpdesk.io.formats.plain_labels`); the
+    The second are the same labels as plain bytes (see :mod:`dpdesk.io.formats.plain_reading`); the
     third tells whether they end inside a character.
     Raises InputError ``catalog.unreadable``, StorageError ``storage.missing``.
     """

@@ -15,8 +15,15 @@ from dpdesk.core.messages import counted, msg
 from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.dropped_parts import note_file_label
 from dpdesk.io.formats.endings import Endings
-from dpdesk.io.formats.moments import clock_of, coded_labels, kind_of, moments, rounded
-from dpdesk.io.formats.number_notes import note_rounded, note_strange
+from dpdesk.io.formats.moments import (
+    clock_of,
+    coded_labels,
+    kind_of,
+    moments,
+    note_rounded,
+    note_strange,
+    rounded,
+)
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.plain_reading import plain_codec
 from dpdesk.io.formats.request import ReadRequest, iconv_name

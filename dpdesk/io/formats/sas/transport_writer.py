@@ -20,16 +20,18 @@ from dpdesk.core.messages import msg
 from dpdesk.io.export_losses import told
 from dpdesk.io.formats.moments import shows
 from dpdesk.io.formats.outcolumns import (
+    SAS_WORDS,
     About,
     Accepted,
     OutColumn,
+    accepted_names,
     check_length,
+    cut_text,
     file_label,
     fixed_bytes,
     pieces,
     survey,
 )
-from dpdesk.io.formats.outnames import SAS_WORDS, accepted_names, cut_text
 from dpdesk.io.formats.sas.ibm import LARGEST, SMALLEST, from_ieee
 from dpdesk.io.formats.sas.transport_layout import CARD, NAMESTR
 

@@ -21,12 +21,14 @@ from dpdesk.io.formats.outcolumns import (
     About,
     Accepted,
     OutColumn,
+    accepted_names,
     check_length,
+    cut_text,
     file_label,
     pieces,
     survey,
+    unused_names,
 )
-from dpdesk.io.formats.outnames import accepted_names, cut_text, unused_names
 
 if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv

@@ -20,15 +20,17 @@ from dpdesk.core.messages import msg
 from dpdesk.io.export_losses import codes_held, told
 from dpdesk.io.formats.moments import shows
 from dpdesk.io.formats.outcolumns import (
+    STATA_WORDS,
     About,
     Accepted,
     OutColumn,
+    accepted_names,
+    cut_text,
     file_label,
     fixed_bytes,
     pieces,
     survey,
 )
-from dpdesk.io.formats.outnames import STATA_WORDS, accepted_names, cut_text
 
 if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv

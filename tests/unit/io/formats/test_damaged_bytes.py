@@ -14,7 +14,7 @@ from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.sas import text_losses as sas_losses
 from dpdesk.io.formats.spss import text_losses as sav_losses
 from dpdesk.io.formats.stata import text_losses as dta_losses
-from dpdesk.io.formats.stata.texts import check_texts
+from dpdesk.io.formats.stata.text_losses import check_texts
 from dpdesk.io.formats.table import Notes
 from tests.helpers.sas_bytes import Form, write_sas_bytes
 from tests.helpers.sav_bytes import write_sav_bytes

@@ -14,8 +14,14 @@ from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable
 from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.outcolumns import Accepted, OutColumn, renamed
-from dpdesk.io.formats.outnames import SAS_WORDS, STATA_WORDS, accepted_names
+from dpdesk.io.formats.outcolumns import (
+    SAS_WORDS,
+    STATA_WORDS,
+    Accepted,
+    OutColumn,
+    accepted_names,
+    renamed,
+)
 from dpdesk.io.formats.spss.writer import write_sav
 from dpdesk.io.published import PublishedCsv
 from tests.helpers.stat_files import head

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, Variable
-from dpdesk.io.formats.outnames import STATA_WORDS, accepted_names
+from dpdesk.io.formats.outcolumns import STATA_WORDS, accepted_names
 from dpdesk.io.formats.sas import transport_writer as xptwriter
 from dpdesk.io.published import PublishedCsv
 from tests.helpers.stat_files import head
