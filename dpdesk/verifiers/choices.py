@@ -20,7 +20,8 @@ from dpdesk.verifiers.declared import (
     ColumnRequest,
     Declarations,
     Rows,
-    UndeclaredError,
+    categories_check,
+    checked,
     kept_rows,
     read_column,
     unlike,
@@ -32,7 +33,6 @@ MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
 _MECHANISM = "exponential-mechanism"
 _RISK = 0.05
 _HALF = Fraction(1, 2)
-_DECLARED = ("categories of the hierarchy", "The categories are those that the plan declares")
 _COUNTED = ("rows that count", "The rows that count are those of the source")
 _PRIVACY = "is a property of how candidates were chosen, which no release can show"
 
@@ -137,7 +137,7 @@ def verify_choices(
     label = "The release is the one that its settings describe"
     fault = next(_result_faults(asked, result), "")
     checks = [
-        _checked("result", fault, "domains and choices fit", label, MANIFEST),
+        checked("result", fault, "domains and choices fit", label, MANIFEST),
         _cost(asked, result),
     ]
     if any(check.status is CheckStatus.FAILED for check in checks):
@@ -145,15 +145,10 @@ def verify_choices(
     else:
         fault = next(_table_faults(asked, result, published, token), "")
     label = "Every value is one of the declared candidates"
-    checks.append(_checked("choices", fault, "each is a candidate", label, "choices"))
+    checks.append(checked("choices", fault, "each is a candidate", label, "choices"))
     checks.append(words_check(manifest, again, noise=_MECHANISM))
     status, label = CheckStatus.NOT_CHECKABLE, "The privacy loss is what is stated"
     return (*checks, ClaimCheck("differential privacy", status, _PRIVACY, MANIFEST, label))
-
-
-def _checked(claim: str, fault: str, found: str, label: str, path: str) -> ClaimCheck:
-    status = CheckStatus.FAILED if fault else CheckStatus.CONFIRMED
-    return ClaimCheck(claim, status, fault or found, path, label)
 
 
 def _categories(asked: _Asked, result: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
@@ -210,7 +205,7 @@ def _line(asked: _Asked, one: _One, categories: Mapping[str, tuple[str, ...]]) -
 def _cost(asked: _Asked, result: Mapping[str, object]) -> ClaimCheck:
     """Each rate times its width is a part of ε; they add up to ε. Errors follow from the rates."""
     label = "The choices cost no more than the budget"
-    return _checked(
+    return checked(
         *("rates within epsilon", next(_cost_faults(asked, result), "")),
         *("rates times widths add up to ε", label, MANIFEST),
     )
@@ -271,20 +266,14 @@ def _table_faults(
 
 def declared_check(manifest: Mapping[str, object], given: Declarations | None) -> list[ClaimCheck]:
     """Whether categories that the plan does not list are those of hierarchies."""
-    asked, (claim, label) = _asked_of(manifest), _DECLARED
+    asked = _asked_of(manifest)
     if set(asked.columns) <= set(asked.domains):
         return []
-    if given is None:
-        found = "the hierarchy lies in the internal part"
-        return [ClaimCheck(claim, CheckStatus.NEEDS_SOURCE, found, MANIFEST, label)]
-    try:
-        columns = [_column(asked, name, given) for name in asked.columns]
-    except UndeclaredError as error:
-        return [ClaimCheck(claim, CheckStatus.FAILED, str(error), MANIFEST, label)]
-    expected = [{"dimension": each.name, "categories": list(each.categories)} for each in columns]
-    same = as_table(manifest["result"])["domains"] == expected
-    fault = "" if same else "the categories are others, or in another order"
-    return [_checked(claim, fault, "declared again, the same", label, MANIFEST)]
+    return [
+        categories_check(
+            manifest, given, lambda plan: [_column(asked, name, plan) for name in asked.columns]
+        )
+    ]
 
 
 def counted_check(
@@ -309,7 +298,7 @@ def counted_check(
         _, facts = kept_rows(source, rows, token)
         wrong = wrong or unlike(recorded, one.name, facts, complete=given.complete)
     fault = msg("`{key}` is not what the source gives", key=wrong) if wrong else ""
-    return [_checked(claim, fault, "placed again, the same", label, EVIDENCE)]
+    return [checked(claim, fault, "placed again, the same", label, EVIDENCE)]
 
 
 def _column(asked: _Asked, name: str, given: Declarations) -> Column:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -22,6 +22,7 @@ from dpdesk.core.frequency import FrequencySource, RowRule
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import fraction_of
+from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.reading import OTHER, texts
 
@@ -114,6 +115,36 @@ def read_column(name: str, wanted: ColumnRequest, given: Declarations) -> Column
     if not found.categories or len(set(found.categories)) < len(found.categories):
         raise UndeclaredError(msg("`{name}` has no category, or one of them twice", name=name))
     return _taking_others(found, wanted.outside)
+
+
+def checked(claim: str, fault: str, found: str, label: str, path: str) -> ClaimCheck:
+    """A claim that fails for ``fault``, and without one is confirmed by what was found."""
+    status = CheckStatus.FAILED if fault else CheckStatus.CONFIRMED
+    return ClaimCheck(claim, status, fault or found, path, label)
+
+
+def categories_check(
+    manifest: Mapping[str, object],
+    given: Declarations | None,
+    columns: Callable[[Declarations], Sequence[Column]],
+) -> ClaimCheck:
+    """Whether the domains of a result are those that the plan declares, read again by ``columns``.
+
+    Raises what a malformed manifest raises.
+    """
+    label, path = "The categories are those that the plan declares", "manifest.json"
+    claim = "categories of the hierarchy"
+    if given is None:
+        found = "the hierarchy lies in the internal part"
+        return ClaimCheck(claim, CheckStatus.NEEDS_SOURCE, found, path, label)
+    try:
+        again = columns(given)
+    except UndeclaredError as error:
+        return ClaimCheck(claim, CheckStatus.FAILED, str(error), path, label)
+    expected = [{"dimension": each.name, "categories": list(each.categories)} for each in again]
+    same = as_table(manifest["result"])["domains"] == expected
+    fault = "" if same else "the categories are others, or in another order"
+    return checked(claim, fault, "declared again, the same", label, path)
 
 
 def _of_rows(name: str, ladder: Ladder, level: int) -> Column:

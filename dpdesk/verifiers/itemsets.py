@@ -23,7 +23,8 @@ from dpdesk.verifiers.declared import (
     ColumnRequest,
     Declarations,
     Rows,
-    UndeclaredError,
+    categories_check,
+    checked,
     kept_rows,
     read_column,
     unlike,
@@ -44,7 +45,6 @@ _OF_VIEWS = {
 """What the result of sets that were read from views holds."""
 _NEAR = 1e-6
 """How far counts made again may differ, in shares of the total."""
-_DECLARED = ("categories of the hierarchy", "The categories are those that the plan declares")
 _COUNTED = ("rows that count", "The rows that count are those of the source")
 _PRIVACY = (
     "is a property of how sets were chosen and the noise was drawn, which no release can show"
@@ -88,12 +88,12 @@ def verify_itemsets(
     """
     asked, result = _asked_of(manifest), as_table(manifest["result"])
     checks = [
-        _checked(
+        checked(
             *("result", next(_result_faults(asked, result), ""), "shares and domains fit"),
             *("The release is the one that its settings describe", MANIFEST),
         ),
         _cost(result),
-        _checked(
+        checked(
             *(_LISTED, next(_list_faults(asked, published), ""), "every set lies in a basis"),
             *("Sets and bases are such as the settings allow", SETS),
         ),
@@ -126,13 +126,13 @@ def verify_mined(
     if any(len(as_list(as_table(each)["categories"])) != 2 for each in as_list(result["domains"])):
         wrong.append("`domains` has not two categories for each item")
     if wrong:
-        checks += (_checked("result", wrong[0], "", RESULT_LABEL, MANIFEST),)
+        checks += (checked("result", wrong[0], "", RESULT_LABEL, MANIFEST),)
     if any(check.status is CheckStatus.FAILED for check in checks):
         return checks
     fault = next(_mined_faults(asked, manifest, published, token), "")
     found = "made again from the views, the same"
     label = "The sets are the most frequent ones of the views"
-    return (*checks, _checked(_LISTED, fault, found, label, SETS))
+    return (*checks, checked(_LISTED, fault, found, label, SETS))
 
 
 def _mined_faults(
@@ -225,18 +225,13 @@ class _Counts:
         return float(made_again(self.views, own, sizes, entropy=entropy).reshape(-1)[-1])
 
 
-def _checked(claim: str, fault: str, found: str, label: str, path: str) -> ClaimCheck:
-    status = CheckStatus.FAILED if fault else CheckStatus.CONFIRMED
-    return ClaimCheck(claim, status, fault or found, path, label)
-
-
 def _cost(result: Mapping[str, object]) -> ClaimCheck:
     """Whatever bases are chosen, noise and choices cost the parts of ε, which add up to it."""
     parts = [number(part) for part in as_list(result["shares"])]
     whole = sum(parts, Fraction(0))
     fault = "" if whole == 1 and min(parts) > 0 else msg("the parts of ε add up to {n}", n=whole)
     label = "The noise costs no more than the budget"
-    return _checked("scales within epsilon", fault, "the parts of ε add up to 1", label, MANIFEST)
+    return checked("scales within epsilon", fault, "the parts of ε add up to 1", label, MANIFEST)
 
 
 def _result_faults(asked: _Asked, result: Mapping[str, object]) -> Iterator[str]:
@@ -344,20 +339,10 @@ def _sets(table: CuboidTable, items: Sequence[str]) -> list[tuple[int, ...]] | N
 
 def declared_check(manifest: Mapping[str, object], given: Declarations | None) -> list[ClaimCheck]:
     """Whether categories that the plan does not list are those of hierarchies."""
-    asked, (claim, label) = _asked_of(manifest), _DECLARED
+    asked = _asked_of(manifest)
     if set(asked.items) <= set(asked.domains):
         return []
-    if given is None:
-        found = "the hierarchy lies in the internal part"
-        return [ClaimCheck(claim, CheckStatus.NEEDS_SOURCE, found, MANIFEST, label)]
-    try:
-        columns = _columns(asked, given)
-    except UndeclaredError as error:
-        return [ClaimCheck(claim, CheckStatus.FAILED, str(error), MANIFEST, label)]
-    expected = [{"dimension": each.name, "categories": list(each.categories)} for each in columns]
-    same = as_table(manifest["result"])["domains"] == expected
-    fault = "" if same else "the categories are others, or in another order"
-    return [_checked(claim, fault, "declared again, the same", label, MANIFEST)]
+    return [categories_check(manifest, given, lambda plan: _columns(asked, plan))]
 
 
 def counted_check(
@@ -380,7 +365,7 @@ def counted_check(
     key = unlike(recorded, "itemsets", facts, complete=given.complete)
     fault = msg("`{key}` is not what the source gives", key=key) if key else ""
     claim, label = _COUNTED
-    return [_checked(claim, fault, "placed again, the same", label, EVIDENCE)]
+    return [checked(claim, fault, "placed again, the same", label, EVIDENCE)]
 
 
 def _columns(asked: _Asked, given: Declarations) -> tuple[Column, ...]:

@@ -8,8 +8,10 @@ from typing import Protocol
 
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plain import fraction_of
+from dpdesk.core.published import PublishedTable
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
 
@@ -104,3 +106,19 @@ def guarantee_of(
     """The guarantee of a manifest, and its parameters. TypeError, KeyError when malformed."""
     stated = as_table(manifest["guarantee"])
     return stated, as_table(stated["parameters"])
+
+
+def evidence_fault(
+    manifest: Mapping[str, object], evidence: Mapping[str, object], published: PublishedTable
+) -> str | None:
+    """Why the counts in the evidence cannot belong to this manifest and table, or None."""
+    result, stated = evidence.get("result"), manifest.get("result")
+    if not isinstance(result, Mapping) or not isinstance(stated, Mapping):
+        return "gives no `result`"
+    for key, value in stated.items():
+        if result.get(key) != value:
+            return msg("`{key}` of its result is not the one of the manifest", key=key)
+    source = evidence.get("source")
+    if not isinstance(source, Mapping) or source.get("rows") != published.rows:
+        return "its source has another number of rows than the release"
+    return None

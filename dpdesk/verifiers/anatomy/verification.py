@@ -117,22 +117,6 @@ def verify_against_source(
     return in_words(merged(checks, settled), manifest)
 
 
-def evidence_fault(
-    manifest: Mapping[str, object], evidence: Mapping[str, object], published: PublishedTable
-) -> str | None:
-    """Why the counts in the evidence cannot belong to this manifest and table, or None."""
-    result, stated = evidence.get("result"), manifest.get("result")
-    if not isinstance(result, Mapping) or not isinstance(stated, Mapping):
-        return "gives no `result`"
-    for key, value in stated.items():
-        if result.get(key) != value:
-            return msg("`{key}` of its result is not the one of the manifest", key=key)
-    source = evidence.get("source")
-    if not isinstance(source, Mapping) or source.get("rows") != published.rows:
-        return "its source has another number of rows than the release"
-    return None
-
-
 def _claim_of(manifest: Mapping[str, object], published: PublishedTable) -> Claimed | ClaimCheck:
     """The claim of a manifest whose columns the table has, or what is wrong with it."""
     guarantee, given = guarantee_of(manifest)

@@ -200,6 +200,6 @@ class Anatomy(RowsMethod):
         token: CancelToken,
     ) -> str | None:
         """See :meth:`RowsMethod.evidence_fault`."""
-        from dpdesk.verifiers.anatomy.verification import evidence_fault
+        from dpdesk.verifiers.reading import evidence_fault
 
         return evidence_fault(manifest.as_json(), evidence, published)

@@ -228,6 +228,6 @@ class RandomisedResponse(PaidRowsMethod):
         token: CancelToken,
     ) -> str | None:
         """See :meth:`RowsMethod.evidence_fault`."""
-        from dpdesk.verifiers.randomised import evidence_fault
+        from dpdesk.verifiers.reading import evidence_fault
 
         return evidence_fault(manifest.as_json(), evidence, published)
