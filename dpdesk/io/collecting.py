@@ -25,6 +25,8 @@ _SHIFT = np.uint64(31)
 _LONGEST_RECORD = 16 << 20
 MOST_HELD, _MOST_BYTES = 3_000_000, 128 << 20
 """Values, and bytes of values, of all columns together that are held while they are collected."""
+_KEPT_SHARE = 0.5
+"""So much of that stays when the columns with most values are let go."""
 
 
 class Values:
@@ -71,12 +73,50 @@ class Values:
             if not state[_WANTS]:
                 break
             if state[_VALUES] >= MOST_HELD or state[_BYTES] >= _MOST_BYTES:
-                self._give_up()
-                return
+                self._let_go()
             self._make_room(len(data))
         self._rest = data[int(state[_AT]) :].tobytes()
         if len(self._rest) > _LONGEST_RECORD:
             self._give_up()
+
+    def _let_go(self) -> None:
+        """Forget the values of the columns that have most, so that there is room for the others.
+
+        What is left is half of what may be held, or the values of one column.
+        """
+        import pyarrow as pa
+
+        values = int(self._state[_VALUES])
+        owners, sizes = self._owners[:values], np.diff(self._ends[: values + 1])
+        held = np.bincount(owners, minlength=self._width)
+        weights = np.bincount(owners, sizes, self._width)
+        share = np.maximum(held / MOST_HELD, weights / _MOST_BYTES)
+        order = np.argsort(share, kind="stable")
+        gone = order[(np.cumsum(share[order]) > _KEPT_SHARE) & (held[order] > 0)]
+        self._found[gone] = -1
+        kept = self._found[owners] >= 0
+        texts = self._texts().filter(pa.array(kept))
+        count = len(texts)
+        _, ends, pool = texts.buffers()
+        room = len(self._owners)
+        for name, found in (("_owners", owners[kept]), ("_hashes", self._hashes[:values][kept])):
+            setattr(self, name, np.concatenate([found, np.zeros(room - count, found.dtype)]))
+        self._ends = np.zeros(room + 1, np.int64)
+        self._ends[: count + 1] = np.frombuffer(ends, np.int64, count + 1)
+        used = int(self._ends[count])
+        self._pool = np.zeros(len(self._pool), np.uint8)
+        self._pool[:used] = np.frombuffer(pool, np.uint8, used) if used else 0
+        self._state[_VALUES], self._state[_BYTES] = count, used
+        self._slots = np.full(len(self._slots), -1, np.int32)
+        place_again(self._hashes[:count], self._slots)
+
+    def _texts(self) -> Any:
+        """All values that are held, as an Arrow array."""
+        import pyarrow as pa
+
+        values = int(self._state[_VALUES])
+        ends, pool = pa.py_buffer(self._ends[: values + 1]), pa.py_buffer(self._pool)
+        return pa.Array.from_buffers(pa.large_string(), values, [None, ends, pool])
 
     def _give_up(self) -> None:
         """Nothing more is collected, and what was is forgotten."""
@@ -107,9 +147,7 @@ class Values:
         state = self._state
         if state[_ODD] or width != self._width or state[_RECORDS] - self._marks[1] != rows:
             return None
-        values = int(state[_VALUES])
-        ends, pool = pa.py_buffer(self._ends[: values + 1]), pa.py_buffer(self._pool)
-        texts = pa.Array.from_buffers(pa.large_string(), values, [None, ends, pool])
+        values, texts = int(state[_VALUES]), self._texts()
         found: list[Any] = [None] * width
         order = np.argsort(self._owners[:values], kind="stable")
         bounds = np.searchsorted(self._owners[:values][order], np.arange(width + 1))

@@ -349,11 +349,20 @@ def _missing(columns: Sequence[Column], declared: Sequence[str]) -> str:
 
 def _most_frequent(cursor: DuckDBPyConnection) -> dict[int, list[ValueCount]]:
     found: dict[int, list[ValueCount]] = {}
-    for c, value, count in cursor.execute(
-        "SELECT c, v, n FROM tally "
+    # Of values as frequent as the last one that counts there may be millions: they are not sorted.
+    cursor.execute(
+        "CREATE TEMP TABLE least AS "
+        f"SELECT c AS b, list_last(max(n, {TOP})) AS f FROM tally GROUP BY c"
+    )
+    shown = cursor.execute(
+        "SELECT c, v, n FROM (SELECT c, v, n FROM tally JOIN least ON c = b WHERE n > f UNION ALL "
+        f"SELECT c, unnest(min(v, {TOP})), any_value(n) FROM tally JOIN least ON c = b "
+        "WHERE n = f GROUP BY c) "
         f"QUALIFY row_number() OVER (PARTITION BY c ORDER BY n DESC, v) <= {TOP} "
         "ORDER BY c, n DESC, v"
-    ).fetchall():
+    ).fetchall()
+    cursor.execute("DROP TABLE least")
+    for c, value, count in shown:
         found.setdefault(c, []).append(ValueCount(value, count))
     return found
 
@@ -361,7 +370,8 @@ def _most_frequent(cursor: DuckDBPyConnection) -> dict[int, list[ValueCount]]:
 def _types(cursor: DuckDBPyConnection, candidates: Sequence[Candidate]) -> dict[int, Candidate]:
     """Per column with values, the first type that fits some of them, and then all."""
     fits = ", ".join(f"bool_and({item.condition})" for item in candidates)
-    sample = f"SELECT c, v FROM tally QUALIFY row_number() OVER (PARTITION BY c) <= {SAMPLE}"
+    # Any sample does: it only spares a look at all values for a type that does not fit some.
+    sample = f"SELECT c, unnest(min(v, {SAMPLE})) AS v FROM tally GROUP BY c"
     likely = {
         c: fitting
         for c, *fitting in cursor.execute(f"SELECT c, {fits} FROM ({sample}) GROUP BY c").fetchall()

@@ -133,11 +133,32 @@ def test_the_weights_of_coded_values_are_checked(
     assert caught.value.code == "read.disagreement"  # type: ignore[attr-defined]
 
 
-def test_too_many_values_of_all_columns_are_given_up(
+@pytest.mark.parametrize("most", [(10, 1 << 20), (4_000, 1 << 20), (1 << 20, 4_000)])
+def test_columns_of_most_values_are_let_go_for_the_others(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, most: tuple[int, int]
+) -> None:
+    lines = [f"{row},{row % 3},{'ab'[row % 2]}{row * 7}" for row in range(5_000)]
+    text = ("x,y,z\n" + "\n".join(lines)).encode()
+    plain = read(workspace, text, 1 << 40)
+    monkeypatch.setattr(collecting, "MOST_HELD", most[0])
+    monkeypatch.setattr(collecting, "_MOST_BYTES", most[1])
+    found: list[object] = []
+    kept = collecting.Values.domains
+
+    def watched(self: collecting.Values, *given: int) -> object:
+        found.append(kept(self, *given))
+        return found[-1]
+
+    monkeypatch.setattr(collecting.Values, "domains", watched)
+    assert read(workspace, text, 0, 4_096) == [*plain[:-1], True]
+    (domains,) = found
+    assert [each and each.to_pylist() for each in domains] == [None, ["0", "1", "2"], None]  # type: ignore[attr-defined]
+
+
+def test_one_value_larger_than_all_that_may_be_held_is_let_go(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = ("x,y\n" + "".join(f"{row},{row % 3}\n" for row in range(5_000))).encode()
+    text = ("x,y\n" + "".join(f"{'a' * 500}{row},{row % 3}\n" for row in range(900))).encode()
     plain = read(workspace, text, 1 << 40)
-    for most in (10, 4_000):
-        monkeypatch.setattr(collecting, "MOST_HELD", most)
-        assert read(workspace, text, 0, 4_096) == plain
+    monkeypatch.setattr(collecting, "_MOST_BYTES", 100)
+    assert read(workspace, text, 0, 4_096) == [*plain[:-1], True]
