@@ -20,7 +20,10 @@ CHUNK = 1 << 18
 _LONGEST_TEXT = 1 << 25
 """Characters of one text; Excel holds 32,767 in a cell, so a longer one only fills the memory."""
 _LARGEST_PART = 1 << 31
-"""Bytes of a part that is held as a whole, unpacked; 10 million different texts stay below."""
+"""Bytes of the shared texts, which are held as a whole, unpacked; 10 million different ones stay
+below."""
+_LARGEST_DESCRIPTION = 1 << 26
+"""Bytes of any other part that is held, such as the list of styles (Excel allows 65,490)."""
 _SPACES = (
     "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
     "http://purl.oclc.org/ooxml/spreadsheetml/main",
@@ -166,7 +169,7 @@ def _parse(archive: zipfile.ZipFile, part: str, names: dict[str, str] | None, st
 
     parser = new_parser()
     parser.StartElementHandler = opened
-    with open_part(archive, part, _LARGEST_PART) as file:
+    with open_part(archive, part, _LARGEST_DESCRIPTION) as file:
         while chunk := file.read(CHUNK):
             parser.Parse(chunk, False)
         parser.Parse(b"", True)

@@ -248,9 +248,26 @@ def test_texts_that_only_fill_the_memory_are_refused(
     monkeypatch.setattr(workbook_parts, "_LONGEST_TEXT", 500_000)
     with pytest.raises(InputError, match="a text in it is longer than any cell may hold"):
         head(path)
-    monkeypatch.setattr(workbook_parts, "_LARGEST_PART", 100)
+    monkeypatch.setattr(workbook_parts, "_LARGEST_DESCRIPTION", 100)
     with pytest.raises(InputError, match="not an Excel workbook, or it is damaged"):
         head(path)
+
+
+def test_parts_that_only_fill_the_memory_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, path = tmp_path / "plain.xlsx", tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(plain) as book:
+        book.add_worksheet().write_column(0, 0, ["name", "Anna"])
+    with zipfile.ZipFile(plain) as old, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
+        for part in old.namelist():
+            new.writestr(part, old.read(part).ljust(66 << 20 if "styles" in part else 0))
+    assert head(plain).head == (("Anna",),)
+    with pytest.raises(InputError, match="not an Excel workbook, or it is damaged"):
+        head(path)
+    monkeypatch.setattr(workbook_parts, "_LARGEST_PART", 10)
+    with pytest.raises(InputError, match="not an Excel workbook, or it is damaged"):
+        head(plain)
 
 
 def test_a_hidden_sheet_is_read_only_when_it_is_named(tmp_path: Path) -> None:
