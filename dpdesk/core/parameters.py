@@ -607,10 +607,12 @@ class StructuredParameter(Parameter):
 class NestedParameter(StructuredParameter):
     """Nested tables and lists of texts; forms edit them with an editor of their own.
 
-    ``example`` shows the shape in errors and help.
+    ``example`` shows the shape in errors and help; ``words`` are what people call the texts that
+    may stand inside, empty where these are names and values of the data.
     """
 
     example: str = ""
+    words: tuple[Choice, ...] = ()
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`; every value inside must be a text, a list or a table."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpdesk.app.ledgers import open_ledger
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from dpdesk.project.work import WorkState
 
 _WHERE = "The plan, [protection]"
+_NUMBER = re.compile(r"-?[0-9]+([.,][0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,14 @@ def listed_codes(data: DataStore, column: str) -> tuple[str, ...]:
 
 
 def values_in_data(data: DataStore, column: str, token: CancelToken) -> tuple[str, ...]:
-    """The values of a column, sorted: a suggestion that somebody must confirm, never a domain."""
+    """The values of a column, numbers by size before texts by their letters.
+
+    A suggestion that somebody must confirm, never a domain.
+    """
     table = data.frequency_table([column], token)
-    return tuple(sorted(str(value) for value in table.domains[0]))
+    return tuple(sorted((str(value) for value in table.domains[0]), key=_by_size))
+
+
+def _by_size(value: str) -> tuple[bool, Fraction, str]:
+    number = _NUMBER.fullmatch(value) is not None
+    return not number, Fraction(value.replace(",", ".")) if number else Fraction(0), value

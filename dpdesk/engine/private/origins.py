@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Nested, NestedParameter, ParameterValue
+from dpdesk.core.parameters import Choice, Nested, NestedParameter, ParameterValue
 from dpdesk.core.plain import quoted
 from dpdesk.engine.private.settings import misfit
 
@@ -17,6 +17,12 @@ ORIGINS_PARAMETER = NestedParameter(
     "Who or what declared the categories of a column: `typed` (by hand), `file` (a hierarchy), "
     "`code-list` (of the source) or `data` (suggested from the data); the guarantee says it.",
     example='{ sex = "typed" }',
+    words=(
+        Choice(TYPED, "typed"),
+        Choice(FROM_FILE, "from a hierarchy"),
+        Choice(FROM_CODES, "from the code list of the source"),
+        Choice(FROM_DATA, "from the data"),
+    ),
 )
 
 

@@ -226,6 +226,8 @@ def _boxes(theme: Theme) -> str:
     return f"""
 QCheckBox, QRadioButton {{ spacing: {SPACE.s}px; min-height: {height}px;
   padding-right: {SPACE.xs}px; }}
+QRadioButton[look="goal"] {{ padding: 0 {SPACE.xs}px; }}
+QRadioButton[look="goal-of-lines"] {{ padding: 2px {SPACE.xs}px; }}
 QCheckBox:focus, QRadioButton:focus {{ outline: 2px solid {t.accent}; }}
 QCheckBox:disabled, QRadioButton:disabled {{ color: {t.disabled}; }}
 QRadioButton::indicator {{ width: {dot}px; height: {dot}px; border-radius: {dot // 2 + 1}px;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -66,12 +66,18 @@ def splitter(
     return made
 
 
+_LAID_OUT = (QEvent.Type.LayoutRequest, QEvent.Type.Resize)
+
+
 class SteadyArea(QScrollArea):
     """An area that fits what it holds to its width, and scrolls what is too high.
 
     What it holds may need less height beside the bar than without it, for instance since it then
     stands its parts otherwise: the bar would come and go for ever. So a bar that has come and gone
     more often than that keeps its place, until the area has another size.
+
+    What has the focus stays under the mouse: where a hint above it takes more lines, or fewer, the
+    rest is scrolled by as much.
     """
 
     _OFTEN = 6
@@ -79,12 +85,19 @@ class SteadyArea(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._size, self._turns = QSize(), 0
+        self._held: tuple[QWidget, int] | None = None
+        self._holding = False
         self.setWidgetResizable(True)
         self.verticalScrollBar().rangeChanged.connect(self._on_range)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._note_place)
+        self.verticalScrollBar().valueChanged.connect(self._note_place)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The area has another size, or else its bar has come or gone."""
         super().resizeEvent(event)
+        self._note_place()
         policies, policy = Qt.ScrollBarPolicy, self.verticalScrollBarPolicy()
         if policy is policies.ScrollBarAlwaysOff:
             return
@@ -96,10 +109,43 @@ class SteadyArea(QScrollArea):
         if self._turns >= self._OFTEN:
             self.setVerticalScrollBarPolicy(policies.ScrollBarAlwaysOn)
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """What the area holds was laid out anew: what has the focus stays where it was."""
+        known = super().eventFilter(watched, event)
+        if event.type() in _LAID_OUT and watched is self.widget():
+            self._hold()
+        return known
+
+    def _hold(self) -> None:
+        seen = self._focused()
+        if seen is None or self._held is None or seen[0] is not self._held[0]:
+            return
+        bar = self.verticalScrollBar()
+        self._holding = True
+        bar.setValue(bar.value() + seen[1] - self._held[1])
+        self._holding = False
+
+    def _focused(self) -> tuple[QWidget, int] | None:
+        """What has the focus in here, and how far below the top of the area."""
+        inner, focus = self.widget(), QApplication.focusWidget()
+        if inner is None or focus is None or not inner.isAncestorOf(focus):
+            return None
+        return focus, focus.mapTo(self.viewport(), QPoint(0, 0)).y()
+
+    @Slot()
+    def _note_place(self) -> None:
+        """It was focused, scrolled or given another size: from now on it stays there."""
+        if self._holding:
+            return
+        self._held = held = self._focused()
+        if held is not None and not -held[0].height() < held[1] < self.viewport().height():
+            self._held = None  # out of sight
+
     @Slot(int, int)
     def _on_range(self, least: int, most: int) -> None:
         """Where there is nothing to scroll, the place of the bar is empty."""
         self.verticalScrollBar().setEnabled(most > least)
+        self._hold()
 
 
 class FrontStack(QStackedWidget):

@@ -26,6 +26,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     ChoiceParameter,
     LevelsParameter,
+    NestedParameter,
     Parameter,
     ShareParameter,
     exact_number,
@@ -94,6 +95,9 @@ def value_words(parameter: Parameter, value: object, names: LevelNames = NO_NAME
     if isinstance(parameter, ChoiceParameter):
         label = next((said(one.label) for one in parameter.choices if one.value == value), "")
         return inside(_short(label)) or str(value)
+    if isinstance(parameter, NestedParameter) and parameter.words and isinstance(value, Mapping):
+        words = {one.value: said(one.label) for one in parameter.words}
+        value = {key: words.get(one, one) for key, one in value.items()}
     if isinstance(value, Mapping | list | tuple):
         return _listed(value)
     try:

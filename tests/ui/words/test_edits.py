@@ -40,6 +40,13 @@ def test_settings_are_named_as_in_the_form(
     assert made.changes == changes
 
 
+def test_where_categories_come_from_is_said_in_words(app_context: AppContext) -> None:
+    known = methods(app_context)
+    method = next(one for one in known if any(each.key == "origins" for each in one.parameters))
+    made = worded(SetParameters({"origins": {"sex": "data", "age": "file"}}), method, known)
+    assert made.label == "Where categories come from: sex: from the data; age: from a hierarchy"
+
+
 def test_a_method_goes_by_its_title(app_context: AppContext) -> None:
     known = methods(app_context)
     made = worded(SetMethod(known[0].id), None, known)

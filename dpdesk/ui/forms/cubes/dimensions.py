@@ -455,8 +455,10 @@ class DomainsField(Field):
     def _offer_words(self, name: str, categories: Sequence[str]) -> str:
         shown = ", ".join(quoted(one) for one in categories[:6])
         more = "" if len(categories) <= 6 else ", …"
-        return self.tr("The data hold {n} values of {name}: {values}.").format(
-            n=grouped(len(categories)), name=name, values=shown + more
+        return (
+            self.tr("The data hold {n} values of {name}: {values}.")
+            .format(n=grouped(len(categories)), name=name, values=shown + more)
+            .replace("….", "…")
         )
 
     def _take(self, found: Mapping[str, Sequence[str]], origin: str) -> None:

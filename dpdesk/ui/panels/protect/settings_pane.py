@@ -291,11 +291,12 @@ class GoalCard(QFrame):
         super().__init__()
         self.method_id = method.id
         layout = column(self, gap=0)
-        layout.setContentsMargins(SPACE.xs, 1, SPACE.xs, 1)
+        layout.setContentsMargins(0, 1, 0, 1)
         title, summary, promise = map(said, (method.title, method.summary, method.promise))
         # The words of a radio button do not wrap by themselves.
         lines = "\n".join(wrap(title, TITLE_LETTERS, break_long_words=False)) or title
         self.button = GoalButton(lines.replace("&", "&&"))
+        set_look(self.button, "goal-of-lines" if "\n" in lines else "goal")  # room for the focus
         self.button.setProperty("method-id", method.id)
         self.button.setAccessibleName(title)
         self.button.setAccessibleDescription(f"{summary} {promise}")
