@@ -18,7 +18,7 @@ from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.shell.bars import PanelArea
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.layouts import SteadyArea
+from dpdesk.ui.widgets.layouts import HoldingArea, SteadyArea
 from tests.helpers.sitting import Sitting
 
 SAMPLE = Path(__file__).parents[2] / "resources/sample"
@@ -152,7 +152,7 @@ class _Contrary(QWidget):
         self.inner.setMinimumHeight(900 if wide else 60)
 
 
-@pytest.mark.parametrize("kind", [PanelArea, SteadyArea])
+@pytest.mark.parametrize("kind", [PanelArea, SteadyArea, HoldingArea])
 def test_a_bar_that_changes_what_is_needed_stays_or_goes(
     qtbot: QtBot, qapp: QApplication, theme: ThemeManager, kind: type[QScrollArea]
 ) -> None:

@@ -66,18 +66,12 @@ def splitter(
     return made
 
 
-_LAID_OUT = (QEvent.Type.LayoutRequest, QEvent.Type.Resize)
-
-
 class SteadyArea(QScrollArea):
     """An area that fits what it holds to its width, and scrolls what is too high.
 
     What it holds may need less height beside the bar than without it, for instance since it then
     stands its parts otherwise: the bar would come and go for ever. So a bar that has come and gone
     more often than that keeps its place, until the area has another size.
-
-    What has the focus stays under the mouse: where a hint above it takes more lines, or fewer, the
-    rest is scrolled by as much.
     """
 
     _OFTEN = 6
@@ -85,19 +79,12 @@ class SteadyArea(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._size, self._turns = QSize(), 0
-        self._held: tuple[QWidget, int] | None = None
-        self._holding = False
         self.setWidgetResizable(True)
         self.verticalScrollBar().rangeChanged.connect(self._on_range)
-        application = QApplication.instance()
-        if isinstance(application, QApplication):
-            application.focusChanged.connect(self._note_place)
-        self.verticalScrollBar().valueChanged.connect(self._note_place)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The area has another size, or else its bar has come or gone."""
         super().resizeEvent(event)
-        self._note_place()
         policies, policy = Qt.ScrollBarPolicy, self.verticalScrollBarPolicy()
         if policy is policies.ScrollBarAlwaysOff:
             return
@@ -109,6 +96,36 @@ class SteadyArea(QScrollArea):
         if self._turns >= self._OFTEN:
             self.setVerticalScrollBarPolicy(policies.ScrollBarAlwaysOn)
 
+    @Slot(int, int)
+    def _on_range(self, least: int, most: int) -> None:
+        """Where there is nothing to scroll, the place of the bar is empty."""
+        self.verticalScrollBar().setEnabled(most > least)
+
+
+_LAID_OUT = (QEvent.Type.LayoutRequest, QEvent.Type.Resize)
+
+
+class HoldingArea(SteadyArea):
+    """An area in which what has the focus stays under the mouse.
+
+    Where a hint above it takes more lines, or fewer, the rest is scrolled by as much.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._held: tuple[QWidget, int] | None = None
+        self._holding = False
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._note_place)
+        self.verticalScrollBar().valueChanged.connect(self._note_place)
+        self.verticalScrollBar().rangeChanged.connect(self._hold)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """All stands elsewhere in another size."""
+        super().resizeEvent(event)
+        self._note_place()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """What the area holds was laid out anew: what has the focus stays where it was."""
         known = super().eventFilter(watched, event)
@@ -116,6 +133,7 @@ class SteadyArea(QScrollArea):
             self._hold()
         return known
 
+    @Slot()
     def _hold(self) -> None:
         seen = self._focused()
         if seen is None or self._held is None or seen[0] is not self._held[0]:
@@ -140,12 +158,6 @@ class SteadyArea(QScrollArea):
         self._held = held = self._focused()
         if held is not None and not -held[0].height() < held[1] < self.viewport().height():
             self._held = None  # out of sight
-
-    @Slot(int, int)
-    def _on_range(self, least: int, most: int) -> None:
-        """Where there is nothing to scroll, the place of the bar is empty."""
-        self.verticalScrollBar().setEnabled(most > least)
-        self._hold()
 
 
 class FrontStack(QStackedWidget):

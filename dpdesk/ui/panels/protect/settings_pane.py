@@ -33,7 +33,7 @@ from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Badge, Mnemonics, column, row
 from dpdesk.ui.widgets.focusing import leave_wheel
-from dpdesk.ui.widgets.layouts import SteadyArea
+from dpdesk.ui.widgets.layouts import HoldingArea
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.budget import outlook_words
 from dpdesk.ui.words.numbers import marked, typed_exact
@@ -449,7 +449,7 @@ def reserved_letters() -> str:
     return QCoreApplication.translate("Mnemonics", "FEVRHKLPUSCOI")
 
 
-class SettingsPane(SteadyArea):
+class SettingsPane(HoldingArea):
     """Goal cards, the form of the chosen method, levels chosen by hand, and the pause switch.
 
     Signals: ``methodChosen(str)``; ``edited(dict)`` changed keys with plain values (None: back to

@@ -6,12 +6,12 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from dpdesk.ui.widgets.layouts import SteadyArea, column
+from dpdesk.ui.widgets.layouts import HoldingArea, column
 
 LONG = "It costs a part of the budget. " * 12
 
 
-def area_of(qtbot: QtBot) -> tuple[SteadyArea, QLabel, QLineEdit]:
+def area_of(qtbot: QtBot) -> tuple[HoldingArea, QLabel, QLineEdit]:
     inner, hint, field = QWidget(), QLabel("Nothing is spent."), QLineEdit()
     hint.setWordWrap(True)
     layout = column(inner)
@@ -19,7 +19,7 @@ def area_of(qtbot: QtBot) -> tuple[SteadyArea, QLabel, QLineEdit]:
     layout.addWidget(field)
     for _ in range(40):
         layout.addWidget(QLineEdit())
-    area = SteadyArea()
+    area = HoldingArea()
     area.setWidget(inner)
     area.resize(300, 400)
     qtbot.addWidget(area)
