@@ -24,6 +24,7 @@ from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.cubes import people as register_people
 from tests.helpers.cubes import write_plan, write_register
+from tests.helpers.events import settle
 from tests.helpers.people_plan import open_plan, write_people
 from tests.helpers.sitting import shown
 
@@ -81,6 +82,13 @@ def test_pins_move_by_button_and_by_point(three: ComparePanel, qtbot: QtBot) -> 
     qtbot.mouseClick(pin_button(three, 2, "A"), Qt.MouseButton.LeftButton)
     assert three.pins == Pins(3, 0)
     assert "chart:risk" not in three.pages
+
+
+def test_no_width_cuts_the_cards_in_german(german: None, three: ComparePanel) -> None:
+    for width in range(640, 1200, 40):
+        three.resize(width, 700)
+        settle()
+        assert three.cards.horizontalScrollBar().maximum() == 0, width
 
 
 def test_the_axes_can_be_chosen(three: ComparePanel, qtbot: QtBot) -> None:

@@ -278,6 +278,7 @@ class ComparePanel(Panel):
             "compare",
             Side("cards", self.tr("Candidates"), self.cards),
             Side("view", self.tr("Comparison"), self._build_right()),
+            self.cards.needed,
             share=LEFT_SHARE,
         )
         self._header.add(self._content.strip)

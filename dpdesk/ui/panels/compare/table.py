@@ -502,6 +502,11 @@ class CandidateCards(SteadyArea):
         """No wider than it must be: the room belongs to the pictures."""
         return QSize(self.minimumWidth(), super().sizeHint().height())
 
+    def needed(self) -> int:
+        """The width below which a card would be cut, beside a bar to scroll them."""
+        inner, bar = self.widget().minimumSizeHint(), self.verticalScrollBar().sizeHint()
+        return inner.width() + bar.width() + 2 * self.frameWidth()
+
     @property
     def cards(self) -> tuple[CandidateCard, ...]:
         """The cards on show."""
