@@ -143,3 +143,16 @@ def _places(sitting: Sitting, parts: list[QAbstractButton]) -> dict[str, QPoint]
     settle()
     sitting.window.grab()
     return {one.text() + one.accessibleName(): one.mapTo(sitting.window, QPoint()) for one in parts}
+
+
+def test_the_button_that_releases_is_in_sight_with_its_cost(sitting: Sitting) -> None:
+    sitting.window.resize(1280, 720)
+    for step in ("protect", "review"):
+        sitting.window.show_panel(step)
+        sitting.quiet()
+    page = sitting.desk.review.prepare
+    sitting.quiet(page.band.isVisible)
+    settle()
+    area = page.parentWidget().parentWidget()
+    assert isinstance(area, QScrollArea)
+    assert area.verticalScrollBar().maximum() == 0

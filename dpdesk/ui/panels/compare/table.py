@@ -504,8 +504,8 @@ class CandidateCards(SteadyArea):
 
     def needed(self) -> int:
         """The width below which a card would be cut, beside a bar to scroll them."""
-        inner, bar = self.widget().minimumSizeHint(), self.verticalScrollBar().sizeHint()
-        return inner.width() + bar.width() + 2 * self.frameWidth()
+        inner = self._layout.minimumSize().width()
+        return inner + self.verticalScrollBar().sizeHint().width() + 2 * self.frameWidth()
 
     @property
     def cards(self) -> tuple[CandidateCard, ...]:

@@ -316,7 +316,7 @@ class TreatmentCard(QFrame):
         )
 
 
-LEAST_LINES = (11, 7)
+LEAST_LINES = (10, 7)
 
 
 class PreparePage(Page):
