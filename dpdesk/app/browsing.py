@@ -175,7 +175,7 @@ def _check_cube(about: Capabilities, folder: Path) -> None:
 
 
 def _with_known(cube: ReleasedCube, known: OpenCube | None) -> tuple[Askable, Mapping[str, Levels]]:
-    from dpdesk.engine.cubes.olap.selection import askable_cube
+    from dpdesk.engine.cubes.olap.grids import askable_cube
 
     asked = askable_cube(cube)
     levels = dict(zip(cube.domain.dimensions, cube.levels, strict=True))
@@ -197,7 +197,7 @@ def planned_cube(context: AppContext, shop: Shop, token: CancelToken, report: Re
     Raises InputError for whatever is wrong with the plan, Cancelled.
     """
     from dpdesk.app.buying import check_sold, described
-    from dpdesk.engine.cubes.olap.selection import askable_cube
+    from dpdesk.engine.cubes.olap.grids import askable_cube
 
     check_sold(context, shop.plan, shop.where)
     columns: list[AskableColumn] = []

@@ -75,7 +75,7 @@ def open_together(
     """
     from dpdesk.engine.cubes.olap.combined import reader_of
     from dpdesk.engine.cubes.olap.cube import ReleasedCube
-    from dpdesk.engine.cubes.olap.selection import askable_cube
+    from dpdesk.engine.cubes.olap.grids import askable_cube
 
     found, manifests = [], []
     for number, folder in enumerate(folders, start=1):

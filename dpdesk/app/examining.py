@@ -23,7 +23,7 @@ from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
 from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount
 from dpdesk.core.source_spec import given_keys, missing_line
-from dpdesk.io.column_types import number_pattern
+from dpdesk.io.missing import number_pattern
 from dpdesk.project.work import HierarchyChoice
 
 if TYPE_CHECKING:

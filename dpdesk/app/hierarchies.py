@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 from dpdesk.app.planning import build_from, missing_apart
 from dpdesk.core.hierarchy import BuilderForm, Hierarchy, HierarchyPreview, LevelEffect
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SuggestedHierarchy
 from dpdesk.core.schema import ColumnType, ValueCount
-from dpdesk.core.suggested import SuggestedHierarchy
 from dpdesk.engine.hierarchies.editing import (
     add_values,
     group,

@@ -49,7 +49,7 @@ MODULES = (
     "dpdesk.engine.cubes.olap.answering",
     "dpdesk.io.release_content",
     "dpdesk.engine.methods.l_diverted.exploration",
-    "dpdesk.engine.methods.l_diverted.releasing",
+    "dpdesk.engine.methods.l_diverted.combined",
     "dpdesk.engine.decoys.kernels",
     "dpdesk.io.rewrite",
     "dpdesk.io.line_kernels",

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeAlias, Union, get_args, get_origin, get_ty
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.cuboid_choice import CuboidChoice, CuboidStatus
+from dpdesk.core.cube_parameters import CuboidChoice, CuboidStatus
 from dpdesk.core.messages import msg
 
 # Where the cuboids of a lattice stand in a picture: rows by number of dimensions, in lines.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,118 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import UserMissing
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
+from dpdesk.core.schema import ColumnType
 from dpdesk.core.source_spec import missing_line
 from dpdesk.io.coding import DATA, Column
+from dpdesk.io.csvload import RAW
 from dpdesk.io.database import literal, query
+from dpdesk.io.formats.stat_faults import nul_in_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+
+# The one character that a released table cannot have: NUL, at which other programs end a text.
+
+
 _AT_ONCE = 500
+
+
+def refuse_nul(
+    con: DuckDBPyConnection,
+    texts: Sequence[tuple[int, str]],
+    path: Path,
+    token: CancelToken,
+) -> None:
+    """Raise InputError ``read.nul`` with the first place of a NUL in the table ``raw``.
+
+    ``texts`` are the places and the names of the columns that may hold one.
+    """
+    for first in range(0, len(texts), _AT_ONCE):
+        some = texts[first : first + _AT_ONCE]
+        listed = ", ".join(f"bool_or(contains(c{j}, chr(0)))" for j, _ in some)
+        with query(con, token, path) as cursor:
+            found = cursor.execute(f"SELECT {listed} FROM {RAW}").fetchone() or ()
+            for (j, name), hit in zip(some, found, strict=True):
+                if hit:
+                    where = f"FROM {RAW} WHERE contains(c{j}, chr(0))"
+                    row = cursor.execute(f"SELECT min(rowid) + 1 {where}").fetchone() or (1,)
+                    raise nul_in_text(path.name, int(row[0]), name)
+
+
+# The types that a column may have: what each of its values must be, in SQL, and their order.
+
+
+_TRIMMED = "trim(v)"
+_BOOLEAN_PAIRS = (
+    ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("ja", "nein"), ("oui", "non"),
+    ("sí", "no"), ("si", "no"), ("wahr", "falsch"), ("vrai", "faux"),
+)  # fmt: skip
+ISO_DATE = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
+DATE_FORMS = (
+    (r"\d{4}/\d{1,2}/\d{1,2}", "%Y/%m/%d"),
+    (r"\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y"),
+    (r"\d{1,2}/\d{1,2}/\d{4}", "%d/%m/%Y"),
+    (r"\d{1,2}/\d{1,2}/\d{4}", "%m/%d/%Y"),
+    (r"\d{1,2}-\d{1,2}-\d{4}", "%d-%m-%Y"),
+    (r"\d{1,2}-\d{1,2}-\d{4}", "%m-%d-%Y"),
+)
+
+
+DATE_ORDERS = {"%Y": "ymd", "%d": "dmy", "%m": "mdy"}
+"""How a date is written whose form begins like this."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A type, the condition that each value ``v`` meets, and the key that orders them (or none).
+
+    ``date_order`` tells the order of year, month and day in dates.
+    """
+
+    kind: ColumnType
+    condition: str
+    order: str = ""
+    date_order: str = ""
+
+
+def number_pattern(decimal: str) -> str:
+    """What a number with this decimal mark looks like."""
+    mark = r"\." if decimal == "." else ","
+    return rf"[+-]?(\d+({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?"
+
+
+def candidates(decimal: str) -> tuple[Candidate, ...]:
+    """The types in the order in which they are tried; the first that fits all values is taken."""
+    number = number_pattern(decimal)
+    as_number = _TRIMMED if decimal == "." else f"replace({_TRIMMED}, ',', '.')"
+    day = f"try_cast(left({_TRIMMED}, 10) AS DATE)"
+    return (
+        Candidate(ColumnType.INTEGER, _matches(r"[+-]?\d+"), f"try_cast({_TRIMMED} AS HUGEINT)"),
+        Candidate(ColumnType.DECIMAL, _matches(number), f"try_cast({as_number} AS DOUBLE)"),
+        *(
+            Candidate(ColumnType.BOOLEAN, f"lower({_TRIMMED}) IN ({_words(pair)})")
+            for pair in _BOOLEAN_PAIRS
+        ),
+        Candidate(ColumnType.DATE, f"{_matches(ISO_DATE)} AND {day} IS NOT NULL", _TRIMMED, "ymd"),
+        *(_date(form, code) for form, code in DATE_FORMS),
+    )
+
+
+def _matches(pattern: str) -> str:
+    return f"regexp_full_match({_TRIMMED}, {literal(pattern)})"
+
+
+def _words(pair: tuple[str, str]) -> str:
+    return ", ".join(literal(word) for word in pair)
+
+
+def _date(form: str, code: str) -> Candidate:
+    moment = f"try_strptime({_TRIMMED}, {literal(code)})"
+    order = DATE_ORDERS[code[:2]]
+    return Candidate(ColumnType.DATE, f"{_matches(form)} AND {moment} IS NOT NULL", moment, order)
+
+
 _LETTER = r"\.[A-Za-z_]"
 _LETTERED = literal(_LETTER)
 NUMBER = r"^-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"

@@ -22,7 +22,7 @@ from dpdesk.io.formats.process import read_in_process
 from dpdesk.io.formats.request import ReadDone, ReadRequest
 from dpdesk.io.formats.table import Notes
 from dpdesk.io.labelwatch import note_unforeseen
-from dpdesk.io.nul import refuse_nul
+from dpdesk.io.missing import refuse_nul
 from dpdesk.io.reading import Reading
 from dpdesk.io.source import file_sha256
 

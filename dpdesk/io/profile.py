@@ -23,10 +23,9 @@ from dpdesk.core.schema import (
     few_rows_each,
 )
 from dpdesk.io.coding import DATA, Column
-from dpdesk.io.column_types import Candidate
-from dpdesk.io.column_types import candidates as column_types
 from dpdesk.io.database import literal, query
-from dpdesk.io.missing import missing_sql
+from dpdesk.io.missing import Candidate, missing_sql
+from dpdesk.io.missing import candidates as column_types
 from dpdesk.io.reading import Reading
 
 if TYPE_CHECKING:

@@ -16,10 +16,9 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.labels import NOTHING_MISSING, UserMissing
 from dpdesk.core.published import Content
 from dpdesk.core.schema import ColumnType, ValueCount
-from dpdesk.io.column_types import DATE_FORMS, ISO_DATE
 from dpdesk.io.database import connect, query
 from dpdesk.io.failures import storage_error
-from dpdesk.io.missing import condition, user_missing_flags
+from dpdesk.io.missing import DATE_FORMS, ISO_DATE, condition, user_missing_flags
 
 if TYPE_CHECKING:
     from pathlib import Path

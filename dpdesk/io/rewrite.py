@@ -20,11 +20,10 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.messages import msg
 from dpdesk.core.schema import ColumnType
 from dpdesk.io.coding import DATA, Column
-from dpdesk.io.column_types import candidates
 from dpdesk.io.counting import coded_texts
 from dpdesk.io.database import literal, query
 from dpdesk.io.failures import storage_error
-from dpdesk.io.missing import missing_sql
+from dpdesk.io.missing import candidates, missing_sql
 from dpdesk.io.recode import WRITE, csv_field, header_line
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from dpdesk.io.csvload import RAW, Loaded
 from dpdesk.io.database import MEMORY_LIMIT, identifier, in_utc, literal, query
 from dpdesk.io.formats.columns import check_names, no_text
 from dpdesk.io.formats.numbers import text_sql
-from dpdesk.io.missing import condition
-from dpdesk.io.nul import refuse_nul
+from dpdesk.io.missing import condition, refuse_nul
 from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.query_tree import DATA, QueryTree, folded, place_of, read_query
 

@@ -476,7 +476,7 @@ def _join_persons(
     path: Path,
     token: CancelToken,
 ) -> None:
-    from dpdesk.io.private.persons import join_numbers
+    from dpdesk.io.private.values import join_numbers
 
     if person is not None:
         join_numbers(con, loaded, spec, person, path, token)

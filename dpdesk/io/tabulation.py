@@ -18,9 +18,8 @@ from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.tabulation import Tabulated, Tabulation
 from dpdesk.io.coding import DATA, Column
-from dpdesk.io.column_types import number_pattern
 from dpdesk.io.database import literal, query
-from dpdesk.io.missing import condition
+from dpdesk.io.missing import condition, number_pattern
 from dpdesk.io.reading import Reading
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dpdesk.core.charts import (
     arrange,
     format_figure,
 )
-from dpdesk.core.cuboid_choice import CuboidStatus
+from dpdesk.core.cube_parameters import CuboidStatus
 from dpdesk.core.shown import shortened
 from dpdesk.report.svg_canvas import MUTED, SURFACE, TEXT, WIDTH, Canvas, number
 

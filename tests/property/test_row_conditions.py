@@ -22,9 +22,9 @@ from dpdesk.core.row_conditions import (
     read_query,
 )
 from dpdesk.core.source_spec import SourceSpec
-from dpdesk.io.column_types import number_pattern
 from dpdesk.io.csvload import RAW, Loaded
 from dpdesk.io.database import in_memory
+from dpdesk.io.missing import number_pattern
 from dpdesk.io.private.row_filter import filtered, read_filter
 from dpdesk.io.query_tree import folded
 from dpdesk.io.reading import Reading

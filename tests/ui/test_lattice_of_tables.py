@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import SetParameters
 from dpdesk.core.charts import LatticeChart
-from dpdesk.core.cuboid_choice import CuboidStatus
+from dpdesk.core.cube_parameters import CuboidStatus
 from dpdesk.ui.charts.lattice_board import LatticeBoard
 from dpdesk.ui.charts.lattice_view import LatticeView
 from dpdesk.ui.forms.cubes import CubeForm

@@ -10,8 +10,7 @@ from fractions import Fraction
 from functools import reduce
 from math import gcd
 
-from dpdesk.core.plan import HierarchyBuilder
-from dpdesk.core.suggested import SuggestedHierarchy, Why
+from dpdesk.core.plan import HierarchyBuilder, SuggestedHierarchy, Why
 
 # What the name of a column says about its values: a weak hint, in the words of many languages.
 

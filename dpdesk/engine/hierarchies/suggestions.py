@@ -17,9 +17,8 @@ from math import ceil, floor, gcd
 from typing import TypeVar
 
 from dpdesk.core.parameters import plain_number
-from dpdesk.core.plan import HierarchyBuilder
+from dpdesk.core.plan import HierarchyBuilder, SuggestedHierarchy, Why
 from dpdesk.core.schema import ColumnType
-from dpdesk.core.suggested import SuggestedHierarchy, Why
 from dpdesk.engine.hierarchies.code_suggestions import (
     Hint,
     hint_of,

@@ -22,7 +22,7 @@ from dpdesk.io.formats.numbers import texts_sql
 from dpdesk.io.formats.process import read_in_process
 from dpdesk.io.formats.request import ReadDone, ReadProgress, ReadRequest
 from dpdesk.io.labelwatch import note_unforeseen
-from dpdesk.io.nul import refuse_nul
+from dpdesk.io.missing import refuse_nul
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of
 from dpdesk.io.source import file_sha256
 from dpdesk.io.workspace import Workspace

@@ -19,7 +19,7 @@ from typing import IO
 
 from dpdesk.core.messages import msg
 from dpdesk.core.shapes import read_json
-from dpdesk.io import locks
+from dpdesk.io import workspace
 from dpdesk.project.settings import host_name, user_name
 
 # Where a project lies: which file systems keep no promises of locks and syncs, and folders.
@@ -178,7 +178,7 @@ def take_lock(project: Path) -> WriterLock | LockHolder:
         file = path.open("a+b", buffering=0)  # nothing left to be written when it is closed
         taken = False
         try:
-            if not locks.try_hold(file.fileno()):
+            if not workspace.try_hold(file.fileno()):
                 return _holder(file)
             taken = _is_at(file, path)
         finally:

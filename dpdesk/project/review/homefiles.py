@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.messages import msg
-from dpdesk.io import locks
+from dpdesk.io import workspace
 from dpdesk.io.failures import storage_error
 from dpdesk.io.safewrite import PartialKeeper, sync_folder, write_new
 
@@ -98,7 +98,7 @@ def take_lock(handle: int, what: Path) -> None:
     """
     until = time.monotonic() + LONGEST_WAIT
     while True:
-        if locks.try_hold(handle):
+        if workspace.try_hold(handle):
             return
         if time.monotonic() >= until:
             raise StorageError(

@@ -33,7 +33,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from dpdesk.core.charts import Chart, CuboidNode, LatticeChart, LatticeLayout, LatticeRow, arrange
-from dpdesk.core.cuboid_choice import CuboidStatus
+from dpdesk.core.cube_parameters import CuboidStatus
 from dpdesk.core.parameters import plain_number
 from dpdesk.ui.theme import SPACE, Theme
 from dpdesk.ui.words.numbers import figure_words

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.core.charts import STANDING_WORDS, Chart, CuboidNode, LatticeChart
-from dpdesk.core.cuboid_choice import CuboidChoice, CuboidStatus, heavier, lighter
+from dpdesk.core.cube_parameters import CuboidChoice, CuboidStatus, heavier, lighter
 from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.charts.lattice_board import (
     AVOID,

@@ -18,9 +18,8 @@ from dpdesk.app.types import WorkState
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy, HierarchyPreview, LevelSummary
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, Why
 from dpdesk.core.schema import ColumnType, Role, ValueCount
-from dpdesk.core.suggested import Why
 from dpdesk.engine.hierarchies.suggestions import suggest_hierarchy
 from dpdesk.ui.panels.hierarchies import presenter
 from dpdesk.ui.panels.hierarchies.presenter import State, reason

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpdesk.core.cuboid_choice import CuboidChoice, CuboidStatus, heavier, lighter
+from dpdesk.core.cube_parameters import CuboidChoice, CuboidStatus, heavier, lighter
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.engine.cubes.parameters import PARAMETERS

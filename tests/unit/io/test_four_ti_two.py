@@ -15,8 +15,7 @@ from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.graver import GraverError, installed_tool, use_tool
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.exact import moves, sensitivity
-from dpdesk.engine.cubes.exact.knowledge import knowledge
-from dpdesk.engine.cubes.exact.sensitivity import Origin, generic_sensitivity, longest_by
+from dpdesk.engine.cubes.exact.sensitivity import Origin, generic_sensitivity, knowledge, longest_by
 from dpdesk.io import four_ti_two
 from dpdesk.io.four_ti_two import VARIABLE, FourTiTwo
 from dpdesk.io.workspace import Workspace

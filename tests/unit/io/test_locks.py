@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.io import locks
+from dpdesk.io import workspace
 from dpdesk.io.workspace import Workspace
 
 fcntl = pytest.importorskip("fcntl")
@@ -48,10 +48,10 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> Windows:
 
 def held_once(path: Path) -> None:
     with path.open("ab") as first, path.open("rb") as second:
-        assert locks.try_hold(first.fileno())
-        assert not locks.try_hold(second.fileno())
+        assert workspace.try_hold(first.fileno())
+        assert not workspace.try_hold(second.fileno())
     with path.open("rb") as third:
-        assert locks.try_hold(third.fileno())
+        assert workspace.try_hold(third.fileno())
 
 
 def test_a_lock_keeps_others_out_until_it_is_closed(tmp_path: Path) -> None:
@@ -68,14 +68,14 @@ def test_windows_is_asked_again_as_long_as_somebody_holds_the_lock(
 ) -> None:
     with (tmp_path / "lock").open("ab") as first, (tmp_path / "lock").open("ab") as second:
         windows.on_wait = lambda: first.close() if windows.waits == 2 else None
-        locks.hold(first.fileno())
-        locks.hold(second.fileno())
+        workspace.hold(first.fileno())
+        workspace.hold(second.fileno())
     assert windows.waits == 2
 
 
 def test_an_error_that_is_no_lock_is_told(tmp_path: Path, windows: Windows) -> None:
     with pytest.raises(OSError, match="descriptor"):
-        locks.try_hold(-1)
+        workspace.try_hold(-1)
 
 
 def test_a_workspace_lives_and_is_swept_with_the_locks_of_windows(

@@ -14,8 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.engine.cubes.exact.knowledge import Cell, Knowledge
-from dpdesk.engine.cubes.exact.sensitivity import GenericSensitivity
+from dpdesk.engine.cubes.exact.sensitivity import Cell, GenericSensitivity, Knowledge
 from dpdesk.engine.cubes.lattice import down_closure, members
 
 Integers = NDArray[np.int64]

@@ -12,9 +12,8 @@ from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.engine.cubes.consistency.blocks import cells_below
 from dpdesk.engine.cubes.consistency.pinned import MOST_PINNED
-from dpdesk.engine.cubes.exact.knowledge import Cell, knowledge
 from dpdesk.engine.cubes.exact.part import ExactPart
-from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity
+from dpdesk.engine.cubes.exact.sensitivity import Cell, generic_sensitivity, knowledge
 from dpdesk.engine.cubes.lattice import members
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.counting import PlacedRows

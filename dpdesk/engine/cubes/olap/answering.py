@@ -19,12 +19,14 @@ from dpdesk.engine.cubes.olap.cube import ReleasedCube, centred_name
 from dpdesk.engine.cubes.olap.grids import (
     MOST_NUMBERS,
     MOST_PINS,
+    AxisGroups,
     OneRelease,
     SumReader,
     Sums,
+    askable_cube,
     check_size,
+    select,
 )
-from dpdesk.engine.cubes.olap.selection import AxisGroups, askable_cube, select
 from dpdesk.engine.cubes.settings import Covered
 from dpdesk.engine.private.kinds import Measure
 from dpdesk.engine.private.widths import step_of_average

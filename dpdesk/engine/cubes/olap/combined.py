@@ -26,8 +26,7 @@ from dpdesk.core.plain import quoted
 from dpdesk.core.release import ReleasedContent
 from dpdesk.engine.cubes.lattice import cells, magnification, mask_of, members
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
-from dpdesk.engine.cubes.olap.grids import OneRelease, Sums, needed, sum_variances
-from dpdesk.engine.cubes.olap.selection import AxisGroups
+from dpdesk.engine.cubes.olap.grids import AxisGroups, OneRelease, Sums, needed, sum_variances
 from dpdesk.engine.private.kinds import Noise
 
 Floats = NDArray[np.float64]

@@ -25,8 +25,7 @@ from dpdesk.core.charts import (
     format_figure,
     table_from,
 )
-from dpdesk.core.cube_parameters import ACCURACY, AVERAGE
-from dpdesk.core.cuboid_choice import CuboidChoice
+from dpdesk.core.cube_parameters import ACCURACY, AVERAGE, CuboidChoice
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.engine.cubes.channels import Channel

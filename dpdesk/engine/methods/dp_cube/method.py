@@ -125,7 +125,7 @@ class DpCube(PrivateMethod):
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
         """See :meth:`QueryableMethod.askable`."""
         from dpdesk.engine.cubes.olap.cube import ReleasedCube
-        from dpdesk.engine.cubes.olap.selection import askable_cube
+        from dpdesk.engine.cubes.olap.grids import askable_cube
 
         return askable_cube(ReleasedCube.from_manifest(content.manifest))
 

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.cubes.exact.knowledge import knowledge
 from dpdesk.engine.cubes.exact.moves import minimal_moves
-from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity
+from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity, knowledge
 
 MOST_ENUMERATED_NODES = 6
 """Nodes up to which the value for an undirected graph is the enumerated one."""

@@ -20,18 +20,26 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters, plain_number
 from dpdesk.core.recoding import Recoding
+from dpdesk.core.schema import Role
 from dpdesk.engine.decoys.partition import counted, uniform
 from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
+from dpdesk.engine.methods.l_diverted.mechanism import (
+    all_but_the_rest,
+    at_level,
+    draw_rows,
+    labels_of,
+)
 from dpdesk.engine.methods.l_diverted.settings import Settings
 from dpdesk.engine.recoded import label_codes, suppressed_tuples, tuple_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpdesk.core.frequency import RowSource
+    from dpdesk.core.frequency import CodedColumn, RewrittenRows, RowSource
     from dpdesk.engine.methods.l_diverted.mechanism import Choose
     from dpdesk.engine.noise.randomness import RandomSource
+
 
 _SHARE_STEPS = 10_000
 
@@ -194,3 +202,51 @@ def _classes(
     _, first, which = np.unique(tuple_keys(recoding, codes), return_index=True, return_inverse=True)
     sizes = np.bincount(which, counts, len(first)).astype(np.int64)
     return codes[first], sizes
+
+
+# From judged settings to the rows to release.
+
+
+def draw_release(
+    given: MethodInput,
+    outcome: Outcome,
+    rows: RowSource,
+    randomness: RandomSource,
+    token: CancelToken,
+) -> RewrittenRows:
+    """See :meth:`~dpdesk.engine.method.RowsMethod.draw`."""
+    settings = Settings.from_parameters(given.parameters)
+    recoding = None if outcome.recoding is None else outcome.values_recoding
+    removed = outcome.result["rows_removed"]
+    choose = all_but_the_rest(rows.rows, settings.l)
+    if recoding is not None and settings.k is not None:
+        choose = choose_rows(recoding, settings.k, int(str(removed)), rows, token)
+    return draw_rows(
+        columns_to_draw(given, settings, rows, token),
+        settings.l,
+        settings.partition,
+        choose,
+        given.with_role(Role.IDENTIFIER),
+        recoding.mapping if recoding is not None else {},
+        randomness,
+        token,
+    )
+
+
+def columns_to_draw(
+    given: MethodInput, settings: Settings, rows: RowSource, token: CancelToken
+) -> tuple[CodedColumn, ...]:
+    """The columns to draw, at their levels. Raises InputError ``diverted.levels``."""
+    found = rows.coded_columns(settings.diverted(given.roles), token)
+    levels = settings.levels
+    return tuple(
+        at_level(column, _labels(given, column.name, levels[column.name], token))
+        if levels.get(column.name, 0)
+        else column
+        for column in found
+    )
+
+
+def _labels(given: MethodInput, name: str, level: int, token: CancelToken) -> dict[str, str]:
+    table = given.source.frequency_table((name,), token)
+    return labels_of(table, given.hierarchies, level, given.where)

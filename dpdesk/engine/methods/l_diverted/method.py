@@ -197,7 +197,7 @@ class LDiverted(RowsMethod):
         report: Report,
     ) -> RewrittenRows:
         """See :meth:`RowsMethod.draw`."""
-        from dpdesk.engine.methods.l_diverted.releasing import draw_release
+        from dpdesk.engine.methods.l_diverted.combined import draw_release
 
         report(StepStarted(DRAW, 1, 1))
         return draw_release(given, outcome, rows, randomness, token)

@@ -107,7 +107,7 @@ class PriView(PrivateMethod):
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
         """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.cubes.olap.selection import askable_cube
+        from dpdesk.engine.cubes.olap.grids import askable_cube
         from dpdesk.engine.methods.priview.querying import released_views
 
         return askable_cube(released_views(content.manifest))

@@ -25,8 +25,7 @@ from dpdesk.core.release import Manifest, ReleasedContent
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.lattice import mask_of, members
 from dpdesk.engine.cubes.olap.cube import ReleasedCube, Vector, levels_of, variance_of
-from dpdesk.engine.cubes.olap.grids import Sums, needed, sum_variances, summed
-from dpdesk.engine.cubes.olap.selection import AxisGroups
+from dpdesk.engine.cubes.olap.grids import AxisGroups, Sums, needed, sum_variances, summed
 from dpdesk.engine.views.choosing import PlannedNoise
 from dpdesk.engine.views.settings import (
     MOST_OF_MARGINAL,

@@ -16,7 +16,7 @@ from dpdesk.core.recoding import Recoding
 from dpdesk.core.release import Manifest, ReleasedContent
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome
-from dpdesk.engine.methods.randomised_response.parameters import PARAMETERS, PUBLIC_FIELDS
+from dpdesk.engine.methods.randomised_response.settings import PARAMETERS, PUBLIC_FIELDS
 from dpdesk.engine.private.method import Charge, PaidRowsMethod
 
 # Whatever needs numpy is imported where it is used.

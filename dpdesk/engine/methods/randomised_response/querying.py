@@ -28,9 +28,12 @@ from dpdesk.core.release import CountedRows, Manifest, ReleasedContent
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.k_anonymity.querying import MICRODATA, group_rows, matches_of
-from dpdesk.engine.methods.randomised_response.chances import Chances, weights
-from dpdesk.engine.methods.randomised_response.parameters import read_matrix
-from dpdesk.engine.methods.randomised_response.settings import Settings
+from dpdesk.engine.methods.randomised_response.settings import (
+    Chances,
+    Settings,
+    read_matrix,
+    weights,
+)
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

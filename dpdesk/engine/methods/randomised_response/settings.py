@@ -2,31 +2,359 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpdesk.core.budget import Draws, Neighbours, Noise, ProtectedUnit, PureEpsilon, amount
+from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Nested, ParameterValue, numbers_of
-from dpdesk.core.plain import quoted
-from dpdesk.core.schema import Role
-from dpdesk.engine.methods.randomised_response.chances import (
-    MOST_CATEGORIES,
-    MOST_OF_MATRIX,
-    MOST_PARTS,
-    Chances,
-    inverse,
-    largest_ratio,
-    power_of_e,
+from dpdesk.core.parameters import (
+    Nested,
+    NestedParameter,
+    NumberTableParameter,
+    Parameter,
+    ParameterValue,
+    StructuredParameter,
+    TextListParameter,
+    numbers_of,
 )
-from dpdesk.engine.methods.randomised_response.parameters import read_matrix
+from dpdesk.core.plain import fraction_of, freeze, quoted
+from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
+from dpdesk.core.schema import Role
+from dpdesk.engine.decoys.partition import PIECE, uniform
+from dpdesk.engine.methods.k_anonymity.public_fields import ROLES
 from dpdesk.engine.private.declared import DeclaredDimension, declare
 from dpdesk.engine.private.method import Charge
-from dpdesk.engine.private.origins import recorded_origins
-from dpdesk.engine.private.settings import check_named, misfit, texts_of
+from dpdesk.engine.private.origins import ORIGINS_PARAMETER, recorded_origins
+from dpdesk.engine.private.settings import check_named, misfit, rows_parameter, texts_of
+
+if TYPE_CHECKING:
+    from dpdesk.engine.noise.randomness import RandomSource
+
+
+# The keys of a plan's ``[protection]`` for randomised response, and what a release may show.
+
+
+Matrix = tuple[tuple[Fraction, ...], ...]
+
+
+@dataclass(frozen=True)
+class MatrixParameter(StructuredParameter):
+    """For some columns a square matrix of chances; each row adds up to 1."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; a form's text is ``answer: 3/4 1/4; 1/3 2/3``, columns
+        parted by ``|``.
+        """
+        tables = dict(_typed(raw)) if isinstance(raw, str) else raw
+        if not isinstance(tables, Mapping):
+            raise self.invalid(where, raw)
+        plain: dict[str, object] = {}
+        for name, rows in tables.items():
+            try:
+                found = read_matrix(rows)
+            except (TypeError, ValueError, ZeroDivisionError):
+                raise self.invalid(where, rows) from None
+            plain[str(name)] = [[str(each) for each in row] for row in found]
+        return Nested(freeze(dict(sorted(plain.items())))) if plain else None
+
+    def as_text(self, value: ParameterValue) -> str:
+        """See :meth:`Parameter.as_text`."""
+        plain = self.as_plain(value)
+        tables = plain if isinstance(plain, Mapping) else {}
+        return " | ".join(
+            f"{name}: {'; '.join(' '.join(row) for row in rows)}" for name, rows in tables.items()
+        )
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return (
+            "for a column a list of rows of chances that each add up to 1, such as "
+            '{ answer = [["0.75", "0.25"], ["1/3", "2/3"]] }'
+        )
+
+
+def _typed(text: str) -> Iterator[tuple[str, list[list[str]]]]:
+    """The tables of a form's text; a name without rows gives an empty table."""
+    for part in filter(str.strip, text.split("|")):
+        name, _, rows = part.rpartition(":")
+        yield name.strip(), [row.split() for row in rows.split(";")]
+
+
+def read_matrix(raw: object) -> Matrix:
+    """A square matrix of chances, each row of which adds up to 1. ValueError, TypeError otherwise;
+    the message says what is wrong.
+    """
+    if not isinstance(raw, Sequence) or isinstance(raw, str):
+        raise TypeError("it is not a list of rows")
+    rows = tuple(tuple(_chance(each) for each in row) for row in raw)
+    if not rows or any(len(row) != len(rows) for row in rows):
+        raise ValueError("it is not square")
+    if any(sum(row) != 1 for row in rows):
+        raise ValueError("the chances of a row do not add up to 1")
+    return rows
+
+
+def _chance(raw: object) -> Fraction:
+    if isinstance(raw, bool) or not isinstance(raw, int | float | str | Decimal | Fraction):
+        raise TypeError("a chance is not a number")
+    found = raw if isinstance(raw, Fraction) else fraction_of(str(raw))
+    if not 0 <= found <= 1:
+        raise ValueError("a chance is below 0 or above 1")
+    return found
+
+
+PARAMETERS: tuple[Parameter, ...] = (
+    TextListParameter(
+        "drawn",
+        "Columns to draw",
+        "The columns whose values are drawn; all others are released as they are.",
+        required=True,
+    ),
+    NestedParameter(
+        "domains",
+        "Declared categories",
+        "Categories of each column to draw, to be declared without looking at the data.",
+        required=True,
+        example='{ answer = ["yes", "no", "other"] }',
+    ),
+    ORIGINS_PARAMETER,
+    NestedParameter(
+        "outside",
+        "Everything else",
+        "The declared category that stands for all texts outside the domain, before it is drawn; "
+        "without one, the category `other`.",
+        example='{ answer = "other" }',
+    ),
+    PositiveParameter(
+        "epsilon",
+        "ε, the privacy loss",
+        "No other values in the drawn columns of a person make any release more likely by more "
+        "than ×e^ε.",
+        required=True,
+    ),
+    NumberTableParameter(
+        "shares",
+        "Shares of ε",
+        "How ε is divided among the columns; equally where nothing is said. Shares that add up to "
+        "ε are the ε of each column.",
+    ),
+    MatrixParameter(
+        "matrix",
+        "Chances of your own",
+        "For a column, a row for each true category with the chance of each released one, in the "
+        "order of `domains`; the column's ε must allow it.",
+    ),
+    rows_parameter(
+        "Rows of a person, at most", "ε holds for a person of so many rows; nothing enforces it."
+    ),
+)
+PUBLIC_FIELDS: tuple[PublicField, ...] = (
+    *settings("drawn[]", "domains.*[]", "origins.*", "outside.*", "epsilon", "shares.*"),
+    *settings("matrix.*[][]", "rows_per_person"),
+    *fields_of(
+        Tells.NOTHING,
+        "A setting of the plan, said again with the guarantee.",
+        "guarantee.parameters.epsilon",
+        "guarantee.parameters.neighbours",
+        "guarantee.parameters.rows_per_person",
+        "guarantee.parameters.drawn[]",
+    ),
+    *ROLES,
+    *fields_of(
+        Tells.NOTHING,
+        "The chances with which values are drawn, from the plan alone; the same for any data.",
+        "result.chances[].column",
+        "result.chances[].whole",
+        "result.chances[].stay",
+        "result.chances[].move",
+        "result.outside.*",
+    ),
+    PublicField(
+        "result.rows_out",
+        Tells.COUNT,
+        "Counted from the released rows alone; all rows of the source are released, and the "
+        "guarantee does not hide who is among them.",
+    ),
+)
+
+
+# With which chances a value is released as which: exact, in whole parts of a whole number.
+#
+# Source: Warner 1965 for two categories, the k-ary form by the course text: the true category with
+# e^ε/(e^ε + k − 1), each other one with 1/(e^ε + k − 1). These are irrational, so the drawn chances
+# are the nearest that cost no more: each other category has ⌈2^52/(e^ε + k − 1)⌉ parts of 2^52, the
+# true one what is left. Rounding up there makes the largest ratio smaller, never larger than e^ε.
+
+
+Floats = NDArray[np.float64]
+PARTS = 1 << 52
+"""The whole of which shares of k-ary randomised response are parts: exact in any JSON reader."""
+MOST_PARTS = 10**15
+MOST_CATEGORIES, MOST_OF_MATRIX = 10_000, 64
+_LARGEST = 40
+"""An ε above which e^ε exceeds the whole, so that other categories have one part each."""
+_DIGITS = 80
+
+
+def power_of_e(exponent: Fraction) -> tuple[Fraction, Fraction]:
+    """Two numbers between which e^exponent lies, for an exponent from 0 to 100."""
+    with localcontext() as context:
+        context.prec = _DIGITS
+        given = Decimal(exponent.numerator) / Decimal(exponent.denominator)
+        slip = Fraction(1, 10 ** (_DIGITS - 10))
+        found = Fraction(given.exp())  # correctly rounded; the exponent itself is off by a slip
+    return found * (1 - slip), found * (1 + slip)
+
+
+@dataclass(frozen=True)
+class Chances:
+    """The chances of a column: ``parts[x][y]`` of ``whole`` that x is released as y.
+
+    Of k-ary randomised response (``matrix`` None) two numbers say it all: ``stay`` and ``move``.
+    """
+
+    categories: int
+    whole: int
+    stay: int = 0
+    move: int = 0
+    matrix: Matrix | None = field(default=None, repr=False)
+
+    @classmethod
+    def k_ary(cls, categories: int, epsilon: Fraction) -> Chances:
+        """Those of the least error at this ε; ValueError where it is too small to be drawn."""
+        low, _ = power_of_e(min(epsilon, Fraction(_LARGEST)))
+        share = PARTS / (low + categories - 1)
+        move = -(-share.numerator // share.denominator)
+        stay = PARTS - (categories - 1) * move
+        if stay <= move:
+            raise ValueError("ε is too small for chances of so many categories")
+        return cls(categories, PARTS, stay, move)
+
+    @classmethod
+    def of(cls, matrix: Matrix) -> Chances:
+        """Those of a matrix whose rows add up to 1."""
+        whole = lcm(*(each.denominator for row in matrix for each in row))
+        return cls(len(matrix), whole, matrix=matrix)
+
+    def parts(self, true: int) -> NDArray[np.uint64]:
+        """Of how many parts each category is released where this one is true."""
+        if self.matrix is not None:
+            return np.array([int(each * self.whole) for each in self.matrix[true]], np.uint64)
+        found = np.full(self.categories, self.move, np.uint64)
+        found[true] = self.stay
+        return found
+
+    def draw(
+        self, codes: NDArray[np.int32], source: RandomSource, token: CancelToken
+    ) -> NDArray[np.int32]:
+        """A released category for each true one, each drawn by itself. Raises Cancelled."""
+        found = np.empty(len(codes), np.int32)
+        for start in range(0, len(codes), PIECE):
+            token.check()
+            true = codes[start : start + PIECE]
+            lots = uniform(self.whole, len(true), source)
+            found[start : start + PIECE] = self._drawn(true, lots)
+            lots.fill(0)
+        return found
+
+    def _drawn(self, true: NDArray[np.int32], lots: NDArray[np.uint64]) -> NDArray[np.int32]:
+        if self.matrix is not None:
+            found = np.empty(len(true), np.int32)
+            for value in range(self.categories):
+                mine = true == value
+                ends = np.cumsum(self.parts(value))
+                found[mine] = np.searchsorted(ends, lots[mine], side="right")
+            return found
+        moved = lots >= np.uint64(self.stay)
+        lots = np.where(moved, lots - np.uint64(self.stay), np.uint64(0))
+        other = (lots // np.uint64(self.move)).astype(np.int32)
+        return np.where(moved, other + (other >= true), true).astype(np.int32)
+
+
+def largest_ratio(matrix: Matrix) -> Fraction | None:
+    """By how much the chance of a released category differs at most; None: without bound."""
+    largest = Fraction(1)
+    for column in zip(*matrix, strict=True):
+        if not any(column):
+            continue
+        if not all(column):
+            return None
+        largest = max(largest, max(column) / min(column))
+    return largest
+
+
+def inverse(matrix: Matrix) -> Matrix | None:
+    """The inverse, exactly; None where there is none."""
+    size = len(matrix)
+    rows = [
+        [*row, *(Fraction(place == other) for other in range(size))]
+        for place, row in enumerate(matrix)
+    ]
+    for place in range(size):
+        pivot = next((at for at in range(place, size) if rows[at][place]), None)
+        if pivot is None:
+            return None
+        rows[place], rows[pivot] = rows[pivot], rows[place]
+        first = rows[place][place]
+        rows[place] = [each / first for each in rows[place]]
+        for other in range(size):
+            factor = rows[other][place]
+            if other != place and factor:
+                rows[other] = [
+                    a - factor * b for a, b in zip(rows[other], rows[place], strict=True)
+                ]
+    return tuple(tuple(row[size:]) for row in rows)
+
+
+def weights(chances: Chances, wanted: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """What each released category counts in an unbiased estimate of the rows of wanted ones.
+
+    With the second moment of that for each true category. Source: the inverse of the matrix of
+    chances applied to the indicator; for k-ary response (1[y wanted] − w·q)/(p − q), w wanted
+    categories, p and q the chances to stay and to move to one other.
+    """
+    if chances.matrix is None:
+        whole = float(chances.whole)
+        p, q = chances.stay / whole, chances.move / whole
+        many = int(wanted.sum())
+        gap = (chances.stay - chances.move) / whole
+        found: Floats = (wanted.astype(np.float64) - many * q) / gap
+        inside, outside = (1 - many * q) / gap, -many * q / gap
+        chance = np.where(wanted, p + (many - 1) * q, many * q)
+        second: Floats = chance * inside**2 + (1 - chance) * outside**2
+        return found, second
+    inverted = inverse(chances.matrix)
+    if inverted is None:
+        raise ValueError("the matrix of chances has no inverse")
+    chosen = np.flatnonzero(wanted).tolist()
+    found = np.array([float(sum(row[place] for place in chosen)) for row in inverted])
+    table = np.array([[float(each) for each in row] for row in chances.matrix])
+    moments: Floats = table @ found**2
+    return found, moments
+
+
+def stated(chances: Mapping[str, Chances]) -> list[dict[str, object]]:
+    """The chances as a result states them; those of a matrix stand among the settings."""
+    return [
+        {
+            "column": name,
+            "whole": each.whole,
+            **({} if each.matrix is not None else {"stay": each.stay, "move": each.move}),
+        }
+        for name, each in chances.items()
+    ]
+
 
 _CODE = "response.settings"
 

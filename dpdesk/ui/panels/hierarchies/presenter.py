@@ -13,9 +13,8 @@ from dpdesk.app import hierarchies
 from dpdesk.app.types import HierarchyChoice, WorkState
 from dpdesk.core.hierarchy import HierarchyPreview
 from dpdesk.core.parameters import Parameter
-from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SuggestedHierarchy, Why
 from dpdesk.core.schema import Role
-from dpdesk.core.suggested import SuggestedHierarchy, Why
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies.tasks import Answer, HierarchyAnswer, shown
 from dpdesk.ui.shell import Mark, PanelStatus

@@ -22,9 +22,8 @@ from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable
 from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.hierarchy import Codes, Hierarchy, HierarchyPreview, LevelEffect, LevelSummary
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.plan import HierarchyBuilder
+from dpdesk.core.plan import HierarchyBuilder, SuggestedHierarchy
 from dpdesk.core.schema import ColumnType
-from dpdesk.core.suggested import SuggestedHierarchy
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.jobs.hub import failure
 from dpdesk.ui.words.numbers import grouped, short_name, shortened

@@ -13,7 +13,7 @@ from dpdesk.app.private.labelling import LevelChoice, level_choices
 from dpdesk.app.private.trial import try_work
 from dpdesk.app.types import DataStore, Explored, SetBudget, SetParameters, WorkState
 from dpdesk.core.charts import ScatterChart
-from dpdesk.core.cuboid_choice import CuboidChoice, CuboidStatus
+from dpdesk.core.cube_parameters import CuboidChoice, CuboidStatus
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import exact_number, plain_number

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.cubes.exact.knowledge import Knowledge, knowledge
 from dpdesk.engine.cubes.exact.moves import minimal_moves, symmetries
-from dpdesk.engine.cubes.exact.sensitivity import Origin, generic_sensitivity
+from dpdesk.engine.cubes.exact.sensitivity import Knowledge, Origin, generic_sensitivity, knowledge
 from tests.reference.exact_cuboids import (
     all_cells,
     all_minimal,

@@ -19,9 +19,8 @@ from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.consistency.pinned import pinned_variances
 from dpdesk.engine.cubes.exact import sensitivity
-from dpdesk.engine.cubes.exact.knowledge import knowledge
 from dpdesk.engine.cubes.exact.part import ExactPart
-from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity
+from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity, knowledge
 from dpdesk.engine.cubes.lattice import information
 from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.private.method import PrivateInput

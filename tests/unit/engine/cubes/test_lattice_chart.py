@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dpdesk.core.charts import LatticeChart, arrange
-from dpdesk.core.cuboid_choice import CuboidStatus
+from dpdesk.core.cube_parameters import CuboidStatus
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.engine.cubes.parameters import PARAMETERS

@@ -8,8 +8,7 @@ import pytest
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Grouping, Query
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
-from dpdesk.engine.cubes.olap.grids import OneRelease
-from dpdesk.engine.cubes.olap.selection import select
+from dpdesk.engine.cubes.olap.grids import OneRelease, select
 from dpdesk.engine.private.widths import half_width, rounding_of_cell
 from dpdesk.report.cubes import table_width
 from tests.helpers.answer_coverage import noise_of

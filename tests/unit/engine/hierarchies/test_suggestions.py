@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.plan import SuggestedHierarchy, Why
 from dpdesk.core.schema import ColumnType
-from dpdesk.core.suggested import SuggestedHierarchy, Why
 from dpdesk.engine.hierarchies.builders import build_hierarchy
 from dpdesk.engine.hierarchies.code_suggestions import Hint, hint_of
 from dpdesk.engine.hierarchies.suggestions import suggest_hierarchy

@@ -24,6 +24,7 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput
+from dpdesk.engine.methods.l_diverted.combined import columns_to_draw
 from dpdesk.engine.methods.l_diverted.comparators.experiment import (
     SELECTIVITIES,
     Floats,
@@ -35,7 +36,6 @@ from dpdesk.engine.methods.l_diverted.comparators.experiment import (
     measure,
     random_pool,
 )
-from dpdesk.engine.methods.l_diverted.releasing import columns_to_draw
 from dpdesk.engine.methods.l_diverted.settings import Settings
 from dpdesk.engine.querying import Comparison
 

@@ -17,18 +17,20 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput
-from dpdesk.engine.methods.randomised_response.chances import (
+from dpdesk.engine.methods.randomised_response.method import RandomisedResponse
+from dpdesk.engine.methods.randomised_response.querying import estimate
+from dpdesk.engine.methods.randomised_response.settings import (
+    PARAMETERS,
     PARTS,
     Chances,
+    Settings,
+    allowed,
     inverse,
     largest_ratio,
     power_of_e,
+    read_matrix,
     weights,
 )
-from dpdesk.engine.methods.randomised_response.method import RandomisedResponse
-from dpdesk.engine.methods.randomised_response.parameters import PARAMETERS, read_matrix
-from dpdesk.engine.methods.randomised_response.querying import estimate
-from dpdesk.engine.methods.randomised_response.settings import Settings, allowed
 from dpdesk.engine.noise.randomness import SystemRandomness
 from dpdesk.verifiers.randomised import allows
 from dpdesk.verifiers.reading import number
