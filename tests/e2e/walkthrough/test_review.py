@@ -223,7 +223,7 @@ def join(person: Person, author: Signer, first: Signer) -> None:
     person.click("Join copies")
     person.reads("What reviewers signed in their own copies comes into this folder")
     person.asker.answer = first.folder
-    person.click(person.button("Choose", "folder", "Copy 1"))
+    person.click(person.button("Folder", "Copy 1"))
     person.shoot("join")
     sign(person, "Join copies", passphrase_of(author))
     person.reads(

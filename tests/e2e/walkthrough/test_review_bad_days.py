@@ -207,7 +207,7 @@ def test_from_a_read_only_folder_the_review_goes_into_a_file_that_is_joined(
     open_release(person, author.folder)
     person.click("Join copies")
     person.asker.answer = out
-    person.click(person.button("Choose", "file", "Copy 1"))
+    person.click(person.button("File", "Copy 1"))
     sign(person, "Join copies", passphrase_of(author))
     person.reads("In review. Round 1: 0 of 2 votes are cast", "Anna Weber began to review")
 
