@@ -75,6 +75,8 @@ def _notes(manifest: Manifest) -> list[str]:
     if protect == "cell-key":
         most = str(plain.get("deviation"))
         found = [say.text("Every count is changed at random by at most {most}.", most=most)]
+    elif protect == "adjust":
+        return [say.text("Values are changed so that unsafe ones are not the true ones.")]
     else:
         base = str(plain.get("base"))
         found = [say.text("Every value is rounded to a multiple of {base}.", base=base)]

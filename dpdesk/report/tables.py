@@ -16,7 +16,7 @@ from dpdesk.report.review import ReviewContent, check_lines, figure_line
 from dpdesk.report.words import plain_lines, result_lines
 
 _MEANS, _RANDOM, _CONTROLLED = "mean", "random-round", "controlled-round"
-_CELL_KEY = "cell-key"
+_CELL_KEY, _ADJUST = "cell-key", "adjust"
 _MOST_SHOWN = 60
 
 
@@ -80,6 +80,7 @@ def _common(manifest: Manifest, method: Method) -> dict[str, object]:
         "at_random": protect == _RANDOM,
         "base": parameters.get("base", 0),
         "by_keys": protect == _CELL_KEY,
+        "by_changes": protect == _ADJUST,
         "deviation": parameters.get("deviation", 0),
     }
 

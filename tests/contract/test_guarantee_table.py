@@ -276,7 +276,12 @@ def _cell_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
             upper=upper,
         )
         yield f"cells {given}", table_guarantee(given), truth
-    for protect, base in (("controlled-round", 5), ("random-round", 1000), ("none", 0)):
+    for protect, base in (
+        ("controlled-round", 5),
+        ("random-round", 1000),
+        ("none", 0),
+        ("adjust", 0),
+    ):
         truth = Truth("cells", protect=protect, size=base)
         yield protect, table_guarantee(Promise(protect, base=base)), truth
     for most, variance in ((1, "0.5"), (5, "2.5"), (12, "3")):

@@ -132,6 +132,36 @@ def test_counts_and_sums_are_rounded_to_the_same_base(
     assert sound(context, made)
 
 
+@pytest.mark.parametrize("keys", [COUNTS_AND_SUMS, f"{TWO}{SUM}", TWO])
+def test_unsafe_cells_are_changed_and_totals_stay_sums(
+    context: AppContext, tmp_path: Path, keys: str
+) -> None:
+    lines = ["r,q,x", "A,f,0.55", "A,f,1.25", "A,m,3", "A,m,9", "B,f,4.5", "B,m,8", "B,m,2.25"]
+    lines += ["A,m,1", "A,m,2.5", "C,f,1", "C,f,1", "C,f,7"]
+    made = released(context, tmp_path, lines, f'protect = "adjust"\n{FEW}{keys}')
+
+    kept = json.loads((made / "internal/evidence.json").read_text("utf-8"))["result"]
+    assert kept["proven_optimal"] is True
+    assert kept["bound"] == kept["cost"] == kept["distance"]
+    files = [path.relative_to(made / "public") for path in (made / "public").rglob("*.csv")]
+    assert files
+    for file in files:
+        inside, shown = read(made / "internal" / file), read(made / "public" / file)
+        for place, row in inside.items():
+            value = float(shown[place]["value"])
+            if row["status"] == "C":
+                needs = float(row["lower_required"]), float(row["upper_required"])
+                change = value - float(row["value"])
+                assert change >= needs[1] or -change >= needs[0]
+                assert change
+            if row["frequency"] == "0":
+                assert value == 0
+        assert {row["status"] for row in shown.values()} == {"F"}
+    assert sound(context, made)
+    item = asked(context, made)["protected-cells"]
+    assert (item.status, "another value" in item.evidence) == (ItemStatus.REVIEW, True)
+
+
 def test_the_same_rows_are_rounded_alike_whatever_dimensions_show_them(
     context: AppContext, tmp_path: Path
 ) -> None:

@@ -102,6 +102,7 @@ def test_every_protection_is_compared_on_the_same_table(context: AppContext, fol
         "Suppressed at the least cost",
         "Suppressed by the fast search",
         "Rounded to multiples of 5, additively",
+        "Unsafe cells changed, additively",
         "Rounded to multiples of 5 at random",
         "Changed by cell keys, by 3 at most",
         "Noise with ε = 1",
@@ -115,9 +116,10 @@ def test_every_protection_is_compared_on_the_same_table(context: AppContext, fol
     assert planned[0] == 4
     assert planned[1] == pytest.approx(47 / (4 * 98), abs=5e-5)
     assert planned[-1] == 0
+    assert measured["Unsafe cells changed, additively"][-1] is None
     for label in list(measured)[3:]:
         assert measured[label][0] == 0
-    assert [row[5] for row in measured.values()] == ["✓"] * 4 + ["–"] * 2 + ["✓"] * 2
+    assert [row[5] for row in measured.values()] == ["✓"] * 5 + ["–"] * 2 + ["✓"] * 2
     charts = found.charts
     assert isinstance(charts[1], BarChart)
     assert [one.name for one in charts[1].series] == ["town", "sex"]
@@ -129,7 +131,7 @@ def test_sums_and_means_are_compared_by_what_can_protect_them(
 ) -> None:
     sums = lines(compared(context, folder, TWO + 'measure = { sum = "pay" }\n'))
     assert not any("keys" in str(label) or "Noise" in str(label) for label in sums)
-    assert len(sums) == 5
+    assert len(sums) == 6
     means = lines(compared(context, folder, TWO + 'measure = { mean = "pay" }\n'))
     assert all("uppressed" in str(label) for label in means)
 

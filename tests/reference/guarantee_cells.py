@@ -44,7 +44,7 @@ def _known(truth: Truth, found: tuple[str, ...]) -> bool:
 
 
 _SUPPRESS, _ADDITIVE, _RANDOM, _NOTHING = "suppress", "controlled-round", "random-round", "none"
-_KEYED = "cell-key"
+_KEYED, _MOVED = "cell-key", "adjust"
 _TOTALS_TELL = (
     "Totals and parts together can narrow a value down further than its own rounding does."
 )
@@ -88,6 +88,23 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         CLAIM,
+        "Every cell that the agency's rules call unsafe is published with another value, at least "
+        "as far from the true one as the rules ask; other cells are changed so that totals are the "
+        "sums of their parts.",
+        _cells(_MOVED),
+    ),
+    *(
+        Entry(LIMITS, sentence, _cells(_MOVED))
+        for sentence in (
+            "Someone who finds out, or guesses, which cells were changed, which way and how far, "
+            "can compute true values; nothing was drawn at random.",
+            "Which cells were changed is not shown, and no limit is promised for how far a "
+            "published value is from the true one.",
+            "Someone who knows that a cell holds what they gave alone sees how far it was changed.",
+        )
+    ),
+    Entry(
+        CLAIM,
         "The tables are published as they were counted; nothing is protected.",
         _cells(_NOTHING),
     ),
@@ -95,7 +112,7 @@ CELLS: tuple[Entry, ...] = (
         ASSUMES,
         "No other table about the same people or companies shares cells, totals or "
         "contributors with these tables.",
-        _cells(_SUPPRESS, _ADDITIVE, _RANDOM, _KEYED),
+        _cells(_SUPPRESS, _ADDITIVE, _RANDOM, _KEYED, _MOVED),
     ),
     Entry(
         ASSUMES,
@@ -163,7 +180,7 @@ CELLS: tuple[Entry, ...] = (
     Entry(
         LIMITS,
         "Contributors who tell each other what they gave can work out what others gave.",
-        _cells(_SUPPRESS, _ADDITIVE, _RANDOM, _KEYED),
+        _cells(_SUPPRESS, _ADDITIVE, _RANDOM, _KEYED, _MOVED),
     ),
     Entry(
         LIMITS,
@@ -178,7 +195,7 @@ CELLS: tuple[Entry, ...] = (
     Entry(
         LIMITS,
         "By which rules cells count as unsafe is not published, because it would help others.",
-        _cells(_SUPPRESS, _ADDITIVE),
+        _cells(_SUPPRESS, _ADDITIVE, _MOVED),
     ),
     Entry(LIMITS, _TOTALS_TELL, _cells(_ADDITIVE, _RANDOM)),
     Entry(

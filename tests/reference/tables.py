@@ -101,3 +101,23 @@ def least_cost(
         if all(least <= a + 1e-6 and most >= b - 1e-6 for least, most, a, b in wide):
             return paid, cells
     return None
+
+
+def least_change(
+    values: NDArray[np.int64],
+    moves: NDArray[np.int64],
+    required: Sequence[tuple[int, int] | None],
+    fixed: NDArray[np.bool_],
+    weights: Sequence[int],
+) -> int | None:
+    """The least weighted change among ``moves`` of all cells that moves each unsafe one far enough.
+
+    A cell moves at least as far as required, and by 1; ``fixed`` ones stay, none falls below 0.
+    """
+    fits = ((values + moves) >= 0).all(axis=1) & ~moves[:, fixed].any(axis=1)
+    for cell, needs in enumerate(required):
+        if needs is not None:
+            down, up = (max(1, each) for each in needs)
+            fits &= (moves[:, cell] >= up) | (moves[:, cell] <= -down)
+    costs = np.abs(moves[fits]) @ np.array(weights)
+    return int(costs.min()) if len(costs) else None

@@ -157,6 +157,28 @@ def shelf(made: TableForm, key: str) -> Shelf:
     return field.shelf
 
 
+def test_unsafe_cells_are_changed_where_that_is_chosen(
+    bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """The table shows true values with their marks until it is shown as published."""
+    made = shown(ProtectPanel(bench, theme), qtbot)
+    path = write_firms(tmp_path)
+    path.write_text(PLAN + 'protect = "adjust"\n', "utf-8")
+    open_plan(bench, path, qtbot)
+    made.activated()
+    qtbot.waitUntil(lambda: not bench.stale and not made.busy)
+    assert made.settings.form is not None
+    assert made.settings.form.values()["protect"] == "adjust"
+    made.result.deck.show_page("cells-page")
+    page = made.result.cells
+    true = {line[0]: line[1:] for line in texts(page)}
+    page.as_published.click()
+    published = {line[0]: line[1:] for line in texts(page)}
+    assert true["n2"][1] == "✕ 100"
+    assert abs(int(published["n2"][1]) - 100) >= 20
+    assert f"It is published as {published['n2'][1]}." in told_of(page, 3, 1, qtbot)
+
+
 def test_new_tables_reckon_with_readers_who_see_that_cells_are_not_empty(
     bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -41,7 +41,8 @@ class Solved:
 class Program:
     """Minimise ``cost · y``, ``matrix y`` between the bounds ``rows``, ``y`` within ``columns``.
 
-    ``kind`` says what changes between solves: the costs, the rows, or everything.
+    ``kind`` says what changes between solves: the costs, the rows, or everything. An integer
+    search ends after so many ``nodes``.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Program:
         cost: Floats | None = None,
         integral: Flags | None = None,
         kind: Literal["costs", "rows", "anew"] = "costs",
+        nodes: int | None = None,
     ) -> None:
         # Other costs leave the point feasible, more rows the duals; where all costs are positive
         # and a few bounds force a move, nothing is a better start than no move at all.
@@ -70,6 +72,8 @@ class Program:
             "mip_rel_gap": 0.0,
         }.items():
             self._solver.setOptionValue(name, value)
+        if nodes is not None:
+            self._solver.setOptionValue("mip_max_nodes", nodes)
         self.columns = matrix.shape[1]
         lp = highspy.HighsLp()
         lp.num_row_, lp.num_col_ = matrix.shape
@@ -172,7 +176,7 @@ class Program:
             point = np.asarray(ray, dtype=np.float64) if there else None
             return Solved(Answer.UNBOUNDED, point, -np.inf, -np.inf)
         info = solver.getInfo()
-        stopped = (known.kTimeLimit, known.kInterrupt)
+        stopped = (known.kTimeLimit, known.kInterrupt, known.kSolutionLimit)
         if status not in (known.kOptimal, known.kModelEmpty, *stopped):
             raise RuntimeError(solver.modelStatusToString(status))
         solution = solver.getSolution()

@@ -36,6 +36,7 @@ _AS_PRESENT = (
 )
 _AGAIN = "Do not publish it; make the release again."
 _UNPROTECTED, _SUPPRESSION, _KEYED = "unprotected-tables", "cell-suppression", "cell-keys"
+_CHANGED, MOVED = "controlled-adjustment", "how far unsafe cells were moved"
 
 
 def _rules(case: Case) -> Answer:
@@ -68,7 +69,9 @@ def _protection(case: Case) -> Answer:
         text = msg("Every value is rounded to a multiple of {base}.", base=base)
         if stated.model == _KEYED:
             text = msg("Every count is changed at random by at most {most}.", most=most)
-        told = case.facts.claim(NARROWED)
+        if stated.model == _CHANGED:
+            text = "Every unsafe cell is published with another value."
+        told = case.facts.claim(MOVED if stated.model == _CHANGED else NARROWED)
         if told is not None:
             text = joined([text, msg("As attacked again: {found}.", found=told.found)])
         advice = "Judge whether such changes alone are enough for the smallest cells."

@@ -344,6 +344,7 @@ def other_figures(
     the proven bound can be told that it is not above the cost.
     """
     unsafe, further, moved = set[int](), dict[int, Fraction](), dict[int, Fraction]()
+    paid = dict[int, Fraction]()
     for table, inside, numbers, again in tables:
         for cell, same in enumerate(numbers):
             if inside.internal["status"][cell] == PRIMARY:
@@ -353,17 +354,20 @@ def other_figures(
             true = again.sums[cell]
             if table.values[cell] and true is not None:
                 moved.setdefault(same, abs(number(table.values[cell]) - true))
+                paid.setdefault(same, (again.cost[cell] or Fraction(1)) * moved[same])
     found = {"primary": Fraction(len(unsafe)), "secondary": Fraction(len(further))}
     if protect == "suppress":
         found["cost"] = sum(further.values(), _NONE)
     elif protect != "none":
         found["distance"] = sum(moved.values(), _NONE)
+    if protect == "adjust":
+        found["cost"] = sum(paid.values(), _NONE)
     for key, value in found.items():
         stated = recorded.get(key)
         fits = isinstance(stated, int | float) and not isinstance(stated, bool)
         if not fits or stated not in (value, float(value)):
             return msg("`{key}` is not what the source gives", key=f"result, {key}")
-    if protect != "suppress":
+    if protect not in ("suppress", "adjust"):
         return ""
     bound, cost = number(recorded.get("bound", 0)), number(recorded["cost"])
     fits = 0 <= bound <= cost and recorded.get("proven_optimal") is (bound == cost)

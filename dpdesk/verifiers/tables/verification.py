@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
@@ -37,14 +38,17 @@ MODELS = {
     "controlled-round": "controlled-rounding",
     "random-round": "random-rounding",
     "cell-key": "cell-keys",
+    "adjust": "controlled-adjustment",
     "none": "unprotected-tables",
 }
 _SUPPRESS, _RANDOM, _CONTROLLED = "suppress", "random-round", "controlled-round"
-_CELL_KEY = "cell-key"
+_CELL_KEY, _ADJUST = "cell-key", "adjust"
+_CLOSE = Fraction(1, 10**9)
 WORDS = "the words of the guarantee"
 KEPT = "the agency's tables"
 ATTACK = "protection of unsafe cells"
 NARROWED = "how closely changed cells can be told"
+MOVED = "how far unsafe cells were moved"
 RANGES = "intervals of suppressed cells"
 PRESENT = "what published empty cells tell of suppressed ones"
 TOLD = "told_exactly_if_present", "told_closer_if_present"
@@ -107,6 +111,8 @@ def verify_tables(
         checks += case.attacked(recorded, token)
     elif protect in (_RANDOM, _CONTROLLED, _CELL_KEY):
         checks.append(case.narrowed(token))
+    elif protect == _ADJUST:
+        checks.append(case.moved())
     return (*checks, *case.recounted(given, recorded))
 
 
@@ -207,6 +213,9 @@ def _values(
         if off:
             return msg("cell {cell}: it is not a count", cell=place_of(table, off[0]))
     elif protect != _RANDOM and line["measure"] != "mean":
+        low = [i for i, value in enumerate(read.values) if value is not None and value < 0]
+        if protect == _ADJUST and line["measure"] == "count" and low:
+            return msg("cell {cell}: it is not a count", cell=place_of(table, low[0]))
         unequal = unsummed(read)
         if unequal:
             return msg("cell {cell}: it is not the sum of its parts", cell=unequal)
@@ -374,6 +383,9 @@ class _Case:
                 most = fraction_of(str(self.parameters["deviation"]))
                 within = abs(number(value) - number(text)) <= (most if number(value) else 0)
                 return "" if within else "it was changed by more than the settings allow"
+            if self.protect == _ADJUST:
+                stays = inside["frequency"][cell] == "0" and status == PUBLISHED
+                return "an empty cell was changed" if stays and value != text else ""
             if self.protect not in (_RANDOM, _CONTROLLED):
                 return "" if value == text else "the published value is another"
             base = fraction_of(str(self.parameters["base"]))
@@ -444,6 +456,31 @@ class _Case:
             return checks
         told = told_as_present(attacked, internal, known, token)
         return [*checks, _as_present(told, recorded, merged=source)]
+
+    def moved(self) -> ClaimCheck:
+        """Whether every unsafe cell is published as another value, as far away as is asked."""
+        path = self.tables[0].file
+        if self.internal is None:
+            found = "how far unsafe cells must be protected is known to the agency alone"
+            return ClaimCheck(MOVED, CheckStatus.NOT_CHECKABLE, found, path)
+        for table, again in zip_longest(self.tables, self.again):
+            inside = self.internal[table.file].internal
+            for cell, text in enumerate(table.values):
+                change = number(text) - number(inside["value"][cell])
+                if inside["status"][cell] == PRIMARY:
+                    needs = [number(inside[f"{end}_required"][cell]) for end in ("upper", "lower")]
+                    up, down = (need * (1 - _CLOSE) for need in needs)
+                    fault = "it is unsafe and was not moved as far as required"
+                    fits = change >= up if change > 0 else change < 0 and -change >= down
+                else:
+                    fault = "it must be published as it is, and was changed"
+                    fits = again is None or again.status[cell] != "P" or not change
+                if not fits:
+                    said = msg("cell {cell}: {fault}", cell=place_of(table, cell), fault=fault)
+                    return _check(MOVED, said, "", path)
+        return _check(
+            MOVED, "", "every unsafe cell is at least as far from its value as required", path
+        )
 
     def narrowed(self, token: CancelToken) -> ClaimCheck:
         """How closely changed cells can be told; nothing of that is promised."""

@@ -196,6 +196,15 @@ PLANS: dict[str, tuple[str, str, str]] = {
         + 'marks = [["n1", "small", "U"], ["n1", "small", "PL", "20", "30.5"], '
         + '["north", "", "P"], ["s1", "large", "S"], ["n1", "large", "C", "1"]]\n',
     ),
+    "moved": (FIRMS, REGIONS, TWO + SUM + RULES + 'protect = "adjust"\n'),
+    "moved counts": (ONES, "", 'rows = ["size"]\n' + THREE + 'protect = "adjust"\n'),
+    "moved by hand": (
+        READY,
+        "",
+        TWO + 'measure = { sum = "val" }\nrule = [{ rule = "threshold", n = 3 }]\n'
+        'protect = "adjust"\ncells = { value = "val", frequency = "n", '
+        'top = ["top1", "top2"], status = "st", cost = "c" }\n',
+    ),
     "nothing": (FIRMS, REGIONS, TWO + SUM + RULES + 'protect = "none"\n'),
 }
 
@@ -513,6 +522,20 @@ def _told(*numbers: int) -> Callable[[Patch], None]:
     return _after(protecting, "told_as_present", lambda _: numbers)
 
 
+def _moved_by(change: Callable[[Any, Any], Any]) -> Callable[[Patch], None]:
+    """Values are changed in another way than was found."""
+    true = protecting.adjusted
+
+    def put(patch: Patch) -> None:
+        def made(system: Any, *rest: Any, **keys: Any) -> Any:
+            found = true(system, *rest, **keys)
+            return replace(found, values=change(system.cells, found.values))
+
+        patch.setattr(protecting, "adjusted", made)
+
+    return put
+
+
 SUPPRESSING = (
     *("sums", "counts", "percent", "dominance", "pq", "weights", "means", "known", "owned"),
     *("linked", "shared", "ready"),
@@ -737,6 +760,28 @@ FAULTS = [
     ),
     Fault("additive", "distance", _evidence(distance=_up)),
     Fault("random", "distance", _evidence(drawing, distance=_up)),
+    # unsafe cells that are changed
+    Fault("moved", "unsafe cells stay", _moved_by(lambda cells, values: cells.values), AGENCY),
+    Fault(
+        "moved",
+        "unsafe cells move too little",
+        _moved_by(lambda cells, values: cells.values + (values - cells.values) // 2),
+    ),
+    Fault("moved", "one more", _moved_by(lambda cells, values: values + 1), PUBLIC),
+    Fault("moved counts", "below 0", _moved_by(lambda cells, values: values - 10), PUBLIC),
+    Fault("moved by hand", "all move", _moved_by(lambda cells, values: values + cells.values)),
+    Fault("moved", "required, up", _required(upper=_half)),
+    Fault("moved", "another protection", _read_as(protect="none"), PUBLIC),
+    *(
+        Fault("moved", f"evidence, {key}", _evidence(deciding, **{key: change}))
+        for key, change in {
+            "cost": _up,
+            "distance": _up,
+            "bound": lambda found: found + 1000,
+            "proven_optimal": lambda found: not found,
+        }.items()
+    ),
+    Fault("moved by hand", "costs", _after(protecting, "change_costs", _up), SOURCE),
 ]
 
 

@@ -28,6 +28,7 @@ from dpdesk.engine.methods.table.counting import Counted, count_tables
 from dpdesk.engine.methods.table.deciding import Decision, Protected, near, protect, too_close
 from dpdesk.engine.methods.table.drawing import below, rounded_up
 from dpdesk.engine.methods.table.settings import (
+    ADJUST,
     CONTROLLED,
     HEURISTIC,
     HITAS,
@@ -122,6 +123,9 @@ def _works(
     label = msg("Rounded to multiples of {base}, additively", base=base)
     additive = replace(rounding, settings=replace(rounding.settings, protect=CONTROLLED))
     yield label, partial(_searched, label, additive, judged, token)
+    label = "Unsafe cells changed, additively"
+    moving = replace(counted, settings=replace(settings, protect=ADJUST))
+    yield label, partial(_searched, label, moving, judged, token)
     label = msg("Rounded to multiples of {base} at random", base=base)
     yield label, partial(_rounded, label, rounding, judged, randomness)
     if any(spec.measure.kind != COUNT for spec in settings.tables):
@@ -178,8 +182,13 @@ def _way(
     taken = np.where(protected.hidden, middle, protected.released.astype(np.float64))
     close = too_close(Decision(counted, judged, protected), low, high)
     pairs = zip(system.variables, counted.scales, strict=True)
+    attacked = counted.settings.protect != ADJUST  # of which nothing is known beforehand
     shown = (
-        Shown(protected.hidden[own], taken[own] / 10.0**scale, int(close[own].sum()))
+        Shown(
+            protected.hidden[own],
+            taken[own] / 10.0**scale,
+            int(close[own].sum()) if attacked else None,
+        )
         for own, scale in pairs
     )
     return Way(label, sums, tuple(shown))

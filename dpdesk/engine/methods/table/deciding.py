@@ -25,6 +25,7 @@ from dpdesk.engine.method import CellsInput, CellsOutcome
 from dpdesk.engine.methods.table.counting import Counted, count_tables
 from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
 from dpdesk.engine.methods.table.settings import (
+    ADJUST,
     CELL_KEY,
     FREQUENCY,
     NONE,
@@ -136,6 +137,17 @@ def cell_costs(counted: Counted) -> Exact:
     return exact(plain)
 
 
+def change_costs(counted: Counted) -> Exact:
+    """What changing each cell by a grid unit costs: 1 for a unit of the table, or as set by hand.
+
+    A cost of 0 counts as 1.
+    """
+    by_hand = counted.system.cells.cost
+    plain = [1.0] * len(counted.units) if by_hand is None else by_hand.tolist()
+    whole = [Fraction(str(cost)) if cost > 0 else Fraction(1) for cost in plain]
+    return exact([cost / unit for cost, unit in zip(whole, counted.units.tolist(), strict=True)])
+
+
 def protect(counted: Counted, judged: Judgement, token: CancelToken, report: Report) -> Protected:
     """Protect the cells as the plan asks, but for random draws."""
     cells, settings = counted.system.cells, counted.settings
@@ -143,9 +155,10 @@ def protect(counted: Counted, judged: Judgement, token: CancelToken, report: Rep
         amounts = cells.values.astype(np.float64)
         nothing = np.zeros(len(cells), dtype=bool)
         return Protected(nothing, cells.values, amounts, amounts)
-    from dpdesk.engine.methods.table.protecting import rounded, suppressed
+    from dpdesk.engine.methods.table import protecting
 
-    work = suppressed if settings.protect == SUPPRESS else rounded
+    works = {SUPPRESS: protecting.suppressed, ADJUST: protecting.changed}
+    work = works.get(settings.protect, protecting.rounded)
     return work(counted, judged, token, report)
 
 
@@ -167,6 +180,10 @@ def outcome_of(decision: Decision) -> CellsOutcome:
         internal["proven_optimal"] = bound >= Fraction(str(internal["cost"]))
     if settings.changes:
         change = np.abs(protected.released - counted.system.cells.values)
+        if settings.protect == ADJUST:
+            internal["cost"] = plain_amount(sum(change * change_costs(counted), Fraction(0)))
+            bound = Fraction(str(internal.setdefault(BOUND, 0)))
+            internal["proven_optimal"] = bound >= Fraction(str(internal["cost"]))
         moved = sum(map(Fraction, change.tolist(), counted.units.tolist()), Fraction(0))
         internal["distance"] = plain_amount(moved)
     result: dict[str, object] = {
@@ -240,6 +257,13 @@ def _notes(counted: Counted, unsafe: int, internal: Mapping[str, object]) -> lis
             Note(
                 "table.not-proven",
                 msg(
+                    "The changes of all cells come to {cost}; that less than {bound} is not enough "
+                    "is proven, and between the two nothing is known.",
+                    cost=str(internal["cost"]),
+                    bound=str(internal["bound"]),
+                )
+                if settings.protect == ADJUST
+                else msg(
                     "The cost of the further cells is {cost}; that less than {bound} is not enough "
                     "is proven, and between the two nothing is known.",
                     cost=str(internal["cost"]),

@@ -10,6 +10,7 @@ from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import fraction_of, number_text
 from dpdesk.engine.methods.table.settings import (
+    ADJUST,
     CELL_KEY,
     CONTROLLED,
     NONE,
@@ -22,13 +23,14 @@ SUPPRESSION, ADDITIVE, AT_RANDOM, NOTHING = (
     *("cell-suppression", "controlled-rounding", "random-rounding"),
     "unprotected-tables",
 )
-BY_KEYS = "cell-keys"
+BY_KEYS, BY_CHANGES = "cell-keys", "controlled-adjustment"
 MODELS = {
     SUPPRESS: SUPPRESSION,
     CONTROLLED: ADDITIVE,
     RANDOM: AT_RANDOM,
     NONE: NOTHING,
     CELL_KEY: BY_KEYS,
+    ADJUST: BY_CHANGES,
 }
 """The model of the guarantee, by the kind of protection."""
 
@@ -116,6 +118,7 @@ def table_guarantee(promise: Promise) -> Guarantee:
         RANDOM: _at_random,
         NONE: _nothing,
         CELL_KEY: _by_keys,
+        ADJUST: _changed,
     }
     claim, assumes, not_covered = words[promise.protect](promise)
     return Guarantee(MODELS[promise.protect], promise.parameters, claim, assumes, not_covered)
@@ -240,6 +243,24 @@ def _by_keys(promise: Promise) -> _Words:
         _TOGETHER,
     )
     return claim, assumes, limits
+
+
+def _changed(promise: Promise) -> _Words:
+    claim = (
+        "Every cell that the agency's rules call unsafe is published with another value, at least "
+        "as far from the true one as the rules ask; other cells are changed so that totals are the "
+        "sums of their parts."
+    )
+    limits = (
+        "Someone who finds out, or guesses, which cells were changed, which way and how far, can "
+        "compute true values; nothing was drawn at random.",
+        "Which cells were changed is not shown, and no limit is promised for how far a published "
+        "value is from the true one.",
+        "Someone who knows that a cell holds what they gave alone sees how far it was changed.",
+        _TOGETHER,
+        _PARAMETERS,
+    )
+    return claim, (_OTHER_TABLES,), limits
 
 
 def _nothing(promise: Promise) -> _Words:

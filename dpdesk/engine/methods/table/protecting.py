@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import cast
 
 import numpy as np
@@ -16,10 +17,12 @@ from dpdesk.engine.methods.table.deciding import (
     Protected,
     bounds_of,
     cell_costs,
+    change_costs,
     near,
     plain_amount,
 )
 from dpdesk.engine.methods.table.settings import NONE
+from dpdesk.engine.tables.adjusting import Wanted, adjusted
 from dpdesk.engine.tables.audit import Problem, audit, told_as_present
 from dpdesk.engine.tables.model import Exact, Floats
 from dpdesk.engine.tables.rounding import controlled
@@ -40,17 +43,11 @@ def suppressed(
     hidden = judged.required.unsafe & ~system.known
     internal: dict[str, object] = {}
     if settings.secondary != NONE:
-
-        def watch(value: float, bound: float) -> None:
-            if 0 < value < np.inf and np.isfinite(bound):
-                share = min(100, max(0, int(100 * bound / value)))
-                report(StepProgress(PROTECT, share, 100, "%"))
-
         pattern = suppress(
             *(system, judged, bounds, cell_costs(counted), token),
             how=cast(How, settings.secondary),
             singletons=settings.singletons,
-            watch=watch,
+            watch=_watch(report),
             filled=counted.filled(judged) if settings.present else None,
         )
         hidden = pattern.suppressed
@@ -66,6 +63,17 @@ def suppressed(
     )
 
 
+def _watch(report: Report) -> Callable[[float, float], None]:
+    """Reports how much of the cost of the best protection so far its bound is."""
+
+    def watch(value: float, bound: float) -> None:
+        if 0 < value < np.inf and np.isfinite(bound):
+            share = min(100, max(0, int(100 * bound / value)))
+            report(StepProgress(PROTECT, share, 100, "%"))
+
+    return watch
+
+
 def _tidy(ends: Floats, values: Exact) -> Floats:
     """Ends of intervals without the noise of a solver, which is in the last of fourteen digits of
     the largest value: most ends are sums of values, whole numbers of the grid.
@@ -74,6 +82,23 @@ def _tidy(ends: Floats, values: Exact) -> Floats:
     whole, digits = np.rint(ends), max(0, _DIGITS - math.ceil(math.log10(largest)))
     near = np.isclose(ends, whole, rtol=0.0, atol=max(10.0**-_DIGITS * largest, 1e-9))
     return np.where(near, whole, np.round(ends, digits))
+
+
+def changed(counted: Counted, judged: Judgement, token: CancelToken, report: Report) -> Protected:
+    """Unsafe cells moved as far as required, all others as little as their sums allow.
+
+    Raises RefusedError ``table.no-adjustment``, Cancelled.
+    """
+    cells, unsafe = counted.system.cells, judged.required.unsafe
+    least = np.minimum(bounds_of(counted).lower, 0.0)  # 0: nothing of the measure is negative
+    empty = counted.system.known | (cells.frequency == 0)
+    stays = ~unsafe & (empty | judged.published)
+    wanted = Wanted(judged.required, stays, least, change_costs(counted))
+    found = adjusted(counted.system, wanted, token, watch=_watch(report))
+    amounts = cells.values.astype(np.float64)
+    low, high = np.where(stays, amounts, least), np.where(stays, amounts, np.inf)
+    nothing = np.zeros(len(cells), dtype=bool)
+    return Protected(nothing, found.values, low, high, {BOUND: plain_amount(found.bound)})
 
 
 def rounded(counted: Counted, judged: Judgement, token: CancelToken, report: Report) -> Protected:

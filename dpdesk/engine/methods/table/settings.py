@@ -43,7 +43,7 @@ from dpdesk.core.table_parameters import (
 from dpdesk.core.tabulation import INTERNAL_COLUMNS
 
 SUPPRESS, RANDOM, CONTROLLED, NONE = "suppress", "random-round", "controlled-round", "none"
-CELL_KEY = "cell-key"
+CELL_KEY, ADJUST = "cell-key", "adjust"
 MOST_CHANGED = 50
 OPTIMAL, HITAS, HEURISTIC = "optimal", "hitas", "heuristic"
 VALUE, CELLS, FREQUENCY = "value", "cells", "frequency"
@@ -128,6 +128,11 @@ PARAMETERS: tuple[Parameter, ...] = (
                 CELL_KEY,
                 "Change counts by cell keys",
                 "Each cell by itself, right on average; the same rows always change alike.",
+            ),
+            Choice(
+                ADJUST,
+                "Change unsafe cells, additively",
+                "Unsafe cells move as far as required, others as little as totals allow.",
             ),
             Choice(NONE, "Leave the table as it is", "Nothing is protected."),
         ),
@@ -304,13 +309,13 @@ class Settings:
                 ),
             )
         tables = tuple(_tables(values, where))
-        if protect in (RANDOM, CONTROLLED) and any(t.measure.kind == MEAN for t in tables):
+        if protect in (RANDOM, CONTROLLED, ADJUST) and any(t.measure.kind == MEAN for t in tables):
             raise _wrong(
                 "table.mean",
                 "protect",
                 msg(
                     "{where}: means do not add up, so a table "
-                    "of means cannot be rounded; expected counts or sums.",
+                    "of means cannot be rounded or changed; expected counts or sums.",
                     where=where,
                 ),
             )
@@ -353,8 +358,8 @@ class Settings:
 
     @property
     def changes(self) -> bool:
-        """Whether values are rounded, or changed by cell keys."""
-        return self.protect in (RANDOM, CONTROLLED, CELL_KEY)
+        """Whether values are rounded or changed."""
+        return self.protect in (RANDOM, CONTROLLED, CELL_KEY, ADJUST)
 
 
 def _marks(values: Mapping[str, ParameterValue], where: str) -> tuple[tuple[str, ...], ...]:
