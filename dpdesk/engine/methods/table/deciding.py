@@ -252,29 +252,33 @@ def _notes(counted: Counted, unsafe: int, internal: Mapping[str, object]) -> lis
             )
         )
     found += _told_if_present(internal)
-    if internal.get("proven_optimal") is False:
-        found.append(
-            Note(
-                "table.not-proven",
-                msg(
-                    "The changes of all cells come to {cost}; that less than {bound} is not enough "
-                    "is proven, and between the two nothing is known.",
-                    cost=str(internal["cost"]),
-                    bound=str(internal["bound"]),
-                )
-                if settings.protect == ADJUST
-                else msg(
-                    "The cost of the further cells is {cost}; that less than {bound} is not enough "
-                    "is proven, and between the two nothing is known.",
-                    cost=str(internal["cost"]),
-                    bound=str(internal["bound"]),
-                ),
-            )
-        )
+    found += _not_proven(settings, internal)
     if settings.protect == SUPPRESS and settings.secondary == NONE and unsafe:
         sentence = "Only unsafe cells are suppressed: many can be computed back from totals."
         found.append(Note("table.no-secondary", sentence))
     return found
+
+
+def _not_proven(settings: Settings, internal: Mapping[str, object]) -> Iterator[Note]:
+    """That a search ended before it had proven the optimum."""
+    if internal.get("proven_optimal") is not False:
+        return
+    cost, bound = str(internal["cost"]), str(internal[BOUND])
+    if settings.protect == ADJUST:
+        said = msg(
+            "The changes of all cells come to {cost}; that less than {bound} is not enough is "
+            "proven, and between the two nothing is known.",
+            cost=cost,
+            bound=bound,
+        )
+    else:
+        said = msg(
+            "The cost of the further cells is {cost}; that less than {bound} is not enough is "
+            "proven, and between the two nothing is known.",
+            cost=cost,
+            bound=bound,
+        )
+    yield Note("table.not-proven", said)
 
 
 def _told_if_present(internal: Mapping[str, object]) -> Iterator[Note]:
