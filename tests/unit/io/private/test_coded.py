@@ -57,7 +57,8 @@ def opened(
 
 def seen(store: DataStore) -> list[object]:
     """All that a store tells, counted before and after its rows became a table."""
-    token, found = CancelToken(), []
+    token = CancelToken()
+    found: list[object] = []
     for _ in range(2):
         for names in (list(TYPES), ["group", "age"], ["place"], []):
             table = store.frequency_table(names, token)
@@ -71,7 +72,7 @@ def seen(store: DataStore) -> list[object]:
 
 @pytest.mark.parametrize("more", [{}, {"empty_rows": "keep"}])
 def test_codes_are_the_rows_of_a_table_of_texts(
-    more: dict[str, str], tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    more: dict[str, Any], tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written(tmp_path / "rows.parquet", pa.table({**ODD, "other": ODD["age"]}))
     with closing(opened(path, workspace, **more)) as store:
