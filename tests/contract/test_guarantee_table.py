@@ -464,7 +464,7 @@ ELSEWHERE = frozenset(
 )
 """Texts in the same modules that are in no guarantee."""
 WORDED = (
-    "private/guarantee_words", "cubes/guarantee_words", "cubes/guarantee", "cubes/exact/words",
+    "private/guarantee_words", "cubes/guarantee", "cubes/exact/words",
     "methods/dp_graph/words", "methods/l_diverted/guarantee", "methods/k_anonymity/guarantee",
     "methods/anatomy/guarantee", "methods/randomised_response/guarantee",
     "methods/k_anonymity/pseudonym_words",

@@ -407,7 +407,6 @@ def modules_that_ask_methods() -> set[str]:
 
 
 ENTERED: dict[str, tuple[str, ...]] = {
-    "asking": ("the truth of a release",),
     "browsing": ("browse", "describe a cube"),
     "buying": ("offer", "buy"),
     "checking_worker": ("run",),
@@ -415,6 +414,7 @@ ENTERED: dict[str, tuple[str, ...]] = {
     "cells": ("run", "verify"),
     "combining": ("several together",),
     "comparing": ("compare", "compare in the window", "the truth in the window"),
+    "context": ("run", "verify"),
     "demo": ("run", "verify"),  # the sample's own plans, run and verified like any other
     "evidence": ("run",),
     "evidence_checks": ("verify",),
@@ -422,11 +422,9 @@ ENTERED: dict[str, tuple[str, ...]] = {
     "exploring": ("explore", "candidate", "run in the window"),
     "exporting": tuple(f"export {name}" for name in FORMATS),
     "method_claims": ("run", "verify"),
-    "microdata": ("run", "verify"),
     "past_tables": tuple(f"export {name}" for name in FORMATS),
     "planning": ("prepare",),
     "querying": ("query",),
-    "releasing": ("run",),
     "reports": ("verify",),
     "page_checks": ("run", "verify"),
     "review/packing": ("pack .html en", "pack .pdf de"),
@@ -436,9 +434,7 @@ ENTERED: dict[str, tuple[str, ...]] = {
     "shops": ("offer", "buy"),
     "verifying": ("verify",),
     "private/checking": ("verify",),
-    "private/pages": ("run",),
     "private/preparing": ("run",),
-    "private/releasing": ("run",),
     "private/risk": ("risk of a plan",),
     "private/trial": ("trial", "trial in the window"),
     "private/trying": ("settings to try", "outlook"),
