@@ -84,6 +84,19 @@ def test_codes_are_the_rows_of_a_table_of_texts(
         assert seen(store) == held
 
 
+@pytest.mark.parametrize("most", [-1, foreign._MOST_CODED])
+def test_empty_texts_fill_no_row_however_the_file_holds_them(
+    most: int, tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(foreign, "_MOST_CODED", most)
+    place, other = pa.array(["a", None, None, "b"]), pa.array(["", "", None, "x"])
+    for kind, column in (("plain", other), ("coded", other.dictionary_encode())):
+        table = pa.table({"place": place, "other": column})
+        path = written(tmp_path / f"{kind}.parquet", table)
+        with closing(opened(path, workspace, {"place": "text"})) as store:
+            assert (store._held is None, store.rows) == (most < 0, 2)
+
+
 def test_bytes_that_are_no_text_are_one_unreadable_value(
     tmp_path: Path, workspace: Workspace
 ) -> None:
