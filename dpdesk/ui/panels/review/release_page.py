@@ -704,7 +704,7 @@ class ReleasePage(Page):
                 self.tr("Open what users of the data read"),
             ),
             "browse": (
-                self.tr("&Browse…"),
+                self.tr("&Browse the tables…"),
                 self.tr("Browse the tables"),
                 self.tr("Look through the tables: roll up, drill down, slice, pivot, with errors"),
             ),
