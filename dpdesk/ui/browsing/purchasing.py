@@ -25,7 +25,7 @@ from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.parts import Problem, button, note
-from dpdesk.ui.words.numbers import grouped, marked, short_name, typed_exact
+from dpdesk.ui.words.numbers import grouped, marked_within, short_name, typed_exact
 from dpdesk.ui.words.spoken import said
 
 SIGNS = {"epsilon": "ε", "rho": "ρ"}
@@ -103,7 +103,7 @@ def bought_words(offer: Offer, *, supposed: bool) -> str:
             "what is released."
         )
     line = text.format(
-        cost=marked(offer.cost),
+        cost=marked_within(offer.cost),
         alone=_each(offer, "alone"),
         together=_each(offer, "together"),
         cells=grouped(offer.cells),
@@ -122,10 +122,10 @@ def left_words(offer: Offer) -> str:
     else:
         text = _tr("Then {after} is spent; no limit is set.")
     return text.format(
-        spent=marked(offer.spent),
-        after=marked(offer.after),
-        left=marked(offer.left),
-        limit=marked(offer.limit),
+        spent=marked_within(offer.spent),
+        after=marked_within(offer.after),
+        left=marked_within(offer.left),
+        limit=marked_within(offer.limit),
     )
 
 
@@ -149,7 +149,7 @@ def confirm_words(offer: Offer, place: str) -> str:
             "good: it cannot be undone, even if the purchase is stopped. The table is written to "
             "{place}."
         )
-    return text.format(cost=marked(offer.cost), name=offer.population, place=place)
+    return text.format(cost=marked_within(offer.cost), name=offer.population, place=place)
 
 
 def _each(offer: Offer, which: str) -> str:
@@ -339,7 +339,7 @@ class BuyCard(QFrame):
             return
         offer, place = self._offered.offer, str(self._offered.out)
         self.confirm.setText(confirm_words(offer, place))
-        text = self.tr("Debit {cost} and bu&y").format(cost=marked(offer.cost))
+        text = self.tr("Debit {cost} and bu&y").format(cost=marked_within(offer.cost))
         self.debit.setText(text)
         self.debit.setAccessibleName(text.replace("&", ""))
         set_look(self.debit, "primary")
@@ -523,7 +523,7 @@ class Purchase(QObject):
             return
         table = table_words(offered.dimensions)
         title = self.tr("Buying {table} for {cost}").format(
-            table=table, cost=marked(offered.offer.cost)
+            table=table, cost=marked_within(offered.offer.cost)
         )
         self._job = self._hub.mutate(
             title,

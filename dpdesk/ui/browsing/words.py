@@ -36,7 +36,9 @@ def value_text(value: float, half: float) -> str:
     if half == 0 and abs(value - round(value)) <= _ROUNDING * max(1.0, abs(value)):
         digits = 0
     text = f"{value:,.{digits}f}"
-    return marked(text.replace("-0", "0") if float(text.replace(",", "")) == 0 else text)
+    if float(text.replace(",", "")) == 0:
+        text = text.replace("-", "")
+    return marked(text.replace("-", "−"))
 
 
 def _digits(half: float) -> int:

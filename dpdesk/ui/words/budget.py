@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import Outlook
+from dpdesk.ui.words.numbers import marked_within
 from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
@@ -65,10 +66,11 @@ def confirm_words(outlook: Outlook) -> str:
 
 
 def _short(text: str) -> str:
-    return text.replace(" = ", "\u00a0")
+    return marked_within(text).replace(" = ", "\u00a0")
 
 
 def _amount(limit: str, beside: str) -> str:
     """A limit without the sign that stands before it already."""
     sign, _, amount = limit.partition(" = ")
-    return amount if beside.startswith(sign) and ", " not in limit else _short(limit)
+    alike = beside.startswith(sign) and ", " not in limit
+    return marked_within(amount) if alike else _short(limit)

@@ -25,6 +25,11 @@ def marked(number: str) -> str:
     return number.translate({ord(","): group, ord("."): decimal})
 
 
+def marked_within(text: str) -> str:
+    """An amount such as ``ε = 0.5, δ = 1e-06`` with this language's marks, in its numbers alone."""
+    return re.sub(r"(?<=\d)[.,](?=\d)", lambda found: marked(found[0]), text)
+
+
 def grouped(number: int) -> str:
     """A whole number with its digits in groups."""
     return marked(f"{number:,}")

@@ -218,7 +218,7 @@ def _first(values: Mapping[str, object], keys: tuple[str, ...]) -> str:
     for key in keys:
         number = exact_number(values.get(key))
         if number is not None:
-            return f"{_SIGNS[key]} = {number_text(number)}"
+            return f"{_SIGNS[key]} = {marked(number_text(number))}"
     return ""
 
 

@@ -16,6 +16,12 @@ def test_an_exact_count_that_was_summed_up_from_fractions_is_written_without_any
     assert value_text(value, 0.0) == "32,561"
 
 
+def test_a_value_below_zero_has_a_minus_and_zero_has_no_sign() -> None:
+    assert value_text(-13.2, 55.8) == "−13"
+    assert value_text(-1234.2, 55.8) == "−1,234"
+    assert value_text(-0.2, 55.8) == "0"
+
+
 def test_an_exact_mean_keeps_a_digit() -> None:
     assert value_text(12.25, 0.0) == "12.2"
 

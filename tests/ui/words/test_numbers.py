@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from dpdesk.app.types import Outlook
 from dpdesk.core.labels import UserMissing, Variable
 from dpdesk.core.parameters import DecimalParameter
 from dpdesk.core.spans import Span
@@ -16,8 +17,9 @@ from dpdesk.ui.browsing.purchasing import read_amount
 from dpdesk.ui.forms.fields import ValueField
 from dpdesk.ui.forms.spin import NarrowDoubleSpin, NarrowSpin
 from dpdesk.ui.windows.asking import RangeBox
+from dpdesk.ui.words.budget import cost_words, status_words
 from dpdesk.ui.words.columns import missing_words
-from dpdesk.ui.words.numbers import typed_exact, typed_number
+from dpdesk.ui.words.numbers import marked_within, typed_exact, typed_number
 
 EITHER = [("12", "12"), ("12.5", "12.5"), ("12,5", "12.5"), ("0.125", "0.125"), (",5", "0.5"),
           ("1 234,5", "1234.5"), ("1.234,5", "1234.5"), ("1,234.5", "1234.5"), ("7,", "7"),
@@ -91,3 +93,12 @@ def test_ends_of_ranges_keep_all_their_digits(qapp: object, qtbot: QtBot) -> Non
     qtbot.addWidget(box)
     box.show_span(Span(Fraction("1234567.25"), Fraction("0.0000001")))
     assert (box.first.text(), box.last.text()) == ("1234567.25", "0.0000001")
+
+
+def test_budgets_are_written_with_the_marks_of_the_language(german: None) -> None:
+    both = "ε = 0.5, δ = 1e-06"
+    one, two = Outlook("", "ε = 0.5", "ε = 0.25", "", "ε = 2.5"), Outlook("", both, both, "", both)
+    assert status_words(one) == "ε\u00a00,25/2,5"
+    assert cost_words(one).endswith("ε\u00a00,5 von 2,5")
+    assert status_words(two) == "ε\u00a00,5, δ\u00a01e-06/ε\u00a00,5, δ\u00a01e-06"
+    assert marked_within(both) == "ε = 0,5, δ = 1e-06"
