@@ -118,6 +118,7 @@ _FREE_TEXT = (
 _NEARLY_UNIQUE = 0.9
 _SMALL_DOMAIN = 200
 _SOME_ROWS = 20
+_SOME_VALUES = 20
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def suggest_role(
         return RoleSuggestion(Role.INSENSITIVE, msg("Insensitive, surely: {what}.", what=what))
     if hinted in (Role.WEIGHT, Role.CLUSTER):
         return _survey(facts, hinted)
-    if kind is ColumnType.TEXT and any(re.fullmatch(_FREE_TEXT, one) for one in _words(name)):
+    if _free_text(facts) and any(re.fullmatch(_FREE_TEXT, one) for one in _words(name)):
         reason = "Its name speaks of remarks in own words, which may name people: identifier?"
         return RoleSuggestion(Role.IDENTIFIER, reason)
     if facts.own >= _NEARLY_UNIQUE and rows >= _SOME_ROWS:
@@ -155,6 +156,13 @@ def suggest_role(
     if hinted is not None:
         return _by_name(facts, hinted)
     return _by_counts(facts)
+
+
+def _free_text(facts: _Facts) -> bool:
+    """Whether the values may be in people's own words; a few texts that recur are codes."""
+    recurs = facts.distinct < _SOME_VALUES
+    few = few_rows_each(facts.rows, facts.present, facts.distinct)
+    return facts.kind is ColumnType.TEXT and (few or not recurs)
 
 
 def _hinted(name: str) -> Role | None:

@@ -265,8 +265,8 @@ def test_as_many_copies_as_there_are_can_be_joined_folders_and_files(
         else:
             shutil.copytree(author.folder, place)
         room.asker.answer = place
-        what = "file" if number == 2 else "folder"
-        room.button(f"Choose a {what}: Copy {number} (may stay empty)").click()
+        what = "File" if number == 2 else "Folder"
+        room.button(f"{what}: Copy {number} (may stay empty)").click()
         assert dialog.paths[f"copy-{number}"].path == place
     assert sorted(dialog.paths) == ["copy-1", "copy-2", "copy-3", "copy-4"]
     assert findings(dialog) == []

@@ -71,6 +71,7 @@ def test_values_that_few_rows_share_are_never_taken_for_harmless() -> None:
 def test_remarks_in_own_words_are_left_out_however_many_differ(name: str) -> None:
     assert suggest(name, "TEXT", distinct=20, unique=0) is Role.IDENTIFIER
     assert suggest(name, "INTEGER", distinct=20, unique=0) is Role.INSENSITIVE
+    assert suggest(name, "TEXT", distinct=3, unique=0) is Role.INSENSITIVE
 
 
 def test_a_weight_that_is_no_number_is_none() -> None:
