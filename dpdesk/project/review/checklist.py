@@ -465,10 +465,10 @@ def _levels_tell(case: Case) -> list[str]:
 
 def _policy(case: Case) -> Answer:
     short = case.policy.sha256[:16]
-    named = f"“{case.policy.title}”, " if case.policy.title else ""
+    title = case.policy.title
     text = msg(
         "{named}hash {short}…, {reviewers}: {value}.",
-        named=named,
+        named=msg("“{title}”, ", title=title) if title else "",
         short=short,
         reviewers=counted("{n:,} reviewer", "{n:,} reviewers", n=case.policy.reviewers),
         value=case.standing.value,

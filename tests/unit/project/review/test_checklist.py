@@ -16,12 +16,13 @@ from dpdesk.core.capabilities import (
     RowOrder,
     Spending,
 )
+from dpdesk.core.language import voice_of
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck, TableFacts
 from dpdesk.core.release import Failure
 from dpdesk.core.schema import Role, ValueCount
 from dpdesk.project.review.checklist import Difference
 from dpdesk.project.review.events import Mode
-from dpdesk.project.review.policy import PolicyRelation
+from dpdesk.project.review.policy import BUILT_IN, PolicyRelation
 from dpdesk.project.review.protocol import ProtocolCheck, Signature
 from dpdesk.project.review.questions import Basis, Item, Passage
 from dpdesk.project.review.texts import text_fault
@@ -286,6 +287,13 @@ def test_the_source_is_asked_for_where_the_policy_requires_it() -> None:
 )
 def test_the_policy_of_this_computer_decides(standing: PolicyRelation, status: Status) -> None:
     assert checklist(table(), standing=standing).item("policy").status is status
+
+
+def test_the_built_in_policy_is_named_in_the_readers_language() -> None:
+    found = checklist(table(), BUILT_IN, standing=PolicyRelation.BUILT_IN).item("policy")
+    assert found.evidence.startswith("“DPDesk's own default: two reviewers, no limits”, hash ")
+    german = voice_of("de").say(found.evidence)
+    assert german.startswith("„Voreinstellung von DPDesk: zwei begutachtende Personen, keine Grenz")
 
 
 def test_only_allowed_methods_pass() -> None:
