@@ -54,8 +54,8 @@ class Offer:
     and ``left`` its limit and what would be left of it (empty where there is none). ``refusal``
     says why the ledger would not pay, empty when it would. ``answering`` are the released tables
     that have the dimensions together, the smallest of each release. ``notes`` is what the ledger
-    has to say to whoever decides: of exact numbers of earlier releases, say, which the noise is not
-    made for.
+    has to say to the person who decides: of exact numbers of earlier releases, say, for which
+    the noise is not made.
     """
 
     dimensions: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Compare ways to release on the data at hand: internal, for whoever holds them."""
+"""Compare ways to release on the data at hand: internal, for anyone who holds them."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def told(folder: Path) -> Iterator[None]:
         ) from error
 
 
-# Ask a release by clicking: what its columns hold, and the truth for whoever has the source.
+# Ask a release by clicking: what its columns hold, and the truth for anyone who has the source.
 
 
 @dataclass(frozen=True)

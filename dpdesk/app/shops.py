@@ -114,7 +114,7 @@ def shop_of_work(context: AppContext, at_hand: AtHand, where: str) -> Shop:
 def shop_of_release(
     context: AppContext, folder: Path, at_hand: AtHand | None, token: CancelToken
 ) -> Shop:
-    """The shop of a released cube, for whoever has its data open and its ledger.
+    """The shop of a released cube, for anyone who has its data open and its ledger.
 
     The plan in its evidence is what is paid for, so the whole release is verified before. Raises
     RefusedError ``buy.no-evidence``, ``buy.no-source``, ``buy.other-source``, ``buy.other-ledger``,

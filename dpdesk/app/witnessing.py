@@ -20,7 +20,7 @@ from dpdesk.app.recording import enter
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.messages import counted, msg
-from dpdesk.project.settings import whoever
+from dpdesk.project.settings import acting_user
 
 if TYPE_CHECKING:
     from dpdesk.project.audit import AuditEntry, AuditLog
@@ -106,7 +106,7 @@ def _homes(home: Path, path: Path) -> tuple[str, ...]:
 
 
 def _print_of(home: Path) -> str:
-    place = f"{whoever()}\n{os.path.realpath(home)}"
+    place = f"{acting_user()}\n{os.path.realpath(home)}"
     return hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:_PRINT]
 
 

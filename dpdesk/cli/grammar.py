@@ -103,15 +103,7 @@ def _add_forms(query: argparse.ArgumentParser) -> None:
         "--margins", action="store_true", help="also give the sums over all categories"
     )
     query.add_argument("--pivot", metavar="COLUMN", help="put this column of --by across")
-    query.add_argument(
-        "--with",
-        dest="others",
-        metavar="RELEASE",
-        type=Path,
-        action="append",
-        default=[],
-        help="another release of the same cube, to be combined by how exact each is",
-    )
+    _add_others(query, "another release of the same cube, to be combined by how exact each is")
     form = query.add_mutually_exclusive_group()
     form.add_argument(
         "--json", action="store_true", help="print one JSON object as the last line of stdout"
@@ -133,6 +125,18 @@ def add_action(add: AddParser, name: str, does: str, handler: str) -> Parser:
     )
     parser.set_defaults(handler=handler)
     return parser
+
+
+def _add_others(parser: argparse.ArgumentParser, help_text: str) -> None:
+    parser.add_argument(
+        "--with",
+        dest="others",
+        metavar="RELEASE",
+        type=Path,
+        action="append",
+        default=[],
+        help=help_text,
+    )
 
 
 def add_json(parser: Parser) -> None:
@@ -177,15 +181,7 @@ def add_buy(buy: Parser) -> None:
     budget = buy.add_mutually_exclusive_group(required=True)
     budget.add_argument("--epsilon", metavar="E", help="the budget of the table, in ε")
     budget.add_argument("--rho", metavar="R", help="the budget of the table, in ρ")
-    buy.add_argument(
-        "--with",
-        dest="others",
-        metavar="RELEASE",
-        type=Path,
-        action="append",
-        default=[],
-        help="a release of the same cube that there is already",
-    )
+    _add_others(buy, "a release of the same cube that there is already")
     buy.add_argument(
         "--out", metavar="DIR", type=Path, help="buy, and write the release folder, absent or empty"
     )

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from dpdesk.core.cube_parameters import CuboidChoice, CuboidStatus
 from dpdesk.core.messages import msg
 
-# Where the cuboids of a lattice stand in a picture: rows by number of dimensions, in lines.
+# Where the cuboids of a lattice are drawn: rows by number of dimensions, in lines.
 
 
 _LARGEST, _WORDED, _SMALLEST = 46, 24, 10

@@ -379,7 +379,7 @@ def _row_json(columns: Sequence[str], row: AnswerRow) -> Mapping[str, object]:
 # The texts in which a query is asked on a command line, read into values.
 #
 # ``age>=30``, ``sex=F,M``, ``region!=North``, ``age=30..39``; names of columns and values that hold
-# a comma or one of ``= ! < >`` stand in double quotes, a double quote in them is doubled.
+# a comma or one of ``= ! < >`` are put in double quotes, a double quote in them is doubled.
 
 
 _CONDITION = re.compile(r'("(?:[^"]|"")*"|[^=<>!"]+)\s*(!=|>=|<=|=|<|>)(.*)', re.DOTALL)

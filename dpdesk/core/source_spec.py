@@ -509,7 +509,7 @@ def _without_effect(key: str, known: str, where: str) -> InputError:
 
 # Reading options that a plan of a private method must name: what is detected depends on a person.
 #
-# Which options these are stands in :data:`dpdesk.core.source_spec.FORMATS`. The refusal of the
+# Which options these are is said by :data:`dpdesk.core.source_spec.FORMATS`. The refusal of the
 # command line, the window that writes them into the plan, and the documentation follow it.
 
 

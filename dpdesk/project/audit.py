@@ -34,7 +34,7 @@ from dpdesk.core.messages import counted, msg
 from dpdesk.core.shapes import read_json
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.safewrite import PartialKeeper, replacing
-from dpdesk.project.settings import whoever
+from dpdesk.project.settings import acting_user
 from dpdesk.project.sql import (
     HEADER,
     ChangedObject,
@@ -309,7 +309,7 @@ class AuditLog(Closing):
             with writing(self._connection):
                 number, previous = self._last()
                 now = datetime.now(UTC) if when is None else when
-                entry = make_entry(note, number + 1, previous, who or whoever(), now)
+                entry = make_entry(note, number + 1, previous, who or acting_user(), now)
                 self._connection.execute(
                     "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", entry.fields
                 )

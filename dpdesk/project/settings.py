@@ -42,7 +42,7 @@ def host_name() -> str:
     return platform.node() or "this computer"
 
 
-def whoever() -> str:
+def acting_user() -> str:
     """User and computer as the audit log names them: ``name@computer``."""
     return f"{user_name()}@{host_name()}"
 

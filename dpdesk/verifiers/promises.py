@@ -132,7 +132,7 @@ def words_check(
 ) -> ClaimCheck:
     """The guarantee has the facts of these settings, and the sentences that they give.
 
-    ``worded`` is the guarantee worded again by whoever words guarantees; the facts in it are found
+    ``worded`` is the guarantee worded again by what words guarantees; the facts in it are found
     here, and compared as well. ``change`` is the minimal change next to exact tables, ``noise`` the
     mechanism where it adds none. Raises TypeError, ValueError, KeyError for malformed manifests.
     """

@@ -189,7 +189,7 @@ def test_in_a_public_part_alone_every_listed_file_is_compared(
 def test_a_file_far_larger_than_it_is_said_to_be_is_never_read(
     copy: Path, verify: Callable[..., VerifyReport], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A hole of 256 GiB costs no room on the disk, but hours and all memory to whoever reads it."""
+    """A hole of 256 GiB costs no room on the disk, but all who read it hours and all memory."""
     with (copy / name).open("r+b") as file:
         file.truncate(1 << 38)
 

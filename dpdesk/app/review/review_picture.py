@@ -55,7 +55,7 @@ class FileRows:
         self.count: int = table.num_rows
 
     def page(self, start: int, count: int) -> tuple[tuple[str, ...], ...]:
-        """Rows from ``start`` on, as they stand in the file."""
+        """Rows from ``start`` on, in the order of the file."""
         part = self._table.slice(start, count)
         return tuple(zip(*(column.to_pylist() for column in part.columns), strict=True))
 

@@ -18,7 +18,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.project import sql
 from dpdesk.project.ledger.records import FIRST, Begun, LedgerEntry
-from dpdesk.project.settings import whoever
+from dpdesk.project.settings import acting_user
 from dpdesk.project.sql import (
     HEADER,
     ChangedObject,
@@ -387,7 +387,7 @@ def _begin(connection: sqlite3.Connection, begun: LedgerEntry | None) -> None:
         for statement in SCHEMA:
             connection.execute(statement)
         now = datetime.now(UTC).replace(microsecond=0).isoformat()
-        fresh = LedgerEntry.make(Begun(uuid.uuid4().hex, __version__), 1, FIRST, whoever(), now)
+        fresh = LedgerEntry.make(Begun(uuid.uuid4().hex, __version__), 1, FIRST, acting_user(), now)
         entry = begun or fresh
         connection.execute(
             "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -60,7 +60,7 @@ from dpdesk.project.ledger.records import (
     request_for_ledger,
 )
 from dpdesk.project.ledger.witness import Witness
-from dpdesk.project.settings import whoever
+from dpdesk.project.settings import acting_user
 from dpdesk.project.sql import changed_object, kind_of, reading
 
 NOTHING_KNOWN: Mapping[int, str] = MappingProxyType({})
@@ -306,7 +306,7 @@ class Ledger(Closing):
             return
         self._must_hold(NOTHING_KNOWN, self.book, self._witnessed())
         now = datetime.now(UTC).replace(microsecond=0).isoformat()
-        why = self._witness.accept(self.identity, self.path, whoever(), now, one_line(reason))
+        why = self._witness.accept(self.identity, self.path, acting_user(), now, one_line(reason))
         self._witness.refuse(why)
         self.unwitnessed = why
         self._tell()
@@ -419,7 +419,7 @@ class Ledger(Closing):
     def _add(self, body: Body) -> LedgerEntry:
         number, previous = self._last
         now = datetime.now(UTC).replace(microsecond=0).isoformat()
-        entry = LedgerEntry.make(body, number + 1, previous, whoever(), now)
+        entry = LedgerEntry.make(body, number + 1, previous, acting_user(), now)
         self._insert(entry)
         return entry
 

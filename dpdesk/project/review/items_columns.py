@@ -465,7 +465,7 @@ def _uniqueness(column: ColumnFacts, rows: int) -> Status:
 
 
 def _exposed(case: Case, table: TableFacts) -> Answer:
-    """Rows in groups below k for whoever knows one more column that is not sensitive."""
+    """Rows in groups below k for anyone who knows one more column that is not sensitive."""
     found = [(each, each.spread) for each in table.with_role(*_BESIDES) if each.spread is not None]
     if not found or not table.rows:
         text = msg(

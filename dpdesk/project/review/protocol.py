@@ -2,7 +2,7 @@
 
 A protocol holds roles, hierarchies by value, the protection, the missing codes and the policy, but
 neither source nor title. It comes from a release that was reviewed in the mode "develop"; a release
-in the mode "apply" must have the same plan. It is signed by whoever locked it.
+in the mode "apply" must have the same plan. It is signed by the person who locked it.
 """
 
 from __future__ import annotations

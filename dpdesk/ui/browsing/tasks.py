@@ -59,7 +59,7 @@ class Till:
         return self.cube.pieces
 
     def shop(self, context: AppContext, token: CancelToken) -> Shop:
-        """The shop; RefusedError ``buy.*`` for whoever cannot buy here, and why."""
+        """The shop; RefusedError ``buy.*`` for anyone who cannot buy here, and why."""
         if self.known is not None:
             return self.known
         if not self.planned:

@@ -84,7 +84,7 @@ class MovingLines:
             self._draw(self.items[handle.upright], handle.place, handle.label)
 
     def place(self, *, upright: bool | None = None) -> QPoint | None:
-        """A place on a line in pixels, for whoever takes hold of it; None without one."""
+        """A place on a line in pixels, for anyone who takes hold of it; None without one."""
         for handle in handles_of(self._chart):
             if handle.place is None or upright not in (None, handle.upright):
                 continue
@@ -566,7 +566,7 @@ class PlotSurface(PlotFrame):
     # -- the limit line
 
     def line_place(self, *, upright: bool | None = None) -> QPoint | None:
-        """A place on a limit line in pixels, for whoever takes hold of it; None without one."""
+        """A place on a limit line in pixels, for anyone who takes hold of it; None without one."""
         return self._lines.place(upright=upright)
 
     def _tell_limit(self, moved: tuple[str, float] | None) -> None:

@@ -209,7 +209,7 @@ class ReadingWindow(SideWindow):
         self.setWindowTitle(self.tr("{name} – DPDesk").format(name=name))
 
     def tell_stop(self, outcome: JobCancelled) -> None:
-        """Say that reading was stopped, to whoever still looks."""
+        """Say that reading was stopped, to anyone who still looks."""
         if self.isVisible():
             self.band.show_message(
                 "info", self.tr("It was stopped. Ask again, or open the release again.")

@@ -1,4 +1,4 @@
-"""What a workbench holds, for whoever reads it: panels, the window, the keeper of projects."""
+"""What a workbench holds, for anyone who reads it: panels, the window, the keeper of projects."""
 
 from __future__ import annotations
 

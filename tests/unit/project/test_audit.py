@@ -17,7 +17,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.workspace import Workspace
 from dpdesk.project.audit import FILE, SCHEMA, AuditLog, AuditSearch
-from dpdesk.project.settings import whoever
+from dpdesk.project.settings import acting_user
 from tests.helpers.audit_logs import fill_long
 from tests.helpers.powerless import run_powerless
 
@@ -74,8 +74,8 @@ def test_an_empty_log_is_whole(tmp_path: Path) -> None:
 
 def test_who_is_this_user_on_this_computer_unless_said_otherwise(tmp_path: Path) -> None:
     with AuditLog.open_home(tmp_path) as log:
-        assert log.append("opened", "x").who == whoever()
-        assert "@" in whoever()
+        assert log.append("opened", "x").who == acting_user()
+        assert "@" in acting_user()
 
 
 def test_sqlite_itself_refuses_to_change_or_remove_an_entry(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What pseudonyms do to a guarantee of k-anonymity, in words and as figures of the guarantee.
 
 A pseudonym is unique to a person or a group. It joins rows: within the release always, with other
-releases where a linkage domain says so, and with the identifiers themselves for whoever has the
+releases where a linkage domain says so, and with the identifiers themselves for anyone who has the
 key. k counts rows that are alike on the quasi-identifiers, and none of these joins.
 """
 

@@ -37,7 +37,7 @@ from dpdesk.engine.methods.l_diverted.estimation.groups import FullTransition, M
 from dpdesk.engine.methods.l_diverted.mechanism import labels_of
 from dpdesk.engine.methods.l_diverted.settings import Settings
 
-# The true answer to a query that a diverted release is asked: for whoever holds the data.
+# The true answer to a query that a diverted release is asked: for anyone who holds the data.
 #
 # Counted from the source, so never to be published beside an estimate: the two together tell the
 # error of a release, and with it more than the release does.

@@ -1,6 +1,6 @@
 """Errors of several ways to release, on one pool of queries: the paper's experiments.
 
-Everything here compares with the true counts: it is internal, for whoever holds the data.
+Everything here compares with the true counts: it is internal, for anyone who holds the data.
 """
 
 from __future__ import annotations
