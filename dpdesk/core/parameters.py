@@ -13,11 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import joined, msg
 from dpdesk.core.plain import freeze, is_sane, number_text, show, thaw
+
+if TYPE_CHECKING:
+    from dpdesk.core.records import Records
 
 _MOST_COMPARED, _LONGEST_COMPARED = 2_000, 200
 
@@ -593,10 +596,10 @@ class TextListParameter(Parameter):
 class StructuredParameter(Parameter):
     """Tables and lists, kept as :class:`~dpdesk.core.parameters.Nested`.
 
-    ``lines`` says whether :meth:`parse` reads a list of texts too, one for each line of a form.
+    ``records`` says what the records are that it is made of, where it is.
     """
 
-    lines: ClassVar[bool] = False
+    records: Records | None = field(default=None, kw_only=True)
 
     def as_plain(self, value: ParameterValue) -> object:
         """See :meth:`Parameter.as_plain`."""

@@ -22,15 +22,15 @@ from dpdesk.engine.methods.k_anonymity.requirements import Constraints, Sensitiv
 from tests.benchmarks.lattice_walk import adult
 
 SENSITIVE = "occupation"
-REQUIRED = (
-    "l-diversity distinct l=5",
-    "l-diversity entropy l=5",
-    "l-diversity recursive l=3 c=3",
-    "t-closeness equal t=0.2",
-    "t-closeness ordered t=0.15",
-    "t-closeness hierarchical t=0.2",
-    "alpha-k alpha=0.4",
-    "beta-likeness basic beta=2",
+REQUIRED: tuple[dict[str, object], ...] = (
+    {"model": "l-diversity", "variant": "distinct", "l": 5},
+    {"model": "l-diversity", "variant": "entropy", "l": 5},
+    {"model": "l-diversity", "variant": "recursive", "l": 3, "c": 3},
+    {"model": "t-closeness", "variant": "equal", "t": 0.2},
+    {"model": "t-closeness", "variant": "ordered", "t": 0.15},
+    {"model": "t-closeness", "variant": "hierarchical", "t": 0.2},
+    {"model": "alpha-k", "alpha": 0.4},
+    {"model": "beta-likeness", "variant": "basic", "beta": 2},
 )
 
 
@@ -75,8 +75,9 @@ def main() -> None:
     for share in (0.0, 0.02, 0.05):
         alone, nodes = seconds(problem, share)
         print(f"{share:.0%} k alone: {1000 * alone:,.0f} ms, {nodes:,} nodes", flush=True)
-        for line in REQUIRED:
-            asked = requirements_of(reader.parse([f"{SENSITIVE}: {line}"], "benchmark"))
+        for keys in REQUIRED:
+            parsed = reader.parse([{"attribute": SENSITIVE, **keys}], "benchmark")
+            asked, line = requirements_of(parsed), reader.as_text(parsed)
             constrained = replace(problem, constraints=Constraints(asked, {SENSITIVE: held}))
             took, nodes = seconds(constrained, share)
             print(

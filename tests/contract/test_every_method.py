@@ -148,7 +148,7 @@ def samples(parameter: Parameter) -> list[object]:
             "l": 2,
             "c": 1.5,
         }
-        return [whole, [whole], ["pay: t-closeness t=0.2"]]
+        return [whole, [whole]]
     return []
 
 

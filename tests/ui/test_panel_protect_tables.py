@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.parameters import Parameter
@@ -16,6 +16,7 @@ from dpdesk.core.plain import thaw
 from dpdesk.core.schema import Role
 from dpdesk.core.tabulation import CellAxis, CellStory, CellTable, Crosstab
 from dpdesk.engine.methods.registered import default_registry
+from dpdesk.ui.forms.records import RecordsField
 from dpdesk.ui.forms.tables import Shelf, ShelfField, TableForm
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.protect import ProtectPanel
@@ -197,7 +198,7 @@ def test_new_tables_reckon_with_readers_who_see_that_cells_are_not_empty(
     qtbot.waitUntil(lambda: not bench.stale and not made.busy)
     told = made.result._note_text.text()
     assert "3 unsafe cells can be computed exactly" in told
-    assert "“present = true” in “What everyone knows of a cell”" in told
+    assert "“That no suppressed cell is empty” under “What everyone knows of a cell”" in told
     assert "attacker" not in bench.work.parameters
 
     bench.choose_method(next(method for method in bench.methods if method.id == "table"))
@@ -205,9 +206,12 @@ def test_new_tables_reckon_with_readers_who_see_that_cells_are_not_empty(
     assert thaw(bench.work.parameters["attacker"]) == {"lower": 0, "present": True}
     assert made.settings.form is not None
     assert made.settings.form.values()["attacker"] == {"lower": 0, "present": True}
-    line = made.settings.form.field("attacker").control
-    assert isinstance(line, QLineEdit)
-    assert line.text() == "{ lower = 0, present = true }"
+    known = made.settings.form.field("attacker")
+    assert isinstance(known, RecordsField)
+    mark = known.lines[0].fields["present"].control
+    assert isinstance(mark, QCheckBox)
+    assert mark.isChecked()
+    assert mark.text() == "That no suppressed cell is empty"
 
 
 def test_columns_move_between_shelves_by_keys(qtbot: QtBot) -> None:

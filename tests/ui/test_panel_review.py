@@ -17,6 +17,7 @@ from shiboken6 import delete
 
 from dpdesk.app.types import AppContext, SetParameters
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.plain import thaw
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review import ReviewPanel
 from dpdesk.ui.panels.review.panel import PREPARE, RELEASE
@@ -131,6 +132,30 @@ def test_the_checklist_stands_there_before_anything_is_written(
     # It was made from a release of its own, of which nothing is left.
     assert not list((tmp_path / "home" / "work").rglob("manifest.json"))
     assert not (tmp_path / "work" / "town-survey-release").exists()
+
+
+def test_a_button_of_the_checklist_changes_the_setting_that_it_is_about(
+    room: Room, tmp_path: Path
+) -> None:
+    (tmp_path / "sizes.csv").write_text("size\n" + "a\nb\nc\n" + "d\n" * 9, "utf-8")
+    path = tmp_path / "sizes.toml"
+    path.write_text(
+        'version = 1\n[source]\npath = "sizes.csv"\n[protection]\nmethod = "table"\n'
+        'rows = ["size"]\nrule = [{ rule = "threshold", n = 3 }]\nattacker = { upper = 4 }\n',
+        "utf-8",
+    )
+    wanted: list[str] = []
+    room.panel.wantsPanel.connect(wanted.append)
+    room.open(path)
+    asked = room.panel.prepare.questions.list
+    found = [asked.model.row(n)[1] for n in range(asked.model.rowCount())]
+    asked.grid.selectRow(found.index("Do published empty cells tell more?"))
+    assert asked.go.text() == "Change this setting"
+    asked.go.click()
+    assert thaw(room.bench.work.parameters["attacker"]) == {"upper": 4, "present": True}
+    assert wanted == ["protect"]
+    room.bench.undo()
+    assert thaw(room.bench.work.parameters["attacker"]) == {"upper": 4}
 
 
 def test_what_was_asked_before_is_asked_of_the_release_and_comes_before_the_export(

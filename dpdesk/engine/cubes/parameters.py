@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dpdesk.core.cube_parameters import (
+    AVERAGE,
+    COUNT,
+    SUM,
     CuboidNumbersParameter,
     CuboidsParameter,
     ExactParameter,
@@ -21,6 +24,7 @@ from dpdesk.core.parameters import (
     Parameter,
     TextListParameter,
 )
+from dpdesk.core.records import Among, ColumnParameter, Records, Variant, bounds, in_order
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.origins import ORIGINS_PARAMETER
 from dpdesk.engine.private.settings import (
@@ -30,6 +34,32 @@ from dpdesk.engine.private.settings import (
     epsilon_parameter,
     rho_parameter,
     rows_parameter,
+)
+
+_CLIPPED = bounds(
+    "Least value; smaller ones count as this. To be declared without looking at the data.",
+    "Largest value; larger ones count as this. To be declared without looking at the data.",
+    "Values are rounded to multiples of this. To be declared without looking at the data.",
+)
+
+
+def _clipped(key: str, label: str) -> Variant:
+    """The sum or average of a column between bounds."""
+    help_ = "Column whose values are added up or averaged"
+    summed = ColumnParameter(key, "Column", help_, required=True, among=Among.ALL)
+    return Variant(label, (summed, *_CLIPPED), check=in_order)
+
+
+MEASURES = Records(
+    (
+        Variant("Number of persons", bare=COUNT),
+        _clipped(SUM, "Sum of a column"),
+        _clipped(AVERAGE, "Average of a column"),
+    ),
+    "What a cell holds",
+    more=("Measure something more", "Another count, sum or average; the budget is shared"),
+    remove=("Remove this measure", "Measure the others only"),
+    proposed=(COUNT, {SUM: ""}),
 )
 
 LAPLACE, GAUSSIAN = Noise.LAPLACE.value, Noise.GAUSSIAN.value
@@ -207,7 +237,12 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Whole numbers",
         "Round so that all tables still add up.",
     ),
-    MeasureParameter("measure", "Measure", "What a cell holds: persons, a sum or an average."),
+    MeasureParameter(
+        "measure",
+        "Measure",
+        "What a cell holds: persons, a sum or an average.",
+        records=MEASURES,
+    ),
     rows_parameter(
         "Rows per person, at most",
         "With a cluster column, further rows of a person are left out; without one, the plan "

@@ -107,7 +107,10 @@ def _present(case: Case) -> Answer | None:
             closer=closer,
         )
         status = Status.FAIL if exact else Status.REVIEW
-        return Answer(status, text, Basis.EVIDENCE, _AS_PRESENT)
+        known = release.evidence.parameters.get("attacker")
+        given = dict(known) if isinstance(known, Mapping) else {"lower": 0}
+        remedy = {"attacker": {**given, "present": True}}
+        return Answer(status, text, Basis.EVIDENCE, _AS_PRESENT, remedy=remedy)
     if case.facts.confirmed(PRESENT):
         text = "Attacked again, empty cells tell no more of unsafe ones than the rules allow."
         return Answer(Status.PASS, text, Basis.FILES)

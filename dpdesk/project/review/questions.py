@@ -6,8 +6,8 @@ this computer and which are only what the author's program wrote down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
@@ -88,7 +88,8 @@ class Item:
     """One question of a checklist.
 
     ``id`` is stable; ``evidence`` is a sentence or more with the figures and, in brackets, their
-    basis; ``advice`` says what to do when the item does not pass.
+    basis; ``advice`` says what to do when the item does not pass, and ``remedy`` which settings of
+    the plan would do it, where some would.
     """
 
     id: str
@@ -97,6 +98,7 @@ class Item:
     evidence: str
     basis: Basis
     advice: str = ""
+    remedy: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ class Answer:
     basis: Basis
     advice: str = ""
     more: str = ""
+    remedy: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -208,8 +211,8 @@ def answered(item_id: str, question: str, answer: Answer) -> Item:
     evidence = joined([msg("{text} ({basis}).", text=text, basis=basis), answer.more])
     shown = printable(evidence)[:_LONGEST_EVIDENCE]
     evidence = evidence if shown == evidence else shown
-    advice = answer.advice if answer.status.severity else ""
-    return Item(item_id, question, answer.status, evidence, answer.basis, advice)
+    advice, remedy = (answer.advice, answer.remedy) if answer.status.severity else ("", {})
+    return Item(item_id, question, answer.status, evidence, answer.basis, advice, remedy)
 
 
 def _without_table(case: Case) -> Answer:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QKeySequence
@@ -37,7 +38,6 @@ from dpdesk.core.parameters import (
     Parameter,
     ParameterValue,
     ShareParameter,
-    StructuredParameter,
     TextListParameter,
     TextParameter,
     plain_number,
@@ -49,6 +49,9 @@ from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.focusing import leave_wheel
 from dpdesk.ui.words.numbers import typed_number
 from dpdesk.ui.words.spoken import inside, said
+
+if TYPE_CHECKING:
+    from dpdesk.ui.forms.columns import FormContext
 
 
 class Field(QWidget):
@@ -87,6 +90,9 @@ class Field(QWidget):
     def problem(self) -> str:
         """What is wrong with the value, in words of the field; empty: nothing that it knows of."""
         return ""
+
+    def show_around(self, around: FormContext) -> None:
+        """Offer the columns of the data, where the field names some."""
 
     def _name(self, widget: QWidget) -> None:
         widget.setAccessibleName(self.parameter.label)
@@ -703,8 +709,7 @@ def field_for(parameter: Parameter, *, live: bool) -> Field:
         return LevelsField(parameter)
     if isinstance(parameter, FlagParameter):
         return FlagField(parameter)
-    in_lines = isinstance(parameter, StructuredParameter) and parameter.lines
-    if in_lines or isinstance(parameter, TextListParameter):
+    if isinstance(parameter, TextListParameter):
         return LinesField(parameter)
     if isinstance(parameter, NestedParameter):
         return OutlineField(parameter)

@@ -31,7 +31,8 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import Parameter, TextListParameter
 from dpdesk.core.schema import OF_COLUMNS, Role
 from dpdesk.ui.forms.columns import DimensionsField, FormContext
-from dpdesk.ui.forms.fields import Field, field_for, range_words
+from dpdesk.ui.forms.fields import Field, range_words
+from dpdesk.ui.forms.records import form_field
 from dpdesk.ui.telling import say_expanded
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.focusing import Mnemonics
@@ -121,13 +122,13 @@ class ParameterForm(QWidget):
         """The field of a parameter: columns are checked in a list; single methods have others."""
         if isinstance(parameter, TextListParameter) and parameter.key in OF_COLUMNS:
             return DimensionsField(parameter)
-        return field_for(parameter, live=live)
+        return form_field(parameter, live=live)
 
     def show_columns(self, columns: tuple[str, ...], roles: Mapping[str, Role]) -> None:
         """Offer the columns of the data, as their roles allow."""
+        around = FormContext(columns, dict(roles))
         for row in self._rows.values():
-            if isinstance(row.field, DimensionsField):
-                row.field.show_around(FormContext(columns, dict(roles)))
+            row.field.show_around(around)
 
     def follow(self, field: Field) -> None:
         """Change other fields because of what the user did to this one."""

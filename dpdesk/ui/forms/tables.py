@@ -11,15 +11,13 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QListWidget, QWidget
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.schema import Role
 from dpdesk.ui.forms.columns import FormContext
-from dpdesk.ui.forms.fields import Field, field_for
+from dpdesk.ui.forms.fields import Field
 from dpdesk.ui.forms.form import ParameterForm
-from dpdesk.ui.forms.parts import RulesField
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.focusing import Mnemonics
 
 ROWS, COLUMNS, REST = "rows", "columns", ""
-_RULES = "rule"
 MOST_SHOWN = 6
 
 
@@ -124,7 +122,7 @@ class ShelfField(Field):
 class TableForm(ParameterForm):
     """As any form, with shelves for rows and columns next to one with the columns of the data."""
 
-    first = (ROWS, COLUMNS, "measure", _RULES, "protect", "base", "deviation", "variance")
+    first = (ROWS, COLUMNS, "measure", "rule", "protect", "base", "deviation", "variance")
 
     def __init__(
         self,
@@ -162,9 +160,7 @@ class TableForm(ParameterForm):
         """Shelves for the dimensions, the usual fields for the rest."""
         if parameter.key in (ROWS, COLUMNS):
             return ShelfField(parameter)
-        if parameter.key == _RULES:
-            return RulesField(parameter)
-        return field_for(parameter, live=live)
+        return super().made_field(parameter, live=live)
 
     def set_values(self, values: Mapping[str, object]) -> None:
         """See :meth:`ParameterForm.set_values`."""
@@ -173,6 +169,7 @@ class TableForm(ParameterForm):
 
     def show_columns(self, columns: tuple[str, ...], roles: Mapping[str, Role]) -> None:
         """Offer the columns of the data, as their roles allow."""
+        super().show_columns(columns, roles)
         self._around = FormContext(columns, dict(roles))
         self._show_rest()
 

@@ -12,6 +12,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
+    DecimalParameter,
     Nested,
     NestedParameter,
     Parameter,
@@ -20,6 +21,7 @@ from dpdesk.core.parameters import (
     exact_number,
 )
 from dpdesk.core.plain import number_text
+from dpdesk.core.records import ColumnParameter, Records, Variant, bounds, in_order
 from dpdesk.core.schema import Role
 from dpdesk.core.table_parameters import TypedParameter
 from dpdesk.engine.private.kinds import Noise
@@ -74,6 +76,36 @@ def _is_name(raw: object) -> bool:
     return isinstance(raw, str) and bool(raw)
 
 
+def _sound(record: Mapping[str, object]) -> str:
+    share = exact_number(record.get(QUANTILE))
+    if share is not None and not 0 < share < 1:
+        return "A quantile lies between 0 and 1, as 0.9 does."
+    return in_order(record)
+
+
+_FROM_ONE = "From one value to the next"
+_SHARE = "Part of the rows that lie below: 0.5 for the median, 0.9 for nine in ten"
+
+_OF = ColumnParameter("of", "Column", "Column from which it is chosen", required=True)
+_BOUNDS = bounds("Least value that can be chosen", "Largest value that can be chosen", _FROM_ONE)
+CHOICES = Records(
+    (
+        Variant("Median of a column", (_OF, *_BOUNDS), {QUANTILE: 0.5}, check=in_order),
+        Variant(
+            "Another quantile of a column",
+            (DecimalParameter(QUANTILE, "Quantile", _SHARE, required=True), _OF, *_BOUNDS),
+            check=_sound,
+        ),
+        Variant(
+            "Most frequent value of a column",
+            (ColumnParameter(MODE, "Column", "Column from which it is chosen", required=True),),
+        ),
+    ),
+    "What is chosen for each group",
+    more=("Choose something more", "Another quantile or most frequent value; ε is shared equally"),
+    remove=("Do not choose this", "Choose the others only"),
+)
+
 PARAMETERS: tuple[Parameter, ...] = (
     TextListParameter(
         "groups",
@@ -98,6 +130,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "categories, never what occurs in the data.",
         required=True,
         fits=is_choices,
+        records=CHOICES,
         shape='{ quantile = 0.5, of = "income", lower = 0, upper = 100000, step = 100 }, '
         '{ mode = "occupation" }, or a list of those',
     ),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import listed, msg
 from dpdesk.core.parameters import (
+    Choice,
+    ChoiceParameter,
+    Condition,
+    DecimalParameter,
     Nested,
     ParameterValue,
     StructuredParameter,
@@ -19,6 +21,7 @@ from dpdesk.core.parameters import (
     unknown_key,
 )
 from dpdesk.core.plain import freeze, number_text, show
+from dpdesk.core.records import Among, ColumnParameter, Records, Variant
 
 DIVERSITY, CLOSENESS, SHARE, LIKENESS = "l-diversity", "t-closeness", "alpha-k", "beta-likeness"
 
@@ -70,14 +73,102 @@ class Requirement:
         return found
 
 
+_ATTRIBUTE = ColumnParameter(
+    "attribute",
+    "Sensitive column",
+    "The column that the requirement is about",
+    required=True,
+    among=Among.SENSITIVE,
+)
+
+
+def _variant(model: str, *choices: tuple[str, str]) -> ChoiceParameter:
+    offered = zip(VARIANTS[model], choices, strict=True)
+    return ChoiceParameter(
+        "variant",
+        "How it is measured",
+        "What the number is a limit of",
+        choices=tuple(Choice(value, label, help) for value, (label, help) in offered),
+        default=VARIANTS[model][0],
+    )
+
+
+def _limit(model: str, help: str) -> DecimalParameter:
+    key = BOUNDS[model]
+    label = {"l": "ℓ", "t": "t", "alpha": "α", "beta": "β"}[key]
+    return DecimalParameter(key, label, help, required=True)
+
+
+REQUIRED = Records(
+    (
+        Variant(
+            "ℓ-diversity: several values",
+            (
+                _ATTRIBUTE,
+                _variant(
+                    DIVERSITY,
+                    ("Different values", "Every class holds at least ℓ different values."),
+                    ("Entropy", "The values of a class are as mixed as ℓ equally frequent ones."),
+                    ("Recursive", "The most frequent value does not prevail over the rarer ones."),
+                ),
+                _limit(DIVERSITY, "Values that every class shows at least"),
+                DecimalParameter(
+                    "c",
+                    "c",
+                    "The most frequent value has fewer than c times the rows of the rarer ones",
+                    required=True,
+                    applies=Condition("variant", ("recursive",)),
+                ),
+            ),
+            {"model": DIVERSITY},
+        ),
+        Variant(
+            "t-closeness: values as in all rows",
+            (
+                _ATTRIBUTE,
+                _variant(
+                    CLOSENESS,
+                    ("All values equally far apart", "For values without an order."),
+                    ("By their order", "Neighbouring values are close to each other."),
+                    ("By their hierarchy", "Values of one group are close to each other."),
+                ),
+                _limit(CLOSENESS, "Largest distance of a class from all rows, from 0 to 1"),
+            ),
+            {"model": CLOSENESS},
+        ),
+        Variant(
+            "(α,k): no value too frequent",
+            (_ATTRIBUTE, _limit(SHARE, "Largest share of one value in a class, up to 1")),
+            {"model": SHARE},
+        ),
+        Variant(
+            "β-likeness: little to be gained",
+            (
+                _ATTRIBUTE,
+                _variant(
+                    LIKENESS,
+                    ("Basic", "The same limit for every value."),
+                    ("Enhanced", "A stricter limit for frequent values."),
+                ),
+                _limit(LIKENESS, "By how many times its share a value may be more frequent"),
+            ),
+            {"model": LIKENESS},
+        ),
+    ),
+    "Requirement",
+    more=("Add a requirement", "Every class has to meet all of them"),
+    remove=("Remove this requirement", "Ask for the others only"),
+    least=0,
+    alone=False,
+)
+
+
 @dataclass(frozen=True)
 class RequireParameter(StructuredParameter):
     """A list of requirements, each a table of its keys.
 
-    A form has one in each line: ``income: l-diversity recursive l=3 c=2``.
+    As text there is one in each line: ``income: l-diversity recursive l=3 c=2``.
     """
-
-    lines: ClassVar[bool] = True
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`; InputError names the requirement by its number."""
@@ -86,11 +177,10 @@ class RequireParameter(StructuredParameter):
             raise self.invalid(where, raw)
         found: list[object] = []
         for number, item in enumerate(items, start=1):
-            keys = _keys_of(item) if isinstance(item, str) else item
-            if not isinstance(keys, Mapping):
+            if not isinstance(item, Mapping):
                 raise self.invalid(where, raw)
             place = msg("{where}: `require` {number}", where=where, number=number)
-            found.append(_read(keys, place).as_plain())
+            found.append(_read(item, place).as_plain())
         return Nested(freeze(found)) if found else None
 
     def as_text(self, value: ParameterValue) -> str:
@@ -100,23 +190,6 @@ class RequireParameter(StructuredParameter):
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         return 'a list of tables such as { model = "l-diversity", attribute = "income", l = 3 }'
-
-
-def _keys_of(line: str) -> dict[str, object] | None:
-    """The keys of a line of a form; None when it is none."""
-    attribute, _, rest = line.rpartition(":")
-    words = re.sub(r"\s*=\s*", "=", rest).replace(",", " ").split()
-    if not attribute.strip() or not words:
-        return None
-    found: dict[str, object] = {"model": words[0], "attribute": attribute.strip()}
-    for word in words[1:]:
-        key, is_key, value = word.partition("=")
-        if is_key:
-            number = exact_number(value)
-            found[key] = value if number is None else number
-        else:
-            found["variant"] = key
-    return found
 
 
 def _line_of(each: Requirement) -> str:

@@ -41,6 +41,7 @@ from dpdesk.engine.methods.k_anonymity.further_settings import (
     listed_names,
 )
 from dpdesk.engine.methods.k_anonymity.required import (
+    REQUIRED,
     Requirement,
     RequireParameter,
     requirements_of,
@@ -309,8 +310,8 @@ _REQUIRE = RequireParameter(
     key="require",
     label="Required of sensitive columns",
     help="What every released class must show of a sensitive column besides having k rows: "
-    "l-diversity, t-closeness, (alpha,k) or beta-likeness. A class that fails is suppressed whole. "
-    "As text: the column, the model and its numbers, such as income: l-diversity l=3.",
+    "l-diversity, t-closeness, (alpha,k) or beta-likeness. A class that fails is suppressed whole.",
+    records=REQUIRED,
 )
 
 _MISSING_AS = ChoiceParameter(

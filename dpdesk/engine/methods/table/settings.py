@@ -41,6 +41,7 @@ from dpdesk.core.table_parameters import (
     is_tables,
 )
 from dpdesk.core.tabulation import INTERNAL_COLUMNS
+from dpdesk.engine.methods.table.records import ATTACKER, MEASURE, READY, RULES, TABLES
 
 SUPPRESS, RANDOM, CONTROLLED, NONE = "suppress", "random-round", "controlled-round", "none"
 CELL_KEY, ADJUST = "cell-key", "adjust"
@@ -68,6 +69,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "In each cell",
         "What a cell holds: a count, or the sum or mean of a column, perhaps weighted.",
         fits=is_measure,
+        records=MEASURE,
         shape='"count", { sum = "turnover" } or { mean = "turnover", weight = "w" }',
         default=COUNT,
     ),
@@ -82,6 +84,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Several tables",
         "Tables that are protected together, instead of one; cells that they share are one cell.",
         fits=is_tables,
+        records=TABLES,
         shape='a list such as [{ name = "a", rows = ["region"], columns = ["sex"] }]',
         replaces=("rows", "columns"),
     ),
@@ -90,6 +93,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Ready cells",
         "The source has a row for each cell; which of its columns hold what.",
         fits=is_cells,
+        records=READY,
         shape='a table such as { value = "val", frequency = "n", top = ["top1", "top2"] }',
         public=False,
     ),
@@ -108,6 +112,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "By which cells count as unsafe: a threshold, dominance, p-percent or pq. Its numbers "
         "stay in the agency.",
         fits=is_rules,
+        records=RULES,
         shape='a list of tables such as { rule = "threshold", n = 3 }',
         default=(),
         public=False,
@@ -205,6 +210,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "can tell from the empty cells that are published: three people in three cells of one row "
         "would be known otherwise.",
         fits=is_attacker,
+        records=ATTACKER,
         shape="a table such as { lower = 0.5, upper = 1.5, present = true }",
         default={"lower": 0},
         suggested=Nested(freeze({"lower": 0, "present": True})),

@@ -293,7 +293,7 @@ class DomainsField(Field):
         }
         self._show()
 
-    def show_around(self, around: FormContext, dimensions: Sequence[str]) -> None:
+    def show_dimensions(self, around: FormContext, dimensions: Sequence[str]) -> None:
         """Edit the categories of these dimensions."""
         wanted = (*dimensions, *(name for name in self._values if name not in dimensions))
         if (around, wanted) == (self._around, self._dimensions):

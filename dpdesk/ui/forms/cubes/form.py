@@ -22,7 +22,6 @@ from dpdesk.core.cube_parameters import (
     CuboidsParameter,
     ExactParameter,
     MarginalsParameter,
-    MeasureParameter,
     PublishParameter,
 )
 from dpdesk.core.messages import msg
@@ -35,9 +34,9 @@ from dpdesk.ui.forms.cubes.dimensions import (
     LevelsByDimension,
     OutsideField,
 )
-from dpdesk.ui.forms.fields import ChoiceField, Field, LinesField, TextArea, field_for
+from dpdesk.ui.forms.fields import ChoiceField, Field, LinesField, TextArea
 from dpdesk.ui.forms.form import ParameterForm
-from dpdesk.ui.forms.parts import ChoicesField, MeasureField, PartsField
+from dpdesk.ui.forms.records import RecordsField, form_field
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowSpin
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
@@ -429,7 +428,6 @@ class CubeForm(ParameterForm):
             "domains": DomainsField,
             "origins": OriginsField,
             "outside": OutsideField,
-            "choose": ChoicesField,
         }
         if parameter.key in by_key:
             return by_key[parameter.key](parameter)
@@ -443,14 +441,12 @@ class CubeForm(ParameterForm):
             return ExactField(parameter)
         if isinstance(parameter, CuboidNumbersParameter):
             return CuboidNumbersField(parameter)
-        if isinstance(parameter, MeasureParameter):
-            return MeasureField(parameter)
         if isinstance(parameter, ChoiceParameter) and parameter.default is None:
             follows = self.tr("As the budget is given")
             return OptionalChoiceField(
                 parameter, follows, self.tr("Laplace for ε, Gaussian for ρ.")
             )
-        return field_for(parameter, live=live)
+        return form_field(parameter, live=live)
 
     def _applies(self, key: str) -> bool:
         if key == "delta":
@@ -478,10 +474,10 @@ class CubeForm(ParameterForm):
         origins = self.field_or_none("origins")
         if isinstance(origins, OriginsField):
             origins.show_dimensions((*named, *self._counted_by()))
-        self.domains.show_around(around, named)
+        self.domains.show_dimensions(around, named)
         for key in ("measure", "choose"):
             parts = self.field_or_none(key)
-            if isinstance(parts, PartsField):
+            if isinstance(parts, RecordsField):
                 parts.show_around(around)
         self._show_what_applies()
 

@@ -5,7 +5,7 @@ Checking never uses what the window knows: it reads the folder again, as ``dpdes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from dpdesk.app.review.values import Status
 from dpdesk.app.scripting import release_script
+from dpdesk.app.types import SetParameters
 from dpdesk.core.capabilities import ESTIMATED, Use
 from dpdesk.core.export_formats import DESCRIPTIONS, suffix_of
 from dpdesk.core.messages import joined
@@ -34,6 +35,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import EmptyState, StepHeader, column, row
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.words.numbers import legible
+from dpdesk.ui.words.settings import PROTECT
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 PACK = "evidence pack"
@@ -315,6 +317,9 @@ class ReviewPanel(Panel):
         self.release.openAsked.connect(self._on_open)
         self.standing.lookAsked.connect(self.looker.look)
         self.standing.questions.list.goAsked.connect(self._on_band)
+        self.standing.questions.list.setAsked.connect(self._on_settings)
+        for page in (self.prepare, self.release):
+            page.settingsAsked.connect(self._on_settings)
 
     def _build_empty(self) -> EmptyState:
         empty = EmptyState(
@@ -524,6 +529,18 @@ class ReviewPanel(Panel):
             self.open_release()
         elif identifier not in (SPEND, KEEP):
             self.wantsPanel.emit(identifier)
+
+    @Slot(object)
+    def _on_settings(self, settings: Mapping[str, object]) -> None:
+        """Change settings of the plan, as one edit, and show where they are."""
+        method = self._bench.method
+        known = {one.key: one for one in method.parameters} if method is not None else {}
+        if not set(settings) <= set(known):
+            text = self.tr("Open the plan of this release first: another method is open.")
+            self.messageRaised.emit("info", text)
+            return
+        self._bench.apply(SetParameters(dict(settings)))
+        self.wantsPanel.emit(PROTECT)
 
     def _copy_python(self, folder: Path) -> None:
         """Put checking the release, and its exports so far, on the clipboard as Python code."""

@@ -332,6 +332,7 @@ class PreparePage(Page):
     browseAsked = Signal()
     writeAsked = Signal()
     bandTriggered = Signal(str)
+    settingsAsked = Signal(object)
 
     def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -441,6 +442,7 @@ class PreparePage(Page):
     def _build_left(self, theme: ThemeManager) -> Turning:
         self.questions = Questions(theme, "review-ahead")
         self.questions.list.goAsked.connect(self.bandTriggered)
+        self.questions.list.setAsked.connect(self.settingsAsked)
         pages = (
             (QUESTIONS, self.tr("What reviewers ask"), self.questions),
             (PICTURE, self.tr("How risky"), self._chart),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
@@ -461,7 +461,8 @@ class CheckRow:
     """One line of the checklist; ``path`` and ``digest`` are the file that it is about.
 
     ``key`` is what the manifest calls the claim, where that is not what people read. ``advice``
-    says what can be done, ``place`` where: a step of the work, or :data:`SOURCE`.
+    says what can be done, ``place`` where: a step of the work, or :data:`SOURCE`; ``remedy`` are
+    settings that do it.
     """
 
     state: State
@@ -474,6 +475,7 @@ class CheckRow:
     key: str = ""
     advice: str = ""
     place: str = ""
+    remedy: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def mark(self) -> str:
@@ -586,6 +588,7 @@ def _item_row(item: Item) -> CheckRow:
         short=texts[state],
         advice=said(item.advice),
         place=place,
+        remedy=item.remedy,
     )
 
 

@@ -87,10 +87,12 @@ class CheckModel(ListModel):
 class CheckList(QWidget):
     """Lines above, the evidence of the chosen one below, with what can be done about it.
 
-    ``goAsked(str)`` leads to where that is done: a step of the work, or ``"source"``.
+    ``goAsked(str)`` leads to where that is done: a step of the work, or ``"source"``;
+    ``setAsked(object)`` wants settings of the plan to be changed so that it is done.
     """
 
     goAsked = Signal(str)
+    setAsked = Signal(object)
 
     def __init__(self, theme: ThemeManager, name: str, name_split: str) -> None:
         super().__init__()
@@ -185,8 +187,9 @@ class CheckList(QWidget):
 
     def _offer(self, check: CheckRow) -> None:
         """The button that leads to where something can be done about a line."""
-        self._place = check.place
+        self._place, self._remedy = check.place, check.remedy
         words = self.tr("Choose the source…") if check.place == SOURCE else ""
+        words = words or (self.tr("Change this setting") if check.remedy else "")
         words = words or (place_words(check.place) if check.place else "")
         self.go.setText(words)
         self.go.setAccessibleName(msg("{file}: {note}", file=words, note=check.claim))
@@ -195,7 +198,10 @@ class CheckList(QWidget):
 
     @Slot()
     def _on_go(self) -> None:
-        self.goAsked.emit(self._place)
+        if self._remedy:
+            self.setAsked.emit(dict(self._remedy))
+        else:
+            self.goAsked.emit(self._place)
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
@@ -469,6 +475,7 @@ class ReleasePage(Page):
     """
 
     bandTriggered = Signal(str)
+    settingsAsked = Signal(object)
     exportAsked = Signal(str)
     openAsked = Signal(str)
     packAsked = Signal()
@@ -483,6 +490,7 @@ class ReleasePage(Page):
         self.checks = CheckList(theme, self.tr("Checks of this release"), "review-checks")
         self.questions = Questions(theme, "review-questions")
         self.questions.list.goAsked.connect(self.bandTriggered)
+        self.questions.list.setAsked.connect(self.settingsAsked)
         lists = (
             (QUESTIONS, self.tr("What reviewers ask"), self.questions),
             (CHECKS, self.tr("What the files show"), self.checks),

@@ -1,0 +1,229 @@
+"""What rules, measures, tables, ready cells and what is known are made of, as forms show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dpdesk.core.parameters import (
+    DecimalParameter,
+    FlagParameter,
+    IntegerParameter,
+    Parameter,
+    TextListParameter,
+    TextParameter,
+    exact_number,
+)
+from dpdesk.core.records import Among, ColumnParameter, Records, Variant
+from dpdesk.core.table_parameters import (
+    COUNT,
+    DOMINANCE,
+    MEAN,
+    P_PERCENT,
+    PQ,
+    SUM,
+    THRESHOLD,
+    TypedParameter,
+    is_measure,
+)
+
+_CLOSE = "No one may estimate another's contribution more closely than this"
+_CLOSER = DecimalParameter("p", "Closer than %", _CLOSE, required=True)
+
+RULES = Records(
+    (
+        Variant(
+            "Too few contributors",
+            (
+                IntegerParameter(
+                    "n",
+                    "Contributors at least",
+                    "A cell needs at least this number of contributors",
+                    required=True,
+                    minimum=1,
+                ),
+                DecimalParameter(
+                    "range",
+                    "Protection range",
+                    "Part of its value by which an unsafe cell is protected on either side",
+                    default=Fraction(1, 10),
+                ),
+                FlagParameter(
+                    "full",
+                    "Groups as well",
+                    "Cells that hold all contributors of their group are unsafe as well",
+                ),
+            ),
+            {"rule": THRESHOLD},
+        ),
+        Variant(
+            "Dominance of the largest",
+            (
+                IntegerParameter(
+                    "n",
+                    "The largest",
+                    "How many of the largest contributions are added up",
+                    required=True,
+                    minimum=1,
+                ),
+                DecimalParameter(
+                    "k",
+                    "At most %",
+                    "They may make up this part of the cell, in percent",
+                    required=True,
+                ),
+            ),
+            {"rule": DOMINANCE},
+        ),
+        Variant("p-percent rule", (_CLOSER,), {"rule": P_PERCENT}),
+        Variant(
+            "pq rule",
+            (
+                _CLOSER,
+                DecimalParameter(
+                    "q",
+                    "Known to %",
+                    "What everyone knows of a contribution beforehand, in percent",
+                    required=True,
+                ),
+            ),
+            {"rule": PQ},
+        ),
+    ),
+    "Kind of rule",
+    more=("Add a rule", "Cells that break any of the rules are unsafe"),
+    remove=("Remove this rule", "Judge cells by the other rules only"),
+    least=0,
+    alone=False,
+    proposed=({"rule": THRESHOLD, "n": 3}, {"rule": P_PERCENT}),
+)
+
+_WEIGHT = ColumnParameter(
+    "weight",
+    "Column of weights",
+    "Each row counts as many times as this column says",
+    among=Among.ALL,
+)
+_ADDED = "Column whose values are added up"
+_MEASURES = (
+    Variant("Number of rows", bare=COUNT),
+    Variant(
+        "Sum of a column",
+        (ColumnParameter(SUM, "Column", _ADDED, required=True, among=Among.ALL), _WEIGHT),
+    ),
+    Variant(
+        "Mean of a column",
+        (
+            ColumnParameter(
+                MEAN,
+                "Column",
+                "Column whose values are averaged",
+                required=True,
+                among=Among.ALL,
+            ),
+            _WEIGHT,
+        ),
+    ),
+)
+MEASURE = Records(_MEASURES, "What a cell holds", most=1)
+_OTHER_MEASURE = Records(
+    _MEASURES,
+    "What a cell holds",
+    more=("Measure something else in this table", "Without it, cells hold what all tables do"),
+    remove=("Measure as in all tables", "Cells hold what those of the other tables do"),
+    least=0,
+    most=1,
+    proposed=({SUM: ""},),
+)
+
+
+def _has_dimensions(record: Mapping[str, object]) -> str:
+    return "" if record.get("rows") or record.get("columns") else "A table needs rows or columns."
+
+
+TABLES = Records(
+    (
+        Variant(
+            entries=(
+                TextParameter("name", "Name", "What the table is called", required=True),
+                TextListParameter("rows", "Rows", "Columns at the side of the table"),
+                TextListParameter("columns", "Columns", "Columns at the head of the table"),
+                TypedParameter(
+                    "measure",
+                    "In each cell",
+                    "What the cells of this table hold, where it is something else",
+                    fits=is_measure,
+                    records=_OTHER_MEASURE,
+                ),
+            ),
+            check=_has_dimensions,
+        ),
+    ),
+    more=("Add a table", "Another table that is protected together with these"),
+    remove=("Remove this table", "Protect the other tables only"),
+    least=0,
+    alone=False,
+)
+
+
+def _column(key: str, label: str, help: str, *, required: bool = False) -> Parameter:
+    return ColumnParameter(key, label, help, required=required, among=Among.ALL)
+
+
+READY = Records(
+    (
+        Variant(
+            entries=(
+                _column("value", "Value", "Column with the value of the cell", required=True),
+                _column("frequency", "Contributors", "Column with the number of contributors"),
+                _column("status", "Status", "Column that says which cells are unsafe"),
+                _column("cost", "Cost", "Column that says what suppressing a cell costs"),
+                TextListParameter(
+                    "top",
+                    "Largest contributions",
+                    "Columns with the largest contributions, the largest first",
+                ),
+            ),
+        ),
+    ),
+    more=("The source has ready cells", "Each row of the source is a cell of the table"),
+    remove=("Count the rows instead", "Each row of the source is a person or a company"),
+    least=0,
+    most=1,
+)
+
+
+def _known_bounds(record: Mapping[str, object]) -> str:
+    lower = exact_number(record.get("lower", 0))
+    upper = exact_number(record.get("upper", 1))
+    if lower is not None and not 0 <= lower <= 1:
+        return "The lower share lies between 0 and 1."
+    return "" if upper is None or upper >= 1 else "The upper share is 1 or more."
+
+
+ATTACKER = Records(
+    (
+        Variant(
+            entries=(
+                DecimalParameter(
+                    "lower",
+                    "At least this share of it",
+                    "Everyone knows that the value of a cell is at least this share of what it is",
+                    default=Fraction(0),
+                ),
+                DecimalParameter(
+                    "upper",
+                    "At most this share of it",
+                    "Everyone knows that it is at most this share; nothing: no upper bound",
+                ),
+                FlagParameter(
+                    "present",
+                    "That no suppressed cell is empty",
+                    "Readers can tell it from the empty cells that are published",
+                ),
+            ),
+            check=_known_bounds,
+        ),
+    ),
+    most=1,
+)
