@@ -318,8 +318,8 @@ class ReviewPanel(Panel):
         self.standing.lookAsked.connect(self.looker.look)
         self.standing.questions.list.goAsked.connect(self._on_band)
         self.standing.questions.list.setAsked.connect(self._on_settings)
-        for page in (self.prepare, self.release):
-            page.settingsAsked.connect(self._on_settings)
+        self.prepare.settingsAsked.connect(self._on_settings)
+        self.release.settingsAsked.connect(self._on_settings)
 
     def _build_empty(self) -> EmptyState:
         empty = EmptyState(

@@ -461,8 +461,7 @@ class CheckRow:
     """One line of the checklist; ``path`` and ``digest`` are the file that it is about.
 
     ``key`` is what the manifest calls the claim, where that is not what people read. ``advice``
-    says what can be done, ``place`` where: a step of the work, or :data:`SOURCE`; ``remedy`` are
-    settings that do it.
+    says what can be done, ``place`` where (a step or :data:`SOURCE`), ``remedy`` which settings.
     """
 
     state: State
@@ -582,12 +581,11 @@ def _item_row(item: Item) -> CheckRow:
         State.CONFIRMED: translate("Review", "in order"),
         State.NOT_CHECKABLE: translate("Review", "does not arise"),
     }
-    place = _PLACES.get(item.id, "") if item.status.severity else ""
     return CheckRow(
         *(state, texts[state], said(item.question), said(item.evidence)),
         short=texts[state],
         advice=said(item.advice),
-        place=place,
+        place=_PLACES.get(item.id, "") if item.status.severity else "",
         remedy=item.remedy,
     )
 
