@@ -23,7 +23,7 @@ Spelling = Callable[[str], str]
 
 BY_COLUMN = frozenset(
     {"levels", "domains", "origins", "outside", "importance", "min_level", "max_level"}
-    | {"max_suppression_of", "shares", "matrix"}
+    | {"max_suppression_of", "max_cells", "shares", "matrix"}
 )
 """Settings that are tables with a key for each column."""
 OF_COLUMNS = frozenset(

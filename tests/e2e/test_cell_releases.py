@@ -13,6 +13,7 @@ import pytest
 from dpdesk.app.context import AppContext
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
+from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import Cancelled, CancelToken, Event, StepStarted, silent
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.release import VerifyReport
@@ -45,6 +46,8 @@ NUMBERS = """age,town,disease
 35,Bonn,flu
 ,Bonn,flu
 """
+
+EVEN = "age,town,disease\n" + "20,Ulm,flu\n23,Ulm,cold\n" * 2 + "20,Bonn,flu\n23,Bonn,cold\n"
 
 Made = Callable[..., Path]
 
@@ -115,6 +118,36 @@ def test_the_example_of_the_course_has_three_classes_of_three(
     report = verify(release)
     assert report.ok
     assert not [c for c in report.claims if c.status is CheckStatus.NOT_CHECKED]
+
+
+def test_limits_of_cells_and_levels_hold_and_stricter_claims_fail(
+    made: Made, verify: Callable[[Path], VerifyReport]
+) -> None:
+    limits = {"max_cells": {"age": 0.4}, "max_suppression_of": {"age": 0.34}}
+    release = made(EVEN, AGE_TOWN, k=2, model="CS", max_level={"town": 0}, **limits)
+    shown = [("*", "Bonn")] * 2 + [("20", "Ulm")] * 2 + [("23", "Ulm")] * 2
+    assert sorted(row[:2] for row in rows_of(release)) == sorted(shown)
+    report = verify(release)
+    assert report.ok
+    assert not [c for c in report.claims if c.status is CheckStatus.NOT_CHECKED]
+
+    def forge(key: str, limits: object) -> set[str]:
+        forged = release.parent / key
+        shutil.copytree(release, forged)
+        manifest = manifest_of(forged)
+        manifest["parameters"][key] = limits
+        seal_again(forged, manifest)
+        return {c.claim for c in verify(forged).claims if c.status is CheckStatus.FAILED}
+
+    assert "suppressed cells of age within their limit" in forge("max_cells", {"age": 0})
+    each = "suppressed cells of each value of age within their limit"
+    assert each in forge("max_suppression_of", {"age": 0})
+    assert "levels of age within their limits" in forge("max_level", {"age": 0, "town": 0})
+
+
+def test_a_value_that_fewer_than_k_rows_have_cannot_keep_its_cells(made: Made) -> None:
+    with pytest.raises(RefusedError, match="No classes of k = 2 rows were found with `max_level`"):
+        made(NUMBERS, AGE_TOWN, k=2, model="CS", max_level={"town": 0})
 
 
 @pytest.mark.parametrize("strict", [True, False])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations
 
@@ -79,3 +80,69 @@ def covers(fits: Sequence[Sequence[bool]]) -> tuple[int, int, int]:
         min(sum(fits[row][to] for row in range(size)) for to in range(size)),
         min(sum(row) for row in used),
     )
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is preferred, by column: weights, least and greatest levels, and limits of ``*``.
+
+    ``whole`` are shares of the cells of a column, ``each`` of those with each of its values.
+    """
+
+    weights: Sequence[int]
+    least: Sequence[int]
+    most: Sequence[int]
+    whole: Mapping[int, Fraction]
+    each: Mapping[int, Fraction]
+
+
+def least_wished_loss(
+    rows: Sequence[Sequence[str]], paths: Paths, k: int, wishes: Wishes
+) -> Fraction | None:
+    """The least weighted mean loss of a cell of any division that keeps what is wished."""
+    found = []
+    for groups in partitions(range(len(rows)), k):
+        shown = [_shown([rows[row] for row in group], paths, wishes) for group in groups]
+        labels = {row: own for group, own in zip(groups, shown, strict=True) for row in group}
+        if all(own is not None for own in shown) and _in_limits(rows, labels, wishes):
+            found.append(sum((_weighed(own or (), paths, wishes) for own in labels.values()), 0))
+    return Fraction(min(found)) / len(rows) if found else None
+
+
+def _shown(
+    group: Sequence[Sequence[str]], paths: Paths, wishes: Wishes
+) -> tuple[tuple[int, str], ...] | None:
+    found = []
+    for j, path in enumerate(paths):
+        for level in range(wishes.least[j], wishes.most[j] + 1):
+            if len({path[row[j]][level] for row in group}) == 1:
+                found.append((level, path[group[0][j]][level]))
+                break
+        else:
+            return None
+    return tuple(found)
+
+
+def _in_limits(
+    rows: Sequence[Sequence[str]],
+    labels: Mapping[int, tuple[tuple[int, str], ...] | None],
+    wishes: Wishes,
+) -> bool:
+    for j in {*wishes.whole, *wishes.each}:
+        gone = [rows[row][j] for row, own in labels.items() if own and own[j][1] == "*"]
+        if j in wishes.whole and len(gone) > wishes.whole[j] * len(rows):
+            return False
+        column = [row[j] for row in rows]
+        if j in wishes.each and any(
+            gone.count(value) > wishes.each[j] * column.count(value) for value in gone
+        ):
+            return False
+    return True
+
+
+def _weighed(own: Sequence[tuple[int, str]], paths: Paths, wishes: Wishes) -> Fraction:
+    total = Fraction()
+    for (level, label), path, weight in zip(own, paths, wishes.weights, strict=True):
+        covered = sum(each[level] == label for each in path.values())
+        total += weight * Fraction(covered - 1, len(path) - 1) if len(path) > 1 else 0
+    return total / sum(wishes.weights)

@@ -8,6 +8,7 @@ and its tuples must be those of the table. Whoever made it, a release that passe
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -27,6 +28,7 @@ from dpdesk.verifiers.anonymity.source_verification import (
     Remake,
     Told,
     extended,
+    level_limits,
     settled,
     suppression_checks,
     told_of,
@@ -100,6 +102,17 @@ class Meanings:
             low, high = self.place[ends[0]], self.place[ends[1]]
             return Cover(low, high, self._level(low, high)) if low < high else None
         return self._listed(text)
+
+    def shows(self, value: str, text: str, allowed: tuple[float, float]) -> bool:
+        """Whether a text is the label of a value at a level from the first to the second."""
+        code = int(self.order[self.place[value]])
+        if self._ranges and allowed[1] < 1:
+            return text == value
+        return any(
+            allowed[0] <= level <= allowed[1]
+            and self.hierarchy.labels[level][int(self.hierarchy.ancestors(level)[code])] == text
+            for level in range(self.hierarchy.height + 1)
+        )
 
     def _listed(self, text: str) -> Cover | None:
         if text[:1] + text[-1:] != "{}":
@@ -176,6 +189,8 @@ def follow(
         return [*checks, ClaimCheck(GENERALISES, _FAILED, fault, TABLE)]
     found = msg("followed from {n:,} different tuples of the source", n=len(table.counts))
     checks.append(ClaimCheck(GENERALISES, _CONFIRMED, found, TABLE))
+    checks += _cell_checks(manifest, recoding)
+    checks += _level_checks(manifest, recoding, meanings)
     kept = np.zeros(len(table.counts), np.bool_)
     kept[_own_tuples(recoding, table)[recoding.source[recoding.target >= 0]]] = True
     told = [
@@ -264,6 +279,68 @@ def _values_fault(recoding: TupleRecoding, meanings: Sequence[Meanings], token: 
             if raw != text:
                 return _wrong_value(text, name)
     return ""
+
+
+def _released(recoding: TupleRecoding, place: int) -> dict[tuple[str, str], int]:
+    """How many rows show each text for each value of a column."""
+    kept = recoding.target >= 0
+    raw = recoding.codes[recoding.source[kept], place]
+    shown = recoding.targets[recoding.target[kept], place]
+    found: dict[tuple[str, str], int] = {}
+    for value, text, rows in zip(
+        raw.tolist(), shown.tolist(), recoding.rows[kept].tolist(), strict=True
+    ):
+        pair = recoding.domains[place][value], recoding.labels[place][text]
+        found[pair] = found.get(pair, 0) + rows
+    return found
+
+
+def _cell_checks(manifest: Mapping[str, object], recoding: TupleRecoding) -> list[ClaimCheck]:
+    """No more cells of a column, or of one of its values, became ``*`` than the settings allow."""
+    parameters, checks = manifest.get("parameters"), []
+    for key in ("max_cells", "max_suppression_of"):
+        limits = parameters.get(key) if isinstance(parameters, Mapping) else None
+        for name, raw in limits.items() if isinstance(limits, Mapping) else ():
+            claim = (
+                msg("suppressed cells of {column} within their limit", column=name)
+                if key == "max_cells"
+                else msg(
+                    "suppressed cells of each value of {column} within their limit", column=name
+                )
+            )
+            share = None if isinstance(raw, bool | str) else exact_number(raw)
+            if share is None or name not in recoding.attributes:
+                checks.append(ClaimCheck(claim, _FAILED, "the limit cannot be read", MANIFEST))
+                continue
+            rows, gone = Counter[str](), Counter[str]()
+            for (value, text), n in _released(recoding, recoding.attributes.index(name)).items():
+                group = value if key == "max_suppression_of" else ""
+                rows[group] += n
+                gone[group] += n if text == _STAR != value else 0
+            worst = [group for group, n in rows.items() if gone[group] > int(share * n)]
+            text = msg("{n:,} of {all:,} cells", n=gone.total(), all=rows.total())
+            checks.append(ClaimCheck(claim, _FAILED if worst else _CONFIRMED, text, TABLE))
+    return checks
+
+
+def _level_checks(
+    manifest: Mapping[str, object], recoding: TupleRecoding, meanings: Sequence[Meanings]
+) -> list[ClaimCheck]:
+    """Each cell shows its value at a level that the settings allow; a range lies within one."""
+    checks = []
+    for place, (name, meaning) in enumerate(zip(recoding.attributes, meanings, strict=False)):
+        if (allowed := level_limits(manifest, name)) is None:
+            continue
+        claim = msg("levels of {column} within their limits", column=name)
+        wrong = sum(
+            n
+            for (value, text), n in _released(recoding, place).items()
+            if not meaning.shows(value, text, allowed)
+        )
+        status = _FAILED if wrong else _CONFIRMED
+        text = msg("{n:,} cells at other levels", n=wrong)
+        checks.append(ClaimCheck(claim, status, text, TABLE))
+    return checks
 
 
 def _wrong_value(text: str, name: str) -> str:

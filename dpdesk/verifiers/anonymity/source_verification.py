@@ -163,6 +163,7 @@ def verify_against_source(
         checks += population_checks(claimed, published, given, found.levels)
     checks += _number_checks(found, manifest, result)
     checks += _limit_checks(found, manifest, source, token)
+    checks += _level_checks(found, manifest)
     checks += _metric_checks(found, result, token)
     return merged(public, checks)
 
@@ -627,6 +628,36 @@ def _limit_checks(
         text = msg("{n:,} of {all:,} values lose more rows", n=len(worst), all=len(domain))
         checks.append(ClaimCheck(claim, _FAILED if worst else _CONFIRMED, text, TABLE))
     return checks
+
+
+def _level_checks(found: _Generalised, manifest: Mapping[str, object]) -> list[ClaimCheck]:
+    """The level of each column is one that the settings allow."""
+    checks = []
+    for name, level in zip(found.table.attributes, found.levels, strict=True):
+        if (allowed := level_limits(manifest, name)) is None:
+            continue
+        claim = msg("levels of {column} within their limits", column=name)
+        status = _CONFIRMED if allowed[0] <= level <= allowed[1] else _FAILED
+        checks.append(ClaimCheck(claim, status, msg("level {level}", level=level), MANIFEST))
+    return checks
+
+
+def level_limits(manifest: Mapping[str, object], name: str) -> tuple[float, float] | None:
+    """The least and the greatest level that the settings allow a column; None without limits.
+
+    A limit that cannot be read allows no level.
+    """
+    given = manifest.get("parameters")
+    found = [0.0, math.inf]
+    limited = False
+    for place, key in enumerate(("min_level", "max_level")):
+        limits = given.get(key) if isinstance(given, Mapping) else None
+        if limits is None or (isinstance(limits, Mapping) and name not in limits):
+            continue
+        limited = True
+        level = whole_number(limits[name]) if isinstance(limits, Mapping) else None
+        found[place] = (math.inf, -1.0)[place] if level is None else level
+    return (found[0], found[1]) if limited else None
 
 
 def suppression_checks(

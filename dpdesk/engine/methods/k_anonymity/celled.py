@@ -12,7 +12,7 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report, StepStarted, silent
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import listed, msg
 from dpdesk.core.schema import Role
 from dpdesk.engine.hierarchies.alignment import ROOT, AlignedTable, align
 from dpdesk.engine.hierarchies.remaking import Remake, remakes
@@ -40,15 +40,25 @@ from dpdesk.engine.methods.k_anonymity.metrics import (
 from dpdesk.engine.methods.k_anonymity.mondrian import (
     Array,
     Parts,
+    in_groups,
     mondrian,
     required_mondrian,
 )
+from dpdesk.engine.methods.k_anonymity.preferred import CellLimits, kept_apart, preferred
 from dpdesk.engine.methods.k_anonymity.required import stated
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints, constrained_table
 from dpdesk.engine.methods.k_anonymity.samarati import samarati
 from dpdesk.engine.methods.k_anonymity.scales import Scale, scale_of
 from dpdesk.engine.methods.k_anonymity.search import optimal_search, walk_work, worth_walking
-from dpdesk.engine.methods.k_anonymity.settings import K_OPTIMIZE, OPTIMAL, TOP_DOWN, Settings
+from dpdesk.engine.methods.k_anonymity.settings import (
+    CELL_LIMITS,
+    K_OPTIMIZE,
+    OPTIMAL,
+    TOP_DOWN,
+    Settings,
+    bounds_of,
+    weights_of,
+)
 
 SEARCH = "Divide the rows into classes"
 DESCRIBE = "Check the classes and describe the release"
@@ -202,15 +212,22 @@ def _mondrian(
     table: AlignedTable, settings: Settings, token: CancelToken, asked: Constraints | None
 ) -> Found:
     ranges = settings.values == "ranges"
-    scales = _scales(table, by_size=ranges)
-    place, along = (scales, table.codes, table.counts, settings.k), not ranges
-    if asked is None:
-        parts = mondrian(*place, token, strict=settings.strict, along=along)
-    else:
-        found = required_mondrian(*place, asked, token, strict=settings.strict, along=along)
-        if found is None:
-            raise never_met(settings)
-        parts = found
+    scales = preferred(_scales(table, by_size=ranges), table, settings)
+
+    def cut(some: Array) -> Parts | None:
+        place, how = (scales, table.codes[some], table.counts[some], settings.k), settings.strict
+        if asked is None:
+            return mondrian(*place, token, strict=how, along=not ranges)
+        own = asked if len(some) == len(table.counts) else asked.within(some)
+        return required_mondrian(*place, own, token, strict=how, along=not ranges)
+
+    groups = kept_apart(scales, table.codes)
+    if int(np.bincount(groups, table.counts).min()) < settings.k:
+        raise _no_classes(settings)
+    found = in_groups(groups, cut)
+    if found is None:
+        raise _no_classes(settings) if settings.most else never_met(settings)
+    parts = found
     cells = tuple(
         part_cells(scale, parts, column, ranges=ranges) for column, scale in enumerate(scales)
     )
@@ -230,12 +247,18 @@ def _cell_model(
     table = starred(table) if settings.model == "CS" else table
     if settings.model == "AG_CS":
         table = _topped(table)
-    scales, levels = _scales(table), None
+    scales, limits = preferred(_scales(table), table, settings), CellLimits.of(table, settings)
+    place, levels = (table.codes, table.counts, settings.k, token, asked, limits), None
     if settings.model == "AG_CS":
-        place = scales, table.codes, table.counts, settings.k, token
-        scales, found, levels = best_at_levels(*place, asked)
+        chosen = best_at_levels(scales, *place)
+        if chosen is None:
+            raise _no_classes(settings)
+        scales, found, levels = chosen
     else:
-        found = best_classes(scales, table.codes, table.counts, settings.k, token, asked)
+        best = best_classes(scales, *place)
+        if best is None:
+            raise _no_classes(settings)
+        found = best
     cells = tuple(
         part_cells(scale, found.parts, column, ranges=False) for column, scale in enumerate(scales)
     )
@@ -289,10 +312,10 @@ def _columns(
 def _top_down(
     table: AlignedTable, settings: Settings, token: CancelToken, asked: Constraints | None
 ) -> Found:
-    scales = _scales(table)
+    scales = preferred(_scales(table), table, settings)
     nodes = top_down(scales, table.codes, table.counts, settings.k, token, asked)
     if nodes is None:
-        raise never_met(settings)
+        raise _no_classes(settings) if settings.most else never_met(settings)
     cells = tuple(node_cells(scale, nodes[:, place]) for place, scale in enumerate(scales))
     tuples, kept = np.arange(len(table.counts)), np.ones(len(table.counts), np.bool_)
     return Found(CellRelease(table, cells, tuples, table.counts, kept))
@@ -417,6 +440,11 @@ def node_of(
     not, Cancelled.
     """
     lattice, allowed = LatticeProblem.from_aligned(table, asked), settings.allowed(table.rows)
+    lattice = replace(
+        lattice,
+        weights=weights_of(settings, table.attributes),
+        bounds=bounds_of(settings, table.attributes, lattice.heights, "the plan"),
+    )
     by_hand = node_by_hand(settings, table.attributes, table.hierarchies, "the plan")
     if by_hand is not None:
         classes = generalise(CountedTable(table, asked), by_hand)
@@ -437,6 +465,22 @@ def node_of(
     if found.node is None:
         raise _not_reached(table, settings, found.least_suppressed[0], asked)
     return found.node, found.proven_optimal
+
+
+def _no_classes(settings: Settings) -> RefusedError:
+    """The refusal where levels or limits of cells leave no classes, or none that were found."""
+    keys = [key for key, held in (("max_level", settings.most),) if held]
+    keys += [key for key in settings.besides if key in CELL_LIMITS]
+    return RefusedError(
+        "k-anonymity.infeasible",
+        msg(
+            "No classes of k = {k:,} rows were found with {keys}.",
+            k=settings.k,
+            keys=listed([f"`{key}`" for key in keys]),
+        ),
+        hint="Allow higher levels or more suppressed cells, or choose a smaller k.",
+        details={"key": keys[0] if keys else "k", "k": settings.k},
+    )
 
 
 def _not_reached(

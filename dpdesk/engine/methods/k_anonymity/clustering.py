@@ -17,13 +17,19 @@ that do not pass are joined with others where that loses least, and the integer 
 rows of each value in each class. All that can be asked but entropy and distinct values is linear in
 these counts; distinct values are marked by whole numbers, and entropy, being concave, is cut off by
 tangents where a solution does not pass. No factor is proven; the bounds hold.
+
+Levels that cells may not exceed divide the tuples into groups that share no class: the forest and
+Mondrian work within each. How many cells may become ``*`` is asked of the integer program; the
+other ways weigh columns with too many of them higher, at last so that none of theirs may, and what
+they find is checked. Bounds are those of the release without limits.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import product
 from typing import Any
@@ -34,7 +40,14 @@ from numpy.typing import NDArray
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.engine.methods.k_anonymity.forest import forest_parts, neighbours
-from dpdesk.engine.methods.k_anonymity.mondrian import Array, Parts, mondrian, required_mondrian
+from dpdesk.engine.methods.k_anonymity.mondrian import (
+    Array,
+    Parts,
+    in_groups,
+    mondrian,
+    required_mondrian,
+)
+from dpdesk.engine.methods.k_anonymity.preferred import CellLimits, kept_apart, stars
 from dpdesk.engine.methods.k_anonymity.required import CLOSENESS, DIVERSITY, LIKENESS, Requirement
 from dpdesk.engine.methods.k_anonymity.requirements import ClassCounts, Constraints, Values
 from dpdesk.engine.methods.k_anonymity.scales import Scale, node_losses
@@ -44,6 +57,8 @@ MOST_CLUSTERED = 20_000
 _MOST_CANDIDATES, _MOST_VARIABLES = 4_000, 20_000
 _NODE_LIMIT = 2_000
 _JOINING = 20
+_ATTEMPTS, _MORE = 4, 8
+_MOST_UNITS = 10**12
 _MOST_ASKED, _MOST_JOINS, _MOST_TANGENTS = 4_000, 5_000_000, 12
 _MOST_LEVELS, _MOST_WORK = 500, 1_000_000_000
 _CLOSE = 1e-9
@@ -82,32 +97,115 @@ def best_classes(
     k: int,
     token: CancelToken,
     asked: Constraints | None = None,
-) -> Clustered:
+    limits: CellLimits | None = None,
+) -> Clustered | None:
     """Classes of at least ``k`` rows, of which there are as many; ``codes`` are leaf codes.
 
-    Classes pass what is ``asked``, as all rows together do. Raises Cancelled.
+    Classes pass what is ``asked``, as all rows together do. None where levels or ``limits`` leave
+    none, or none that was found. Raises Cancelled.
     """
-    rows = int(counts.sum())
-    cut = None if asked is None else required_mondrian(scales, codes, counts, k, asked, token)
-    found, factor = [cut or mondrian(scales, codes, counts, k, token)], 0
-    token.check()
     places = np.stack([s.places[codes[:, j]] for j, s in enumerate(scales)], axis=1)
-    least = _least_step(scales, places, counts, k) / rows
+    table = scales, places, codes, counts, k
+    known = _in_limits(table, limits, asked, token)
+    if known is None:
+        return None
+    program = _program(scales, places, counts, k)
+    cost = known.cost
+    if program is not None and cost > known.least + _CLOSE and not _too_much(program, asked):
+        token.check()
+        known = _solved(program, known, (scales, places, counts, k), (asked, limits), token)
+    return None if math.isinf(known.cost) else known
+
+
+_Table = tuple[Sequence[Scale], Array, NDArray[np.int32], Array, int]
+"""Scales, places and leaf codes of tuples, their rows, and k."""
+
+
+def _in_limits(
+    table: _Table, limits: CellLimits | None, asked: Constraints | None, token: CancelToken
+) -> Clustered | None:
+    """The classes of the forest or of Mondrian that suppress no more cells than they may.
+
+    Of infinite cost where none were found; None where there are none.
+    """
+    scales, places, codes, counts, k = table
+    known = found = _by_neighbours(table, asked, token)
+    if found is None or known is None or limits is None:
+        return known
+    weighed = list(scales)
+    for attempt in range(_ATTEMPTS + 1):
+        broken = limits.broken(scales, found.parts)
+        if not broken:
+            break
+        for j in broken:
+            if attempt < _ATTEMPTS:
+                weighed[j] = replace(weighed[j], weight=(weighed[j].weight or Fraction(1)) * _MORE)
+            else:
+                weighed[j] = replace(weighed[j], most=scales[j].allowed[0])
+        found = _by_neighbours((weighed, places, codes, counts, k), asked, token)
+        if found is None:
+            break
+    if found is None or limits.broken(scales, found.parts):
+        return replace(known, cost=math.inf, factor=0)
+    if found is known:
+        return known
+    return replace(known, parts=found.parts, cost=loss_of(scales, found.parts), factor=0)
+
+
+def _by_neighbours(
+    table: _Table, asked: Constraints | None, token: CancelToken
+) -> Clustered | None:
+    """The best classes of the forest and of Mondrian, in each group that shares no class.
+
+    None where a group has fewer than k rows, or does not pass what is asked.
+    """
+    scales, places, codes, counts, k = table
+    rows, groups = int(counts.sum()), kept_apart(scales, codes)
+    if int(np.bincount(groups, counts).min()) < k:
+        return None
+    bounds: list[float] = []
+
+    def divide(some: Array) -> Parts | None:
+        whole = len(some) == len(counts)
+        own = asked if asked is None or whole else asked.within(some)
+        part = (places, codes, counts) if whole else (places[some], codes[some], counts[some])
+        return _divide(scales, part, k, own, bounds, token)
+
+    parts = in_groups(groups, divide)
+    if parts is None:
+        return None
+    least = max(_least_step(scales, places, counts, k), math.fsum(bounds)) / rows
+    whole = asked is None and len(bounds) == int(groups.max()) + 1
+    return Clustered(parts, loss_of(scales, parts), least, 3 * k - 3 if whole else 0)
+
+
+def _divide(
+    scales: Sequence[Scale],
+    table: tuple[Array, NDArray[np.int32], Array],
+    k: int,
+    asked: Constraints | None,
+    bounds: list[float],
+    token: CancelToken,
+) -> Parts | None:
+    """The better of the two for one group, whose lower bound joins ``bounds`` where there is one.
+
+    None where all its rows together do not pass what is asked.
+    """
+    places, codes, counts = table
+    if asked is None:
+        found = [mondrian(scales, codes, counts, k, token)]
+    else:
+        cut = required_mondrian(scales, codes, counts, k, asked, token)
+        if cut is None:
+            return None
+        found = [cut]
+    token.check()
     if len(counts) <= MOST_CLUSTERED:
         near, far = neighbours(scales, places, counts, k, token)
-        least = max(least, float((far * counts).sum()) / rows)
-        found.append(forest_parts(places, counts, near, k))
-        factor = 3 * k - 3 if asked is None else 0
-    if asked is not None:
-        found[1:] = [p for parts in found[1:] for p in _joined_up(scales, parts, asked, token)]
-    best = min(found, key=lambda parts: loss_of(scales, parts))
-    cost = loss_of(scales, best)
-    program = _program(scales, places, counts, k)
-    if program is None or cost <= least + _CLOSE or _too_much(program, asked):
-        return Clustered(best, cost, least, factor)
-    token.check()
-    known = Clustered(best, cost, least, factor)
-    return _solved(program, known, (scales, places, counts, k), asked, token)
+        bounds.append(float((far * counts).sum()))
+        forest = forest_parts(places, counts, near, k)
+        found += [forest] if asked is None else _joined_up(scales, forest, asked, token)
+    return min(found, key=lambda parts: loss_of(scales, parts))
 
 
 def _too_much(program: _Program, asked: Constraints | None) -> bool:
@@ -186,13 +284,14 @@ def best_at_levels(
     k: int,
     token: CancelToken,
     asked: Constraints | None = None,
-) -> tuple[tuple[Scale, ...], Clustered, tuple[int, ...]]:
+    limits: CellLimits | None = None,
+) -> tuple[tuple[Scale, ...], Clustered, tuple[int, ...]] | None:
     """One level for each attribute and classes whose cells show it or the top: the best together.
 
     Every cell loses at least what its level loses: that is a bound for all classes at these levels.
     Levels are tried in the order of this bound and of the share of rows that would need more, until
     no others can be better, or the work is done; those left out are then bounded alone. Scales are
-    those that show these levels. Raises Cancelled.
+    those that show these levels. None where no levels give classes. Raises Cancelled.
     """
     choices = _choices(scales, codes, counts, k, token)
     best: tuple[tuple[Scale, ...], Clustered, tuple[int, ...]] | None = None
@@ -203,7 +302,7 @@ def best_at_levels(
             continue
         token.check()
         shown = _showing(scales, levels)
-        of_tuple, first = _at_levels(shown, codes, asked)
+        of_tuple, first = _at_levels(shown, codes, asked, () if limits is None else limits.each)
         size = len(first)
         more = 1 if asked is None else _JOINING  # classes that fail are joined one by one
         work += more * size * (size if size <= MOST_CLUSTERED else _NODE_LIMIT)
@@ -212,13 +311,15 @@ def best_at_levels(
             continue
         sums = np.bincount(of_tuple, counts).astype(np.int64)
         own = None if asked is None else asked.divided(first, sums)
-        found = best_classes(shown, codes[first], sums, k, token, own)
+        found = best_classes(shown, codes[first], sums, k, token, own, limits)
+        if found is None:
+            continue
         least = min(least, found.cost if found.optimality == PROVEN else max(found.least, bound))
         if best is None or found.cost < best[1].cost - _CLOSE:
             parts = _divided(found.parts, of_tuple, counts, codes, shown)
             best = shown, replace(found, parts=parts, factor=0), levels
     if best is None:
-        raise ValueError("a table has at least one node")
+        return None
     cost = best[1].cost
     proven = cost <= least + _CLOSE
     return best[0], replace(best[1], least=min(least, cost), proven=proven), best[2]
@@ -240,7 +341,7 @@ def _choices(
     for j, scale in enumerate(scales):
         places = scale.places[codes[:, j]]
         each = []
-        for level in range(len(scale.nodes)):
+        for level in scale.allowed:
             own = replace(scale, shown=frozenset({level, len(scale.nodes) - 1}))
             lost = node_losses(own)[scale.nodes[level][places]]
             each.append((float((lost * counts).sum()) / rows / len(scales), level))
@@ -267,23 +368,34 @@ def _choices(
 
 
 def _showing(scales: Sequence[Scale], levels: Sequence[int]) -> tuple[Scale, ...]:
+    """Scales that show these levels or the top; where that is above the highest level, these."""
     return tuple(
-        replace(scale, shown=frozenset({level, len(scale.nodes) - 1}))
+        replace(
+            scale,
+            shown=frozenset({level, len(scale.nodes) - 1}),
+            most=None if scale.most is None else level,
+        )
         for scale, level in zip(scales, levels, strict=True)
     )
 
 
 def _at_levels(
-    scales: Sequence[Scale], codes: NDArray[np.int32], asked: Constraints | None = None
+    scales: Sequence[Scale],
+    codes: NDArray[np.int32],
+    asked: Constraints | None = None,
+    limited: Iterable[int] = (),
 ) -> tuple[Array, Array]:
     """The class of each tuple when each cell shows its level, and a tuple of each class.
 
-    Tuples with other sensitive values stay apart.
+    Tuples with other sensitive values stay apart, and those with others of ``limited`` columns.
     """
     columns = [
         scale.released[scale.nodes[0][scale.places[codes[:, j]]]] for j, scale in enumerate(scales)
     ]
     sizes = [len(scale.parents) for scale in scales]
+    for j in limited:
+        columns.append(codes[:, j].astype(np.int64))
+        sizes.append(scales[j].leaves)
     for each in () if asked is None else asked.counts.values():
         columns.append(each.values)
         sizes.append(len(each.of.texts))
@@ -325,11 +437,11 @@ def _least_step(scales: Sequence[Scale], places: Array, counts: Array, k: int) -
     """Loss of all rows at least: one of fewer than k equal rows gives up some cell's leaf."""
     steps = np.full(len(counts), np.inf)
     for j, scale in enumerate(scales):
-        losses = node_losses(scale)
+        losses = node_losses(replace(scale, weight=Fraction(1)))
         step = np.full(scale.leaves, np.inf)
         for level in range(len(scale.nodes) - 1, 0, -1):
             lost = losses[scale.nodes[level]]
-            step = np.where(lost > 0, np.minimum(step, lost), step)
+            step = np.where(lost > 0, np.minimum(step, lost * float(scale.weight)), step)
         steps = np.minimum(steps, step[places[:, j]])
     which = np.unique(places, axis=0, return_inverse=True)[1].reshape(-1)
     alike = np.bincount(which, counts)[which]
@@ -339,20 +451,28 @@ def _least_step(scales: Sequence[Scale], places: Array, counts: Array, k: int) -
 
 @dataclass(frozen=True, eq=False)
 class _Program:
-    """Generalised tuples that may be released: their costs, and which tuples each covers."""
+    """Generalised tuples that may be released: their costs, and which tuples each covers.
+
+    ``stars`` says of which columns they show ``*``.
+    """
 
     costs: Array = field(repr=False)
     tuples: Array = field(repr=False)
     candidates: Array = field(repr=False)
+    stars: NDArray[np.bool_] = field(repr=False)
     unit: int
 
 
 def _program(scales: Sequence[Scale], places: Array, counts: Array, k: int) -> _Program | None:
     """The integer program of a small table; None for a table that is too large."""
     chains = [
-        [list(dict.fromkeys(scale.released[nodes[place]].tolist())) for place in column.tolist()]
-        for scale, column, nodes in (
-            (scale, places[:, j], scale.nodes.T) for j, scale in enumerate(scales)
+        [
+            list(dict.fromkeys(n for n in scale.released[nodes[place]].tolist() if may[n]))
+            for place in column.tolist()
+        ]
+        for scale, column, nodes, may in (
+            (scale, places[:, j], scale.nodes.T, scale.levels <= scale.allowed[-1])
+            for j, scale in enumerate(scales)
         )
     ]
     if sum(math.prod(map(len, each)) for each in zip(*chains, strict=True)) > _MOST_VARIABLES:
@@ -363,25 +483,33 @@ def _program(scales: Sequence[Scale], places: Array, counts: Array, k: int) -> _
         for one, each in enumerate(zip(*chains, strict=True))
         for nodes in product(*each)
     ]
+    if not pairs:
+        return None
     tuples, candidates = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
     covered = np.bincount(candidates, counts[tuples], len(index))
     usable = covered >= k
     if usable.sum() > _MOST_CANDIDATES:
         return None
-    unit = math.lcm(*(max(scale.leaves - 1, 1) for scale in scales))
+    unit = math.lcm(*(max(s.leaves - 1, 1) * s.weight.denominator for s in scales))
+    if unit * len(scales) * int(counts.sum()) > _MOST_UNITS:
+        return None
     losses = [node_losses(scale) for scale in scales]
     costs = np.array([sum(lost[node] for lost, node in zip(losses, nodes, strict=True))
                       for nodes in index])  # fmt: skip
+    hidden = [stars(scale) for scale in scales]
+    starred = np.array([[star[n] for star, n in zip(hidden, nodes, strict=True)]
+                        for nodes in index])  # fmt: skip
     number = np.cumsum(usable) - 1
     inside = usable[candidates]
-    return _Program(np.rint(costs[usable] * unit), tuples[inside], number[candidates[inside]], unit)
+    left = tuples[inside], number[candidates[inside]]
+    return _Program(np.rint(costs[usable] * unit), *left, starred[usable], unit)
 
 
 def _solved(
     program: _Program,
     known: Clustered,
     table: tuple[Sequence[Scale], Array, Array, int],
-    asked: Constraints | None,
+    wanted: tuple[Constraints | None, CellLimits | None],
     token: CancelToken,
 ) -> Clustered:
     """The optimum of the program, or what it proved when its nodes were used up.
@@ -391,9 +519,10 @@ def _solved(
     """
     from scipy.optimize import Bounds, milp
 
-    scales, _, counts, k = table
+    (scales, places, counts, k), (asked, limits) = table, wanted
     pairs, released = len(program.tuples), len(program.costs)
     held = counts[program.tuples].astype(np.float64)
+    cells_left = [] if limits is None else _cells_left(program, scales, places, limits)
     blocks = [] if asked is None else [_block(each, asked) for each in asked.required]
     cells = program.unit * float(counts.sum()) * len(scales)
     for _ in range(_MOST_TANGENTS):
@@ -405,7 +534,7 @@ def _solved(
             np.concatenate([program.costs[program.candidates], np.zeros(released + more)]),
             integrality=np.concatenate([flows, np.ones(released), whole]),
             bounds=Bounds(0, np.concatenate([held, np.ones(released), np.where(whole, 1, np.inf)])),
-            constraints=_constraints(program, counts, k, blocks, asked),
+            constraints=_constraints(program, counts, k, cells_left, blocks, asked),
             options={"node_limit": _NODE_LIMIT, "mip_rel_gap": 0.0},
         )
         bound = found.mip_dual_bound
@@ -417,19 +546,34 @@ def _solved(
         if asked is None or not _tangents(blocks, asked, program, rows):
             break
     proven = found.status == 0
-    return _taken(program, known, table, asked, rows, round(found.fun) if proven else -1)
+    return _taken(program, known, table, wanted, rows, round(found.fun) if proven else -1)
+
+
+def _cells_left(
+    program: _Program, scales: Sequence[Scale], places: Array, limits: CellLimits
+) -> list[tuple[Array, int]]:
+    """Pairs that suppress cells of which some may be, and how many."""
+    found = []
+    for j in limits.columns:
+        gone = np.flatnonzero(program.stars[program.candidates, j])
+        if j in limits.whole:
+            found.append((gone, limits.whole[j]))
+        if j in limits.each:
+            values = scales[j].order[places[program.tuples[gone], j]]
+            found += [(gone[values == v], int(limits.each[j][v])) for v in np.unique(values)]
+    return found
 
 
 def _taken(
     program: _Program,
     known: Clustered,
     table: tuple[Sequence[Scale], Array, Array, int],
-    asked: Constraints | None,
+    wanted: tuple[Constraints | None, CellLimits | None],
     rows: Array,
     optimum: int,
 ) -> Clustered:
     """A solution, if it is one and better; ``optimum`` is what none is better than, where known."""
-    scales, places, counts, k = table
+    (scales, places, counts, k), (asked, limits) = table, wanted
     cells = program.unit * float(counts.sum()) * len(scales)
     used = np.flatnonzero(rows)
     used = used[np.argsort(program.candidates[used], kind="stable")]
@@ -439,6 +583,8 @@ def _taken(
     sizes = np.add.reduceat(parts.rows, starts[:-1])
     whole = np.bincount(tuples, rows[used], len(counts))
     if sizes.min() < k or (whole != counts).any():  # a solver may be off by its tolerance
+        return known
+    if limits is not None and limits.broken(scales, parts):
         return known
     if asked is not None:
         of_entry = np.repeat(np.arange(len(sizes)), np.diff(starts))
@@ -556,12 +702,14 @@ def _constraints(
     program: _Program,
     counts: Array,
     k: int,
+    cells_left: Sequence[tuple[Array, int]] = (),
     blocks: Sequence[_Block] = (),
     asked: Constraints | None = None,
 ) -> list[Any]:
     """Every row goes somewhere, a released tuple has k rows or none, and none where it is not.
 
-    And each passes what is asked of it, by the blocks.
+    Of some pairs no more rows are released than ``cells_left`` says, and each class passes what is
+    asked of it, by the blocks.
     """
     from scipy.optimize import LinearConstraint
     from scipy.sparse import coo_array
@@ -588,6 +736,11 @@ def _constraints(
         (pairs, pairs + released),
     )
     sides = [(every, counts, counts), (least, 0, np.inf), (only, -np.inf, 0)]
+    for which, most in cells_left:
+        line = coo_array(
+            (np.ones(len(which)), (np.zeros(len(which), np.int64), which)), (1, pairs + released)
+        )
+        sides.append((line, -np.inf, most))
     if asked is None or not blocks:
         return [LinearConstraint(*side) for side in sides]
     passed = _passed(program, blocks, asked)

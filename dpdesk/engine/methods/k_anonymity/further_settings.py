@@ -36,8 +36,15 @@ _SUPPRESSION_OF = NumberTableParameter(
     key="max_suppression_of",
     label="Rows suppressed of each value, at most",
     help="Share of the rows of each value of a column that may be left out, so that no group loses "
-    "more than others. As text: region = 0.1.",
-    applies=Condition("model", ("AG_TS", "TS")),
+    "more than others; where single cells are suppressed, of its cells. As text: region = 0.1.",
+    applies=Condition("model", ("AG_TS", "TS", "AG_CS", "CS")),
+)
+_MAX_CELLS = NumberTableParameter(
+    key="max_cells",
+    label="Cells suppressed of each column, at most",
+    help="Share of the cells of a quasi-identifier that may become *; 0 for one that must not be "
+    "touched. As text: region = 0.05, age = 0.2.",
+    applies=Condition("model", ("AG_CS", "CS")),
 )
 _HOUSEHOLDS = ChoiceParameter(
     key="households",
@@ -113,6 +120,7 @@ _DELTA_MAX = ShareParameter(
 
 FURTHER_PARAMETERS: tuple[Parameter, ...] = (
     _SUPPRESSION_OF,
+    _MAX_CELLS,
     _HOUSEHOLDS,
     _HOUSEHOLD_ID,
     _POPULATION,
@@ -183,14 +191,18 @@ def check_limits(
     settings: Settings, columns: Sequence[str], quasi: Sequence[str], where: str
 ) -> None:
     """Limits on suppression are shares, of columns that there are."""
-    key = "max_suppression_of"
-    for name, share in settings.suppression_of.items():
+    limits = [("max_suppression_of", name, n) for name, n in settings.suppression_of.items()]
+    limits += [("max_cells", name, n) for name, n in settings.cells_of.items()]
+    for key, name, share in limits:
         if name not in columns:
             raise bad_table(where, key, name, "not a column of the data", "a column")
         if share > 1:
             raise bad_table(where, key, name, number_text(share), "a share from 0 to 1")
         if settings.whole_households and name not in quasi:
             expected = msg("one of {quasi} together with `households`", quasi=listed_names(quasi))
+            raise bad_table(where, key, name, "not a quasi-identifier", expected)
+        if settings.model in ("AG_CS", "CS") and name not in quasi:
+            expected = msg("one of {listed}", listed=listed_names(quasi))
             raise bad_table(where, key, name, "not a quasi-identifier", expected)
 
 

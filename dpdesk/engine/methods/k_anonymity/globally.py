@@ -32,6 +32,7 @@ from dpdesk.core.messages import msg
 from dpdesk.engine.methods.k_anonymity.clustering import HEURISTIC, PROVEN
 from dpdesk.engine.methods.k_anonymity.grouping import numbered
 from dpdesk.engine.methods.k_anonymity.mondrian import Array
+from dpdesk.engine.methods.k_anonymity.preferred import kept_apart
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints, least_removed
 from dpdesk.engine.methods.k_anonymity.scales import Scale, node_losses
 
@@ -52,15 +53,20 @@ def top_down(
 ) -> Array | None:
     """The node of each attribute of each tuple, shape (tuples, attributes).
 
-    Classes pass what is ``asked`` too, measured against all rows; None where all rows together do
-    not. Raises Cancelled.
+    Classes pass what is ``asked`` too, measured against all rows; None where those at the highest
+    levels that may be shown do not, or have fewer rows. Raises Cancelled.
     """
     places = np.stack([s.places[codes[:, j]] for j, s in enumerate(scales)], axis=1)
-    nodes = np.tile(np.array([scale.top for scale in scales], np.int64), (len(counts), 1))
-    classes = np.zeros(len(counts), np.int64)
-    if asked is not None and not asked.passing(classes, np.ones(1, np.bool_)).all():
+    highest = [
+        s.nodes[-1 if s.most is None else s.most][places[:, j]] for j, s in enumerate(scales)
+    ]
+    nodes = np.stack(highest, axis=1).astype(np.int64)
+    classes = kept_apart(scales, codes)
+    sizes = np.bincount(classes, counts)
+    passed = _pass(asked, np.arange(len(counts)), classes, len(sizes), len(counts))
+    if sizes.min() < k or not passed:
         return None
-    waiting = {(j, scale.top) for j, scale in enumerate(scales) if len(scale.nodes) > 1}
+    waiting = {(j, node) for j, s in enumerate(scales) for node in _open(s, np.unique(nodes[:, j]))}
     while True:
         token.check()
         steps = _steps(scales, places, counts, nodes, classes, waiting, k)
@@ -78,8 +84,13 @@ def top_down(
         nodes[inside, j] = below
         classes[inside] = int(classes.max()) + 1 + groups
         classes = np.unique(classes, return_inverse=True)[1].reshape(-1)
-        found = np.unique(below)
-        waiting |= {(j, each) for each in found[scales[j].levels[found] > 0].tolist()}
+        waiting |= {(j, each) for each in _open(scales[j], np.unique(below))}
+
+
+def _open(scale: Scale, nodes: Array) -> list[int]:
+    """Those of some nodes that may be shown by the ones below them."""
+    least = min(scale.shown) if scale.shown else 0
+    return [int(node) for node in nodes[scale.levels[nodes] > least]]
 
 
 def _steps(

@@ -130,7 +130,7 @@ class KAnonymity(RowsMethod):
     live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
     explored_for: ClassVar[tuple[str, ...]] = (
         *("importance", "min_level", "max_level", "require", "missing_as", "households"),
-        *("population", "k_map", "delta_min", "delta_max", "max_suppression_of"),
+        *("population", "k_map", "delta_min", "delta_max", "max_suppression_of", "max_cells"),
     )
     pseudonyms: ClassVar[str] = ""
 

@@ -2,9 +2,10 @@
 
 LeFevre, DeWitt and Ramakrishnan's multidimensional partition, over the distinct tuples. Values are
 places on their scales. A part is cut at the attribute whose values spread over the largest share of
-its scale and that has a cut at all; it stays whole only where no attribute has one. Strict: equal
-tuples stay together, and no two parts overlap. Relaxed: rows that are equal at the median are
-divided between the parts, so that a class has fewer than 2k rows unless all its rows are equal.
+its scale, times its weight, and that has a cut at all; it stays whole only where no attribute has
+one. Strict: equal tuples stay together, and no two parts overlap. Relaxed: rows that are equal at
+the median are divided between the parts, so that a class has fewer than 2k rows unless all its rows
+are equal.
 Where more than k is required of classes, only cuts that leave it on both sides are made; relaxed,
 of the rows at the median as many of each sensitive value go to either side, and where that leaves
 too little, a strict cut of the attribute is looked for.
@@ -12,9 +13,9 @@ too little, a strict cut of the attribute is looked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import cpu_count
 from typing import Any
 
@@ -27,7 +28,7 @@ from dpdesk.engine.methods.k_anonymity.requirements import ClassCounts, Constrai
 from dpdesk.engine.methods.k_anonymity.scales import Scale
 
 Array = NDArray[Any]
-_Fixed = tuple[int, Array, Array, Array, Array, bool, bool]
+_Fixed = tuple[int, Array, Array, Array, Array, Array, bool, bool]
 _SPLIT, _LEAST_PART = 32, 100_000
 _SPARSE = 4
 _MOST_COUNTS = 4_000_000
@@ -75,7 +76,8 @@ def mondrian(
     heights = np.array([len(scale.nodes) - 1 for scale in scales], np.int64)
     bounds = np.cumsum([0, *(scale.nodes.size for scale in scales)])
     nodes = np.concatenate([scale.nodes.reshape(-1) for scale in scales])
-    fixed = (k, np.array(sizes, np.int64), heights, bounds, nodes, strict, along)
+    weights = np.array([float(scale.weight) for scale in scales])
+    fixed = (k, np.array(sizes, np.int64), weights, heights, bounds, nodes, strict, along)
     whole = places, rows, tuples
     stop = np.zeros(1, np.uint8)
 
@@ -88,6 +90,31 @@ def mondrian(
         starts = _cut_each(whole, starts, fixed, stop)
     token.check()
     return Parts(tuples, rows, places, starts)
+
+
+def in_groups(groups: Array, cut: Callable[[Array], Parts | None]) -> Parts | None:
+    """The parts that ``cut`` makes of each group of tuples, one after the other; None where it
+    makes none of some group. ``groups`` numbers the group of each tuple, from 0 without gaps.
+    """
+    order = np.argsort(groups, kind="stable")
+    ends = np.cumsum(np.bincount(groups))
+    if len(ends) == 1:
+        return cut(order)
+    found = []
+    for low, high in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+        some = order[low:high]
+        parts = cut(some)
+        if parts is None:
+            return None
+        found.append(replace(parts, tuples=some[parts.tuples]))
+    firsts = np.cumsum([0, *(len(parts.rows) for parts in found)])
+    starts = [parts.starts[:-1] + first for parts, first in zip(found, firsts, strict=False)]
+    return Parts(
+        np.concatenate([parts.tuples for parts in found]),
+        np.concatenate([parts.rows for parts in found]),
+        np.concatenate([parts.places for parts in found]),
+        np.concatenate([*starts, firsts[-1:]]),
+    )
 
 
 def required_mondrian(
@@ -175,7 +202,8 @@ class _Cutter:
         values = self.places[tuples]
         spread = np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)
         sizes = np.array([max(scale.leaves - 1, 1) for scale in self._scales])
-        ranked = np.argsort(-(spread / sizes), axis=1, kind="stable")
+        weights = np.array([float(scale.weight) for scale in self._scales])
+        ranked = np.argsort(-(spread / sizes * weights), axis=1, kind="stable")
         cut, right = np.zeros(len(starts), np.bool_), np.zeros(len(part), np.bool_)
         widest = max(len(each.of.texts) for each in self._asked.counts.values())
         step = max(1, _MOST_COUNTS // widest)
@@ -339,8 +367,8 @@ def _cut(whole: tuple[Array, ...], fixed: _Fixed, until: int, stop: Array) -> Ar
 
 @kernel
 def _cut_up(
-    places: Array, rows: Array, tuples: Array, k: int, sizes: Array, heights: Array, bounds: Array,
-    nodes: Array, strict: bool, along: bool, until: int, starts: Array, stop: Array,
+    places: Array, rows: Array, tuples: Array, k: int, sizes: Array, weights: Array, heights: Array,
+    bounds: Array, nodes: Array, strict: bool, along: bool, until: int, starts: Array, stop: Array,
 ) -> int:  # fmt: skip
     """Cut parts of more than ``until`` entries, in place; how many parts there are, 0 if stopped.
 
@@ -360,10 +388,10 @@ def _cut_up(
         middle = -1
         total = rows[low:high].sum()
         if high - low > until and total >= 2 * k:
-            _spread(places, low, high, sizes, least, most, order)
+            _spread(places, low, high, sizes, weights, least, most, order)
             for j in order:
                 if least[j] == most[j]:
-                    break
+                    continue
                 cut, left = _cut_at(
                     places, rows, low, high, j, total, k, least[j], most[j], tally,
                     sizes, heights, bounds, nodes, strict, along,
@@ -383,9 +411,10 @@ def _cut_up(
 
 @kernel
 def _spread(
-    places: Array, low: int, high: int, sizes: Array, least: Array, most: Array, order: Array
-) -> None:
-    """The least and the greatest place of each attribute, and attributes by their spread."""
+    places: Array, low: int, high: int, sizes: Array, weights: Array, least: Array, most: Array,
+    order: Array,
+) -> None:  # fmt: skip
+    """The least and the greatest place of each attribute, and attributes by weighted spread."""
     d = places.shape[1]
     for j in range(d):
         least[j] = most[j] = places[low, j]
@@ -397,11 +426,11 @@ def _spread(
             elif value > most[j]:
                 most[j] = value
     for j in range(d):
-        share = (most[j] - least[j]) / max(sizes[j] - 1, 1)
+        share = weights[j] * (most[j] - least[j]) / max(sizes[j] - 1, 1)
         at = j
         while at > 0:
             other = order[at - 1]
-            if (most[other] - least[other]) / max(sizes[other] - 1, 1) >= share:
+            if weights[other] * (most[other] - least[other]) / max(sizes[other] - 1, 1) >= share:
                 break
             order[at] = other
             at -= 1

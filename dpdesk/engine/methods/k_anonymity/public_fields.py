@@ -38,7 +38,8 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         *("local", "condition", "missing_as", "households", "household_id"),
         *("k_map", "delta_min", "delta_max"),
         "levels.*",
-        *("importance.*", "min_level.*", "max_level.*", "max_suppression_of.*", "require[].*"),
+        *("importance.*", "min_level.*", "max_level.*", "max_suppression_of.*", "max_cells.*"),
+        "require[].*",
     ),
     PublicField(
         "guarantee.parameters.require[].*",

@@ -28,7 +28,8 @@ class Scale:
     the leaves at places p and p + 1 are in one node. ``numeric`` says that all values but missing
     ones are numbers, ``listed`` that the hierarchy is nothing but the values and a top:
     ranges follow from these. ``missing`` are leaf codes. Cells show nodes of the levels ``shown``
-    alone (None: of any), the top among them.
+    alone (None: of any), the top among them, and of no level above ``most``. What cells lose
+    counts ``weight`` times.
     """
 
     hierarchy: Hierarchy
@@ -44,11 +45,19 @@ class Scale:
     listed: bool
     missing: frozenset[int]
     shown: frozenset[int] | None = None
+    most: int | None = None
+    weight: Fraction = Fraction(1)
 
     @property
     def leaves(self) -> int:
         """How many leaves there are."""
         return len(self.order)
+
+    @property
+    def allowed(self) -> Sequence[int]:
+        """The levels that cells may show, ascending."""
+        last = len(self.nodes) if self.most is None else self.most + 1
+        return [n for n in range(last) if self.shown is None or n in self.shown]
 
     @property
     def top(self) -> int:
@@ -121,9 +130,10 @@ class Scale:
 
 
 def node_losses(scale: Scale) -> NDArray[np.float64]:
-    """(leaves covered − 1)/(leaves − 1) of what each node is released as."""
+    """(leaves covered − 1)/(leaves − 1) of what each node is released as, times the weight."""
     shown = scale.widest[scale.released]
-    return (scale.high[shown] - scale.low[shown]) / max(scale.leaves - 1, 1)
+    share: NDArray[np.float64] = (scale.high[shown] - scale.low[shown]) / max(scale.leaves - 1, 1)
+    return share * float(scale.weight)
 
 
 def scale_of(hierarchy: Hierarchy, missing: frozenset[int], *, by_size: bool) -> Scale:

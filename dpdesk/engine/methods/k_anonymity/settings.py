@@ -64,13 +64,18 @@ ALONE = (
     "delta_min",
     "delta_max",
     "max_suppression_of",
+    "max_cells",
 )
-"""Settings that apply to releases with one level for each column only."""
+"""Settings that apply to releases with one level for each column, or to some others."""
 BY_CLASS = (
     *("households", "population", "k_map", "delta_min", "delta_max"),
     "max_suppression_of",
 )
 """Those of them that ask something of classes, at whatever levels."""
+PREFERENCES = ("importance", "min_level", "max_level")
+"""Those that every way of generalising takes but cuts of ordered values."""
+CELL_LIMITS = ("max_suppression_of", "max_cells")
+"""Those that limit which cells become ``*``, where single cells do."""
 CATEGORY, ANY, NONE = "category", "any", "none"
 """What a missing value counts as."""
 _MOST_IMPORTANT = 1_000
@@ -289,9 +294,9 @@ _VALUES = ChoiceParameter(
 _IMPORTANCE = NumberTableParameter(
     key="importance",
     label="Importance of columns",
-    help="How much the cells of a quasi-identifier count in the objective; 1 where nothing is "
-    "said. As text: age = 2, sex = 0.5.",
-    applies=Condition("algorithm", (OPTIMAL, GENETIC)),
+    help="How much the cells of a quasi-identifier count where detail is weighed; 1 where nothing "
+    "is said. As text: age = 2, sex = 0.5.",
+    applies=Condition("algorithm", (OPTIMAL, GENETIC, MONDRIAN, TOP_DOWN)),
 )
 _MIN_LEVEL = NumberTableParameter(
     key="min_level",
@@ -386,6 +391,7 @@ class Settings:
     k_map: int = 0
     delta: tuple[Fraction, Fraction] | None = None
     suppression_of: Mapping[str, Fraction] = field(default_factory=dict)
+    cells_of: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property
     def handling(self) -> str:
@@ -400,9 +406,10 @@ class Settings:
             found["missing_as"] = f'missing_as = "{self.missing_as}"'
         if self.whole_households:
             found["households"] = f'households = "{WHOLE}"'
-        if self.suppression_of:
-            shares = [f"{name} = {number_text(n)}" for name, n in self.suppression_of.items()]
-            found["max_suppression_of"] = f"max_suppression_of = {{ {', '.join(shares)} }}"
+        for key, limits in zip(CELL_LIMITS, (self.suppression_of, self.cells_of), strict=True):
+            shares = [f"{name} = {number_text(n)}" for name, n in limits.items()]
+            if shares:
+                found[key] = f"{key} = {{ {', '.join(shares)} }}"
         if self.k_map:
             found["k_map"] = f"k_map = {self.k_map}"
         if self.delta is not None:
@@ -456,6 +463,7 @@ class Settings:
             k_map=k_map_of(parameters, int(k)),
             delta=delta_of(parameters),
             suppression_of=numbers_of(parameters.get("max_suppression_of")),
+            cells_of=numbers_of(parameters.get("max_cells")),
         )
 
     def allowed(self, rows: int) -> int:
@@ -622,10 +630,18 @@ def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], 
         value = parameters.get(key)
         if key in BY_CLASS and settings.model == "TS":
             continue
+        if _taken(key, settings):
+            continue
         if value not in defaults and (settings.celled or settings.model == "TS"):
             kind = "local = true" if settings.local else f'model = "{settings.model}"'
             kind = f'algorithm = "{settings.algorithm}"' if settings.algorithm in CELLED else kind
             raise apart(where, key, kind)
+    if settings.cells_of and settings.model not in ("AG_CS", "CS"):
+        raise apart(where, "max_cells", f'model = "{settings.model}"')
+    if settings.algorithm == MONDRIAN and settings.values == "ranges":
+        for key, levels in (("min_level", settings.least), ("max_level", settings.most)):
+            if any(levels.values()):
+                raise apart(where, key, 'values = "ranges"')
     searched = settings.algorithm in (OPTIMAL, SAMARATI)
     if settings.local and not searched:
         raise apart(where, "local", f'algorithm = "{settings.algorithm}"')
@@ -633,6 +649,15 @@ def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], 
         raise apart(where, "algorithm", 'model = "AS"')
     if settings.levels is not None and settings.model not in ("AG_TS", "AG"):
         raise apart(where, "levels", f'model = "{settings.model}"')
+
+
+def _taken(key: str, settings: Settings) -> bool:
+    """Whether a way of generalising without one level for each column takes a setting."""
+    if not settings.celled:
+        return False
+    if key in CELL_LIMITS:
+        return settings.model in ("AG_CS", "CS")
+    return key in PREFERENCES and settings.algorithm != K_OPTIMIZE
 
 
 def _check_missing(settings: Settings, roles: Mapping[str, Role], where: str) -> None:
