@@ -279,6 +279,7 @@ def declared_check(manifest: Mapping[str, object], given: Declarations | None) -
 def counted_check(
     manifest: Mapping[str, object],
     recorded: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
     given: Declarations,
     source: FrequencySource,
     token: CancelToken,

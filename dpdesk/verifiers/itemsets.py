@@ -79,13 +79,18 @@ def _asked_of(manifest: Mapping[str, object]) -> _Asked:
 
 
 def verify_itemsets(
-    manifest: Mapping[str, object], published: Mapping[str, CuboidTable], again: Sentences
+    manifest: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
+    again: Sentences,
+    token: CancelToken,
 ) -> tuple[ClaimCheck, ...]:
     """Every claim of a manifest of the method ``itemsets``; see :meth:`PrivateMethod.verify`.
 
     ``again`` is its guarantee worded again. Malformed manifests raise ValueError, TypeError,
-    KeyError or ArithmeticError.
+    KeyError or ArithmeticError; Cancelled.
     """
+    if as_table(manifest["parameters"]).get("mine") == "views":
+        return _verify_mined(manifest, published, again, token)
     asked, result = _asked_of(manifest), as_table(manifest["result"])
     checks = [
         checked(
@@ -104,7 +109,7 @@ def verify_itemsets(
     return (*checks, ClaimCheck("differential privacy", status, _PRIVACY, MANIFEST, label))
 
 
-def verify_mined(
+def _verify_mined(
     manifest: Mapping[str, object],
     published: Mapping[str, CuboidTable],
     again: Sentences,
@@ -348,6 +353,7 @@ def declared_check(manifest: Mapping[str, object], given: Declarations | None) -
 def counted_check(
     manifest: Mapping[str, object],
     recorded: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
     given: Declarations,
     source: FrequencySource,
     token: CancelToken,

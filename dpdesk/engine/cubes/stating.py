@@ -5,10 +5,11 @@ from __future__ import annotations
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.release import Manifest
-from dpdesk.core.shapes import as_list, as_table
+from dpdesk.core.shapes import as_table
 from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private.settings import stated_cluster
 
 
 def settings_of(manifest: Manifest) -> CubeSettings:
@@ -22,8 +23,6 @@ def guarantee_again(manifest: Manifest) -> Guarantee:
 
     Raises InputError, and what a malformed manifest raises.
     """
-    parameters = manifest.guarantee.parameters
-    clusters = as_list(parameters.get("cluster", []))
     exact = manifest.result.get("exact")
     change = None if exact is None else int(str(as_table(exact)["minimal_change"]))
-    return cube_guarantee(settings_of(manifest), str(clusters[0]) if clusters else None, change)
+    return cube_guarantee(settings_of(manifest), stated_cluster(manifest), change)

@@ -8,10 +8,19 @@ measuring gave, never the data.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
 from dpdesk.core.charts import Chart, Figure, ScatterChart
 from dpdesk.core.guarantee import Guarantee
@@ -196,6 +205,37 @@ class Design(ABC):
         """The tables to publish, from what was measured alone; each with its ``file``."""
 
 
+_Settings = TypeVar("_Settings")
+_Words = TypeVar("_Words")
+_Json: TypeAlias = Mapping[str, object]
+_Tables: TypeAlias = "Mapping[str, CuboidTable]"
+
+
+@dataclass(frozen=True)
+class Reading(Generic[_Settings]):
+    """How checked parameters of the plan that messages name become settings, how these fit the
+    columns, and what they cost beside the column that says whose rows belong together.
+    """
+
+    read: Callable[[Mapping[str, ParameterValue], str], _Settings]
+    check: Callable[[_Settings, Sequence[str], Mapping[str, Role], str], None]
+    price: Callable[[_Settings, str | None], Charge]
+
+
+@dataclass(frozen=True)
+class Checking(Generic[_Words]):
+    """The verifiers of a method, of the plain table of a manifest: see the methods of
+    :class:`PrivateMethod` that call them. ``worded`` words its guarantee again for the first.
+    """
+
+    worded: Callable[[Manifest], _Words]
+    public: Callable[[_Json, _Tables, _Words, CancelToken], tuple[ClaimCheck, ...]]
+    declared: Callable[[_Json, Declarations | None], list[ClaimCheck]]
+    counted: Callable[
+        [_Json, _Json, _Tables, Declarations, FrequencySource, CancelToken], list[ClaimCheck]
+    ]
+
+
 class PrivateMethod(Method):
     """A method whose guarantee comes from noise, with a budget that a ledger keeps."""
 
@@ -212,37 +252,56 @@ class PrivateMethod(Method):
         """
 
     @abstractmethod
+    def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
+        """A way to try settings: each view is a design; nothing is counted or spent."""
+
+    @abstractmethod
+    def reading(self) -> Reading[Any]:
+        """How settings are read and priced; nothing that designs is imported for it."""
+
+    @abstractmethod
+    def checking(self) -> Checking[Any]:
+        """The verifiers of the method, which share no code with the design."""
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`."""
+        found = self.reading()
+        found.check(found.read(parameters, where), columns, roles, where)
+
     def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
         """What a release with these settings costs, at once and without a design.
 
         It lists no draws: the figures that need them follow from the design. Raises InputError.
         """
+        from dpdesk.engine.private.settings import cluster_of
 
-    @abstractmethod
-    def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
-        """A way to try settings: each view is a design; nothing is counted or spent."""
+        found = self.reading()
+        return found.price(found.read(parameters, "The plan"), cluster_of(roles))
 
-    @abstractmethod
     def verify(
-        self,
-        manifest: Manifest,
-        published: Mapping[str, CuboidTable],
-        token: CancelToken,
+        self, manifest: Manifest, published: Mapping[str, CuboidTable], token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
         """Check each claim of a manifest against the published tables, by file.
 
-        Shares no code with the design, and takes no number of the manifest for granted.
+        No number of the manifest is taken for granted. Raises what a malformed one raises.
         """
+        found = self.checking()
+        return found.public(manifest.as_json(), published, found.worded(manifest), token)
 
-    @abstractmethod
     def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
         """Check what hangs on declarations that stay in the agency, such as hierarchies.
 
         ``given`` is what plan and hierarchies in the evidence declare, None when only the public
-        part is at hand. Shares no code with the design. Raises what a malformed manifest raises.
+        part is at hand. Raises what a malformed manifest raises.
         """
+        return self.checking().declared(manifest.as_json(), given)
 
-    @abstractmethod
     def verify_counted(
         self,
         manifest: Manifest,
@@ -254,9 +313,11 @@ class PrivateMethod(Method):
     ) -> list[ClaimCheck]:
         """Check which rows of the source count, and what is released exactly.
 
-        ``recorded`` is the result in the evidence. Shares no code with the design. Raises what a
-        malformed manifest raises, Cancelled.
+        ``recorded`` is the result in the evidence. Raises what a malformed manifest raises,
+        Cancelled.
         """
+        counted = self.checking().counted
+        return counted(manifest.as_json(), recorded, published, given, source, token)
 
 
 class PaidRowsMethod(RowsMethod):

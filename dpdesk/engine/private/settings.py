@@ -23,7 +23,9 @@ from dpdesk.core.parameters import (
     nearest,
 )
 from dpdesk.core.plain import quoted
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
+from dpdesk.core.shapes import as_list
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.method import Charge
 
@@ -138,6 +140,12 @@ def check_clusters(roles: Mapping[str, Role], code: str, key: str, where: str) -
 def cluster_of(roles: Mapping[str, Role]) -> str | None:
     """The column that says whose rows belong together, if there is one."""
     return next((name for name, role in roles.items() if role is Role.CLUSTER), None)
+
+
+def stated_cluster(manifest: Manifest) -> str | None:
+    """The column that a guarantee states to say so. Raises TypeError for a malformed one."""
+    names = as_list(manifest.guarantee.parameters.get("cluster", []))
+    return str(names[0]) if names else None
 
 
 def texts_of(value: ParameterValue) -> tuple[str, ...]:

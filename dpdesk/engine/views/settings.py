@@ -15,6 +15,7 @@ from dpdesk.core.cube_parameters import (
     MarginalsParameter,
 )
 from dpdesk.core.errors import InputError
+from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
@@ -28,9 +29,10 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.core.plain import freeze, quoted
 from dpdesk.core.release import Manifest
+from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.parameters import PARAMETERS as CUBE_PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.private.settings import misfit
+from dpdesk.engine.private.settings import misfit, stated_cluster
 
 Places = tuple[int, ...]
 MOST_DIMENSIONS, MOST_IN_VIEW = 200, 16
@@ -172,6 +174,11 @@ def settings_of(manifest: Manifest) -> ViewSettings:
     """The settings in the public parameters of a manifest. Raises InputError, TypeError."""
     values = parse_parameters(PARAMETERS, manifest.parameters, "the manifest")
     return ViewSettings.from_parameters(values, "the manifest")
+
+
+def guarantee_again(manifest: Manifest) -> Guarantee:
+    """The guarantee that the settings of a manifest give. Raises InputError, TypeError."""
+    return cube_guarantee(settings_of(manifest).cube, stated_cluster(manifest))
 
 
 def _places(names: Sequence[str], key: str, dimensions: tuple[str, ...], where: str) -> Places:

@@ -23,6 +23,7 @@ from dpdesk.engine.private.guarantee_words import (
     rise_words,
     several_changes_words,
 )
+from dpdesk.engine.private.method import Charge
 
 # What every guarantee of a cube takes for granted.
 
@@ -130,6 +131,11 @@ def outside_words(settings: CubeSettings) -> str:
         unprotected=UNPROTECTED,
         exact_names=exact_names(settings),
     )
+
+
+def price_of(settings: CubeSettings, cluster: str | None) -> Charge:
+    """What the settings cost, without the draws that a design will make."""
+    return settings.charge(cluster, outside_words(settings))
 
 
 def exact_notes(settings: CubeSettings) -> tuple[str, ...]:

@@ -50,7 +50,6 @@ from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters, plain_number
 from dpdesk.core.release import Manifest
-from dpdesk.core.shapes import as_list
 from dpdesk.engine.cubes.naming import encoded
 from dpdesk.engine.methods.dp_choice.settings import (
     MOST_CANDIDATES,
@@ -79,7 +78,7 @@ from dpdesk.engine.private.method import (
     NoisyTables,
     PrivateInput,
 )
-from dpdesk.engine.private.settings import cluster_of, misfit
+from dpdesk.engine.private.settings import cluster_of, misfit, stated_cluster
 
 FOLDER = "choices"
 UNIT = "rows"
@@ -346,8 +345,7 @@ def settings_of(manifest: Manifest) -> ChoiceSettings:
 
 def guarantee_again(manifest: Manifest) -> Guarantee:
     """The guarantee that the settings of a manifest give. Raises InputError, TypeError."""
-    clusters = as_list(manifest.guarantee.parameters.get("cluster", []))
-    return choice_guarantee(settings_of(manifest), str(clusters[0]) if clusters else None)
+    return choice_guarantee(settings_of(manifest), stated_cluster(manifest))
 
 
 def error_words(design: Design) -> str:

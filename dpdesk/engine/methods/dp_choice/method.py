@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import OF_LISTS
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
-from dpdesk.core.published import ClaimCheck
-from dpdesk.core.release import Manifest
-from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration
 from dpdesk.engine.methods.dp_choice.settings import PARAMETERS
-from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.method import (
+    Checking,
+    Design,
+    PrivateInput,
+    PrivateMethod,
+    Reading,
+)
 from dpdesk.engine.private.public_fields import DESIGNED, GUARANTEED
-from dpdesk.engine.private.settings import cluster_of
 
 if TYPE_CHECKING:
-    from dpdesk.core.cuboid import CuboidTable
-    from dpdesk.core.frequency import FrequencySource
     from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.core.release import ReleasedContent
-    from dpdesk.verifiers.declared import Declarations
 
 _UNUSED = tuple(f"guarantee.parameters.{key}" for key in ("rho", "delta", "minimal_change"))
 _USED = (
@@ -88,17 +87,12 @@ class DpChoice(PrivateMethod):
         "choices": "choices",
     }
 
-    def check(
-        self,
-        columns: Sequence[str],
-        roles: Mapping[str, Role],
-        parameters: Mapping[str, ParameterValue],
-        where: str,
-    ) -> None:
-        """See :meth:`Method.check`."""
+    def reading(self) -> Reading[Any]:
+        """See :meth:`PrivateMethod.reading`."""
         from dpdesk.engine.methods.dp_choice.settings import ChoiceSettings, check_columns
 
-        check_columns(ChoiceSettings.from_parameters(parameters, where), columns, roles, where)
+        read = ChoiceSettings.from_parameters
+        return Reading(read, check_columns, lambda given, cluster: given.charge(cluster, ""))
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
         """See :meth:`QueryableMethod.askable`."""
@@ -120,12 +114,6 @@ class DpChoice(PrivateMethod):
 
         return design_choices(given, token, report)
 
-    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
-        """See :meth:`PrivateMethod.price`; InputError ``choice.*``."""
-        from dpdesk.engine.methods.dp_choice.settings import ChoiceSettings
-
-        return ChoiceSettings.from_parameters(parameters, "The plan").charge(cluster_of(roles), "")
-
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
         from dpdesk.engine.methods.dp_choice.design import design_choices, error_words
@@ -134,34 +122,9 @@ class DpChoice(PrivateMethod):
         planned = given, token, "choice.planned"
         return DesignExploration(*planned, design_choices, error_words, 1)
 
-    def verify(
-        self,
-        manifest: Manifest,
-        published: Mapping[str, CuboidTable],
-        token: CancelToken,
-    ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`PrivateMethod.verify`."""
+    def checking(self) -> Checking[Any]:
+        """See :meth:`PrivateMethod.checking`."""
         from dpdesk.engine.methods.dp_choice.design import guarantee_again
-        from dpdesk.verifiers.choices import verify_choices
+        from dpdesk.verifiers.choices import counted_check, declared_check, verify_choices
 
-        return verify_choices(manifest.as_json(), published, guarantee_again(manifest), token)
-
-    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
-        """See :meth:`PrivateMethod.verify_declared`."""
-        from dpdesk.verifiers.choices import declared_check
-
-        return declared_check(manifest.as_json(), given)
-
-    def verify_counted(
-        self,
-        manifest: Manifest,
-        recorded: Mapping[str, object],
-        published: Mapping[str, CuboidTable],
-        given: Declarations,
-        source: FrequencySource,
-        token: CancelToken,
-    ) -> list[ClaimCheck]:
-        """See :meth:`PrivateMethod.verify_counted`."""
-        from dpdesk.verifiers.choices import counted_check
-
-        return counted_check(manifest.as_json(), recorded, given, source, token)
+        return Checking(guarantee_again, verify_choices, declared_check, counted_check)

@@ -24,7 +24,7 @@ from dpdesk.core.plain import quoted
 from dpdesk.engine.cubes.channels import Channel, centred, make_channels, measured, middle
 from dpdesk.engine.cubes.consistency.pinned import pinned_cube
 from dpdesk.engine.cubes.exact.planned import counted_exactly, flag_of, stated_exact, with_exact
-from dpdesk.engine.cubes.exact.words import exact_notes, outside_words
+from dpdesk.engine.cubes.exact.words import exact_notes, price_of
 from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.lattice import cells, magnification, members
 from dpdesk.engine.cubes.mechanism import scaled_residual
@@ -455,11 +455,6 @@ def _check_linear(settings: CubeSettings, plan: CubePlan, where: str) -> None:
             hint='Use consistency = "l2".',
             details={"key": "consistency"},
         )
-
-
-def price_of(settings: CubeSettings, cluster: str | None) -> Charge:
-    """What the settings cost, without the draws that a design will make."""
-    return settings.charge(cluster, outside_words(settings))
 
 
 def _charge(settings: CubeSettings, channels: tuple[Channel, ...], cluster: str | None) -> Charge:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import OF_CUBES
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
-from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
-from dpdesk.core.published import ClaimCheck
-from dpdesk.core.release import Manifest
-from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.method import Exploration
-from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.method import (
+    Checking,
+    Design,
+    PrivateInput,
+    PrivateMethod,
+    Reading,
+)
 from dpdesk.engine.private.public_fields import CHECKED_BY, DESIGNED, GUARANTEED
-from dpdesk.engine.private.settings import cluster_of
 
 if TYPE_CHECKING:
-    from dpdesk.core.cuboid import CuboidTable
-    from dpdesk.core.frequency import FrequencySource
     from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.core.release import ReleasedContent
     from dpdesk.engine.cubes.olap.grids import SumReader
-    from dpdesk.verifiers.declared import Declarations
 
 
 # What a data cube with noise may show; see :mod:`dpdesk.engine.private.public_fields`.
@@ -110,17 +109,12 @@ class DpCube(PrivateMethod):
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY
 
-    def check(
-        self,
-        columns: Sequence[str],
-        roles: Mapping[str, Role],
-        parameters: Mapping[str, ParameterValue],
-        where: str,
-    ) -> None:
-        """See :meth:`Method.check`."""
+    def reading(self) -> Reading[Any]:
+        """See :meth:`PrivateMethod.reading`."""
+        from dpdesk.engine.cubes.exact.words import price_of
         from dpdesk.engine.cubes.settings import CubeSettings, check_columns
 
-        check_columns(CubeSettings.from_parameters(parameters, where), columns, roles, where)
+        return Reading(CubeSettings.from_parameters, check_columns, price_of)
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
         """See :meth:`QueryableMethod.askable`."""
@@ -153,47 +147,16 @@ class DpCube(PrivateMethod):
         report(StepStarted("Plan the noise", 1, 1))
         return design_cube(given, token, report)
 
-    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
-        """See :meth:`PrivateMethod.price`; InputError ``cube.*``."""
-        from dpdesk.engine.cubes.settings import CubeSettings
-        from dpdesk.engine.methods.dp_cube.design import price_of
-
-        return price_of(CubeSettings.from_parameters(parameters, "The plan"), cluster_of(roles))
-
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
         from dpdesk.engine.methods.dp_cube.exploration import CubeExploration
 
         return CubeExploration(given, token)
 
-    def verify(
-        self,
-        manifest: Manifest,
-        published: Mapping[str, CuboidTable],
-        token: CancelToken,
-    ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`PrivateMethod.verify`."""
+    def checking(self) -> Checking[Any]:
+        """See :meth:`PrivateMethod.checking`."""
         from dpdesk.engine.cubes.stating import guarantee_again
+        from dpdesk.verifiers.cubes.declared import counted_check, declared_check
         from dpdesk.verifiers.cubes.verification import verify_cube
 
-        return verify_cube(manifest.as_json(), published, guarantee_again(manifest), token)
-
-    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
-        """See :meth:`PrivateMethod.verify_declared`."""
-        from dpdesk.verifiers.cubes.declared import declared_check
-
-        return declared_check(manifest.as_json(), given)
-
-    def verify_counted(
-        self,
-        manifest: Manifest,
-        recorded: Mapping[str, object],
-        published: Mapping[str, CuboidTable],
-        given: Declarations,
-        source: FrequencySource,
-        token: CancelToken,
-    ) -> list[ClaimCheck]:
-        """See :meth:`PrivateMethod.verify_counted`."""
-        from dpdesk.verifiers.cubes.declared import counted_check
-
-        return counted_check(manifest.as_json(), recorded, published, given, source, token)
+        return Checking(guarantee_again, verify_cube, declared_check, counted_check)

@@ -33,7 +33,7 @@ from dpdesk.engine.methods.dp_graph.tables import (
     graph_tables,
     published_tables,
 )
-from dpdesk.engine.methods.dp_graph.words import graph_guarantee, graph_notes, outside_words
+from dpdesk.engine.methods.dp_graph.words import graph_guarantee, graph_notes, price_of
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import PlacedRows, place_rows
 from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_data
@@ -269,11 +269,6 @@ def declared_nodes(settings: GraphSettings, given: PrivateInput) -> DeclaredDoma
         )
     other = declare(settings.ends[1], settings.nodes, kept, 0, None, where)
     return DeclaredDomain((one, other))
-
-
-def price_of(settings: GraphSettings, cluster: str | None) -> Charge:
-    """What the settings cost, without the draws that a design will make."""
-    return settings.charge(cluster, outside_words(settings))
 
 
 def _noise(settings: GraphSettings, change: int) -> GraphNoise:

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import PLAIN
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
-from dpdesk.core.published import ClaimCheck
-from dpdesk.core.release import Manifest
-from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration
 from dpdesk.engine.methods.dp_graph.parameters import PARAMETERS
-from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.method import (
+    Checking,
+    Design,
+    PrivateInput,
+    PrivateMethod,
+    Reading,
+)
 from dpdesk.engine.private.public_fields import CHECKED_BY, DESIGNED, GUARANTEED
-from dpdesk.engine.private.settings import cluster_of
 
 if TYPE_CHECKING:
-    from dpdesk.core.cuboid import CuboidTable
-    from dpdesk.core.frequency import FrequencySource
     from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.core.release import ReleasedContent
-    from dpdesk.verifiers.declared import Declarations
 
 
 # What a graph with noise may show; see :mod:`dpdesk.engine.private.public_fields`.
@@ -83,17 +82,12 @@ class DpGraph(PrivateMethod):
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY
 
-    def check(
-        self,
-        columns: Sequence[str],
-        roles: Mapping[str, Role],
-        parameters: Mapping[str, ParameterValue],
-        where: str,
-    ) -> None:
-        """See :meth:`Method.check`."""
+    def reading(self) -> Reading[Any]:
+        """See :meth:`PrivateMethod.reading`."""
         from dpdesk.engine.methods.dp_graph.settings import GraphSettings, check_columns
+        from dpdesk.engine.methods.dp_graph.words import price_of
 
-        check_columns(GraphSettings.from_parameters(parameters, where), columns, roles, where)
+        return Reading(GraphSettings.from_parameters, check_columns, price_of)
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
         """See :meth:`QueryableMethod.askable`."""
@@ -115,13 +109,6 @@ class DpGraph(PrivateMethod):
 
         return design_graph(given, token)
 
-    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
-        """See :meth:`PrivateMethod.price`; InputError ``graph.*``."""
-        from dpdesk.engine.methods.dp_graph.design import price_of
-        from dpdesk.engine.methods.dp_graph.settings import GraphSettings
-
-        return price_of(GraphSettings.from_parameters(parameters, "The plan"), cluster_of(roles))
-
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
         from dpdesk.engine.methods.dp_graph.design import design_graph, planned_sentence
@@ -134,39 +121,10 @@ class DpGraph(PrivateMethod):
             1,
         )
 
-    def verify(
-        self,
-        manifest: Manifest,
-        published: Mapping[str, CuboidTable],
-        token: CancelToken,
-    ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`PrivateMethod.verify`."""
-        from functools import partial
-
-        from dpdesk.engine.methods.dp_graph.stating import guarantee_again, settings_of
+    def checking(self) -> Checking[Any]:
+        """See :meth:`PrivateMethod.checking`."""
+        from dpdesk.engine.methods.dp_graph.stating import words_again
+        from dpdesk.verifiers.graphs.declared import counted_check, declared_check
         from dpdesk.verifiers.graphs.verification import verify_graph
 
-        settings_of(manifest)
-        return verify_graph(
-            manifest.as_json(), published, partial(guarantee_again, manifest), token
-        )
-
-    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
-        """See :meth:`PrivateMethod.verify_declared`."""
-        from dpdesk.verifiers.graphs.declared import declared_check
-
-        return declared_check(manifest.as_json(), given)
-
-    def verify_counted(
-        self,
-        manifest: Manifest,
-        recorded: Mapping[str, object],
-        published: Mapping[str, CuboidTable],
-        given: Declarations,
-        source: FrequencySource,
-        token: CancelToken,
-    ) -> list[ClaimCheck]:
-        """See :meth:`PrivateMethod.verify_counted`."""
-        from dpdesk.verifiers.graphs.declared import counted_check
-
-        return counted_check(manifest.as_json(), recorded, published, given, source, token)
+        return Checking(words_again, verify_graph, declared_check, counted_check)

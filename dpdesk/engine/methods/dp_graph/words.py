@@ -26,6 +26,7 @@ from dpdesk.engine.private.guarantee_words import (
     several_changes_words,
     stated,
 )
+from dpdesk.engine.private.method import Charge
 from dpdesk.engine.private.origins import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
 
 UNIT = "edges"
@@ -86,6 +87,11 @@ def outside_words(settings: GraphSettings) -> str:
         if settings.any_exact
         else ""
     )
+
+
+def price_of(settings: GraphSettings, cluster: str | None) -> Charge:
+    """What the settings cost, without the draws that a design will make."""
+    return settings.charge(cluster, outside_words(settings))
 
 
 def graph_notes(

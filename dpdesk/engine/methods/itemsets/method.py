@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.cuboid import LISTS
 from dpdesk.core.export_formats import OF_LISTS
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
-from dpdesk.core.published import ClaimCheck
-from dpdesk.core.release import Manifest
-from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration
-from dpdesk.engine.methods.itemsets.settings import PARAMETERS, VIEWS
-from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.methods.itemsets.settings import PARAMETERS
+from dpdesk.engine.private.method import (
+    Checking,
+    Design,
+    PrivateInput,
+    PrivateMethod,
+    Reading,
+)
 from dpdesk.engine.private.public_fields import DESIGNED, GUARANTEED
-from dpdesk.engine.private.settings import cluster_of
 
 if TYPE_CHECKING:
-    from dpdesk.core.cuboid import CuboidTable
-    from dpdesk.core.frequency import FrequencySource
     from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.core.release import ReleasedContent
-    from dpdesk.verifiers.declared import Declarations
 
 
 # What itemsets may show; see :mod:`dpdesk.engine.private.public_fields`.
@@ -121,17 +120,12 @@ class Itemsets(PrivateMethod):
         "max_variance": "max_variance",
     }
 
-    def check(
-        self,
-        columns: Sequence[str],
-        roles: Mapping[str, Role],
-        parameters: Mapping[str, ParameterValue],
-        where: str,
-    ) -> None:
-        """See :meth:`Method.check`."""
+    def reading(self) -> Reading[Any]:
+        """See :meth:`PrivateMethod.reading`."""
         from dpdesk.engine.methods.itemsets.settings import ItemsetSettings, check_columns
 
-        check_columns(ItemsetSettings.from_parameters(parameters, where), columns, roles, where)
+        read = ItemsetSettings.from_parameters
+        return Reading(read, check_columns, lambda given, cluster: given.charge(cluster, ""))
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
         """See :meth:`QueryableMethod.askable`."""
@@ -153,13 +147,6 @@ class Itemsets(PrivateMethod):
 
         return design_itemsets(given, token, report)
 
-    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
-        """See :meth:`PrivateMethod.price`; InputError ``itemsets.*``."""
-        from dpdesk.engine.methods.itemsets.settings import ItemsetSettings
-
-        settings = ItemsetSettings.from_parameters(parameters, "The plan")
-        return settings.charge(cluster_of(roles), "")
-
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
         from dpdesk.engine.methods.itemsets.design import design_itemsets
@@ -170,37 +157,9 @@ class Itemsets(PrivateMethod):
             lambda design: str(design.charts[-2].answer),
         )
 
-    def verify(
-        self,
-        manifest: Manifest,
-        published: Mapping[str, CuboidTable],
-        token: CancelToken,
-    ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`PrivateMethod.verify`."""
+    def checking(self) -> Checking[Any]:
+        """See :meth:`PrivateMethod.checking`."""
         from dpdesk.engine.methods.itemsets.words import guarantee_again
-        from dpdesk.verifiers.itemsets import verify_itemsets, verify_mined
+        from dpdesk.verifiers.itemsets import counted_check, declared_check, verify_itemsets
 
-        given = manifest.as_json(), published, guarantee_again(manifest)
-        if manifest.parameters.get("mine") == VIEWS:
-            return verify_mined(*given, token)
-        return verify_itemsets(*given)
-
-    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
-        """See :meth:`PrivateMethod.verify_declared`."""
-        from dpdesk.verifiers.itemsets import declared_check
-
-        return declared_check(manifest.as_json(), given)
-
-    def verify_counted(
-        self,
-        manifest: Manifest,
-        recorded: Mapping[str, object],
-        published: Mapping[str, CuboidTable],
-        given: Declarations,
-        source: FrequencySource,
-        token: CancelToken,
-    ) -> list[ClaimCheck]:
-        """See :meth:`PrivateMethod.verify_counted`."""
-        from dpdesk.verifiers.itemsets import counted_check
-
-        return counted_check(manifest.as_json(), recorded, given, source, token)
+        return Checking(guarantee_again, verify_itemsets, declared_check, counted_check)

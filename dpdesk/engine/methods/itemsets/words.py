@@ -5,10 +5,10 @@ from __future__ import annotations
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.release import Manifest
-from dpdesk.core.shapes import as_list
 from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.methods.itemsets.settings import PARAMETERS, ItemsetSettings
 from dpdesk.engine.private.guarantee_words import origin_words, person_guarantee, stated
+from dpdesk.engine.private.settings import stated_cluster
 
 
 def itemset_guarantee(settings: ItemsetSettings, cluster: str | None) -> Guarantee:
@@ -20,9 +20,8 @@ def itemset_guarantee(settings: ItemsetSettings, cluster: str | None) -> Guarant
 def guarantee_again(manifest: Manifest) -> Guarantee:
     """The guarantee that the settings of a manifest give. Raises InputError, TypeError."""
     values = parse_parameters(PARAMETERS, manifest.parameters, "the manifest")
-    clusters = as_list(manifest.guarantee.parameters.get("cluster", []))
     settings = ItemsetSettings.from_parameters(values, "the manifest")
-    cluster = str(clusters[0]) if clusters else None
+    cluster = stated_cluster(manifest)
     if settings.views:
         return cube_guarantee(settings.views.cube, cluster)
     return itemset_guarantee(settings, cluster)

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import PLAIN, SYNTHETIC
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
-from dpdesk.core.published import ClaimCheck
-from dpdesk.core.release import Manifest
-from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration
-from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.method import (
+    Checking,
+    Design,
+    PrivateInput,
+    PrivateMethod,
+    Reading,
+)
 from dpdesk.engine.private.public_fields import CHECKED_BY, DESIGNED, GUARANTEED
-from dpdesk.engine.private.settings import cluster_of
 from dpdesk.engine.views.settings import PARAMETERS
 
 if TYPE_CHECKING:
-    from dpdesk.core.cuboid import CuboidTable
-    from dpdesk.core.frequency import FrequencySource
     from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.core.release import ReleasedContent
     from dpdesk.engine.cubes.olap.grids import SumReader
-    from dpdesk.verifiers.declared import Declarations
 
 _TABLES = tuple(
     f"result.{key}[].{field}"
@@ -91,19 +90,15 @@ class PriView(PrivateMethod):
         "marginals": "variance of each table",
     }
 
-    def check(
-        self,
-        columns: Sequence[str],
-        roles: Mapping[str, Role],
-        parameters: Mapping[str, ParameterValue],
-        where: str,
-    ) -> None:
-        """See :meth:`Method.check`."""
-        from dpdesk.engine.cubes.settings import check_columns
+    def reading(self) -> Reading[Any]:
+        """See :meth:`PrivateMethod.reading`."""
+        from dpdesk.engine.cubes.settings import CubeSettings, check_columns
         from dpdesk.engine.views.settings import ViewSettings
 
-        found = ViewSettings.from_parameters(parameters, where)
-        check_columns(found.cube, columns, roles, where)
+        def read(parameters: Mapping[str, ParameterValue], where: str) -> CubeSettings:
+            return ViewSettings.from_parameters(parameters, where).cube
+
+        return Reading(read, check_columns, lambda given, cluster: given.charge(cluster, ""))
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
         """See :meth:`QueryableMethod.askable`."""
@@ -132,13 +127,6 @@ class PriView(PrivateMethod):
 
         return design_views(given, token, report)
 
-    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
-        """See :meth:`PrivateMethod.price`; InputError ``views.*``, ``cube.*``."""
-        from dpdesk.engine.views.settings import ViewSettings
-
-        found = ViewSettings.from_parameters(parameters, "The plan")
-        return found.cube.charge(cluster_of(roles), "")
-
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
         from dpdesk.engine.private.charts import DesignExploration
@@ -147,41 +135,14 @@ class PriView(PrivateMethod):
 
         return DesignExploration(given, token, "views.planned", design_views, planned_sentence)
 
-    def verify(
-        self,
-        manifest: Manifest,
-        published: Mapping[str, CuboidTable],
-        token: CancelToken,
-    ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`PrivateMethod.verify`."""
-        from dpdesk.engine.cubes.guarantee import cube_guarantee
-        from dpdesk.engine.views.settings import settings_of
-        from dpdesk.verifiers.views.verification import verify_views
+    def checking(self) -> Checking[Any]:
+        """See :meth:`PrivateMethod.checking`."""
+        from dpdesk.engine.views.settings import guarantee_again
+        from dpdesk.verifiers.cubes.declared import counted_check, declared_check
+        from dpdesk.verifiers.views.verification import as_cube, verify_views
 
-        clusters = manifest.guarantee.parameters.get("cluster")
-        cluster = str(clusters[0]) if isinstance(clusters, list) and clusters else None
-        worded = cube_guarantee(settings_of(manifest).cube, cluster)
-        return verify_views(manifest.as_json(), published, worded, token)
-
-    def verify_declared(self, manifest: Manifest, given: Declarations | None) -> list[ClaimCheck]:
-        """See :meth:`PrivateMethod.verify_declared`."""
-        from dpdesk.verifiers.cubes.declared import declared_check
-        from dpdesk.verifiers.views.verification import as_cube
-
-        return declared_check(as_cube(manifest.as_json()), given)
-
-    def verify_counted(
-        self,
-        manifest: Manifest,
-        recorded: Mapping[str, object],
-        published: Mapping[str, CuboidTable],
-        given: Declarations,
-        source: FrequencySource,
-        token: CancelToken,
-    ) -> list[ClaimCheck]:
-        """See :meth:`PrivateMethod.verify_counted`."""
-        from dpdesk.verifiers.cubes.declared import counted_check
-        from dpdesk.verifiers.views.verification import as_cube
-
-        stated = as_cube(manifest.as_json())
-        return counted_check(stated, recorded, published, given, source, token)
+        return Checking(
+            *(guarantee_again, verify_views),
+            lambda manifest, given: declared_check(as_cube(manifest), given),
+            lambda manifest, *given: counted_check(as_cube(manifest), *given),
+        )
