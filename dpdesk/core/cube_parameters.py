@@ -54,14 +54,6 @@ class PositiveParameter(Parameter):
             raise self.invalid(where, raw)
         return number
 
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return self.default
-
-    def as_plain(self, value: ParameterValue) -> object:
-        """See :meth:`Parameter.as_plain`."""
-        return plain_number(value)
-
     def as_text(self, value: ParameterValue) -> str:
         """See :meth:`Parameter.as_text`."""
         return number_text(Fraction(value)) if isinstance(value, int | Fraction) else ""

@@ -105,11 +105,15 @@ class Parameter(ABC):
 
     def default_value(self) -> ParameterValue:
         """The value when a plan does not give the key; None when there is none."""
-        return None
+        found: ParameterValue = getattr(self, "default", None)
+        return found
 
-    @abstractmethod
     def as_plain(self, value: ParameterValue) -> object:
-        """The value as a plan file or a manifest writes it (JSON types)."""
+        """The value as a plan file or a manifest writes it (JSON types).
+
+        A fraction that is not whole is the float whose shortest decimal reads back as it.
+        """
+        return plain_number(value)
 
     @abstractmethod
     def range_text(self) -> str:
@@ -153,14 +157,6 @@ class IntegerParameter(Parameter):
             raise self.invalid(where, raw)
         return int(number)
 
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return self.default
-
-    def as_plain(self, value: ParameterValue) -> object:
-        """See :meth:`Parameter.as_plain`."""
-        return value
-
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         if self.maximum is None:
@@ -181,14 +177,6 @@ class ShareParameter(Parameter):
         if number is None or not 0 <= number <= 1:
             raise self.invalid(where, raw)
         return number
-
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return self.default
-
-    def as_plain(self, value: ParameterValue) -> object:
-        """The share as a float: the shortest decimal that reads back as the given one."""
-        return None if value is None else plain_number(value)
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
@@ -217,14 +205,6 @@ class ChoiceParameter(Parameter):
             hint=msg("Did you mean `{near}`?", near=near),
             details=error.details,
         )
-
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return self.default
-
-    def as_plain(self, value: ParameterValue) -> object:
-        """See :meth:`Parameter.as_plain`."""
-        return value
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
@@ -398,14 +378,6 @@ class TextParameter(Parameter):
             raise self.invalid(where, raw)
         return raw
 
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return self.default
-
-    def as_plain(self, value: ParameterValue) -> object:
-        """See :meth:`Parameter.as_plain`."""
-        return value
-
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         if self.longest is None:
@@ -429,14 +401,6 @@ class FlagParameter(Parameter):
             raise self.invalid(where, raw)
         return raw
 
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return self.default
-
-    def as_plain(self, value: ParameterValue) -> object:
-        """See :meth:`Parameter.as_plain`."""
-        return value
-
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         return "true or false"
@@ -456,14 +420,6 @@ class DecimalParameter(Parameter):
         if number is None:
             raise self.invalid(where, raw)
         return number
-
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return self.default
-
-    def as_plain(self, value: ParameterValue) -> object:
-        """See :meth:`Parameter.as_plain`."""
-        return plain_number(value)
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""

@@ -452,12 +452,7 @@ def telling_notes(found: Sequence[Telling], size: int, part: int | None = None) 
 
 def certain_words(found: Telling, by: Told) -> str:
     """For how many rows a column gives a value away."""
-    rows = msg(
-        "{certain:,} of {rows:,} rows ({share})",
-        certain=by.certain,
-        rows=found.rows,
-        share=_share(by.certain, found.rows),
-    )
+    rows = _rows(by.certain, found.rows)
     return msg(
         "For {rows}, the column `{columns}` alone reveals `{column}`.",
         rows=rows,
@@ -468,12 +463,7 @@ def certain_words(found: Telling, by: Told) -> str:
 
 def nearly_words(found: Telling, by: Told) -> str:
     """For how many rows a column gives a value away but for a few exceptions."""
-    rows = msg(
-        "{nearly:,} of {rows:,} rows ({share})",
-        nearly=by.nearly,
-        rows=found.rows,
-        share=_share(by.nearly, found.rows),
-    )
+    rows = _rows(by.nearly, found.rows)
     return msg(
         (
             "For {rows}, the column `{columns}` alone reveals `{column}` with a chance of 90 % "
@@ -487,12 +477,7 @@ def nearly_words(found: Telling, by: Told) -> str:
 
 def guessed_words(found: Telling, by: Told) -> str:
     """For how many rows some columns let a value be guessed."""
-    rows = msg(
-        "{guessed:,} of {rows:,} rows ({share})",
-        guessed=by.guessed,
-        rows=found.rows,
-        share=_share(by.guessed, found.rows),
-    )
+    rows = _rows(by.guessed, found.rows)
     return msg(
         "From {names}, `{column}` is guessed right for {rows}; without any "
         "column, for {unaided:,}.",
@@ -647,5 +632,5 @@ def _rows(some: int, whole: int) -> str:
         "{some:,} of {whole:,} rows ({some2})",
         some=some,
         whole=whole,
-        some2=format_figure(some / whole, "share"),
+        some2=_share(some, whole),
     )

@@ -15,6 +15,7 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.tabulation import Crosstab
+from dpdesk.io.formats.excel.cells import column_letters
 from dpdesk.io.published import PublishedCsv
 
 # Excel books that are written to a file: what the disk refuses is an OSError like any other.
@@ -116,7 +117,7 @@ def rows_xml(batch: Any, first: int) -> str | None:
     numbers = pa.array(range(first, first + batch.num_rows)).cast(pa.large_string())
     parts: list[Any] = ['<row r="', numbers, '">']
     for place, column in enumerate(columns):
-        parts += [f'<c r="{_letters(place)}', numbers, '" t="inlineStr"><is><t>']
+        parts += [f'<c r="{column_letters(place)}', numbers, '" t="inlineStr"><is><t>']
         parts += [_escaped(column), "</t></is></c>"]
     parts.append("</row>")
     wide = [pa.scalar(part, pa.large_string()) if isinstance(part, str) else part for part in parts]
@@ -141,16 +142,6 @@ def _escaped(column: Any) -> Any:
         if pc.any(pc.match_substring(column, sign)).as_py():
             column = pc.replace_substring(column, sign, escape)
     return column
-
-
-def _letters(place: int) -> str:
-    """The letters of a column of a sheet, counted from 0: A to Z, then AA and so on."""
-    found = ""
-    place += 1
-    while place:
-        place, rest = divmod(place - 1, 26)
-        found = chr(ord("A") + rest) + found
-    return found
 
 
 XLSX_ROWS, XLSX_COLUMNS, XLSX_CHARACTERS = 1_048_576, 16_384, 32_767

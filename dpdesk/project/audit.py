@@ -41,6 +41,7 @@ from dpdesk.project.sql import (
     changed_object,
     connect,
     kind_of,
+    marks,
     refuse_changed,
     writing,
 )
@@ -536,12 +537,9 @@ def _opened(path: Path, patience: float | None) -> sqlite3.Connection:
         raise _unreadable(path, None)
     connection = connect(path, read_only=not os.access(path, os.W_OK), patience=patience)
     try:
-        application, version = (
-            connection.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("application_id", "user_version")
-        )
-        if (application, version) != (APPLICATION, VERSION):
-            _begin(connection, path, application, version)
+        found = marks(connection)
+        if found != (APPLICATION, VERSION):
+            _begin(connection, path, *found)
         refuse_changed(connection, SCHEMA, lambda found: _changed(path, found))
     except BaseException:
         connection.close()

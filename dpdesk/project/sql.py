@@ -260,3 +260,12 @@ def storage_problem(error: sqlite3.Error | OSError, path: Path, what: str) -> Dp
         hint=hint or "Check the disk and the connection to it.",
         details={"path": str(path)},
     )
+
+
+def marks(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Application id and version of the layout."""
+    application, version = (
+        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("application_id", "user_version")
+    )
+    return application, version

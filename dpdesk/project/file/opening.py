@@ -30,7 +30,7 @@ from dpdesk.project.file.parts import PartError
 from dpdesk.project.file.records import ProjectContents, ReadOnly
 from dpdesk.project.file.sources import FoundSource, find_sources, relocated
 from dpdesk.project.file.store import ProjectStore
-from dpdesk.project.sql import HEADER, connect, kind_of, reading, storage_problem, writing
+from dpdesk.project.sql import HEADER, connect, kind_of, marks, reading, storage_problem, writing
 
 SUFFIX = ".dpdesk"
 JOURNAL = "-journal"
@@ -189,7 +189,7 @@ def _open_reading(path: Path, way: OpeningHelpers, reason: ReadOnly) -> Opened:
     if reason.code != "network":
         with suppress(sqlite3.Error), closing(connect(path, read_only=True)) as connection:
             _check_marks(connection, path)
-            if store.marks(connection)[1] == store.VERSION:
+            if marks(connection)[1] == store.VERSION:
                 return _looked(connection, path, way, reason)
     copy = private_copy(path, way)
     try:
@@ -265,7 +265,7 @@ def _check_header(path: Path) -> None:
 
 
 def _check_marks(connection: sqlite3.Connection, path: Path) -> None:
-    application, version = store.marks(connection)
+    application, version = marks(connection)
     if application != store.APPLICATION:
         raise _not_a_project(path, "a database of another program")
     if version < 0:  # no version of DPDesk, present or to come, numbers its layouts so
@@ -431,7 +431,7 @@ def _bring_up_to_date(
 ) -> tuple[str, ...]:
     """Migrate an older layout, after a copy of the file has been put beside it."""
     _check_marks(connection, path)
-    version = store.marks(connection)[1]
+    version = marks(connection)[1]
     if version == store.VERSION:
         return ()
     _check_schema(connection, path)
@@ -476,11 +476,11 @@ def _migrate(
     connection: sqlite3.Connection, path: Path, migrations: Mapping[int, Migration]
 ) -> None:
     """All steps to the present layout in one transaction; on any failure nothing has changed."""
-    if store.marks(connection)[1] == store.VERSION:
+    if marks(connection)[1] == store.VERSION:
         return
     try:
         with writing(connection):
-            for version in range(store.marks(connection)[1], store.VERSION):
+            for version in range(marks(connection)[1], store.VERSION):
                 migrations[version](connection)
             connection.execute(f"PRAGMA user_version = {store.VERSION}")
             if not _is_whole(connection) or store.changed(connection) is not None:

@@ -20,7 +20,14 @@ from dpdesk.project.file.loading import Loaded
 from dpdesk.project.file.parts import PartSink
 from dpdesk.project.file.records import ProjectContents, ProjectUpdate
 from dpdesk.project.history import HistorySnapshot, Moment
-from dpdesk.project.sql import ChangedObject, changed_object, connect, storage_problem, writing
+from dpdesk.project.sql import (
+    ChangedObject,
+    changed_object,
+    connect,
+    marks,
+    storage_problem,
+    writing,
+)
 
 # The tables of a project file, and how to tell what a file is.
 #
@@ -71,15 +78,6 @@ def changed(connection: sqlite3.Connection) -> ChangedObject | None:
         "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY 1, 2"
     ).fetchone()
     return None if row is None else ChangedObject(str(row[0]), str(row[1]), foreign=True)
-
-
-def marks(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Application id and version of the layout."""
-    application, version = (
-        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
-        for name in ("application_id", "user_version")
-    )
-    return application, version
 
 
 @dataclass

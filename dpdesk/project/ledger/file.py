@@ -24,6 +24,7 @@ from dpdesk.project.sql import (
     ChangedObject,
     connect,
     kind_of,
+    marks,
     refuse_changed,
     storage_problem,
     writing,
@@ -347,13 +348,13 @@ def connected(
 def _check_marks(
     connection: sqlite3.Connection, path: Path, begun: LedgerEntry | None, *, may_begin: bool
 ) -> None:
-    application, version = _marks(connection)
+    application, version = marks(connection)
     if application == APPLICATION and version > PEOPLE_VERSION:
         raise newer(path, version, PEOPLE_VERSION)
     if application == APPLICATION and version >= VERSION:
         return
     if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
-        if _marks(connection) == (APPLICATION, VERSION):
+        if marks(connection) == (APPLICATION, VERSION):
             return  # another process has just made it
         if application == APPLICATION:
             raise damaged(path)  # no version numbers its layout so
@@ -363,17 +364,9 @@ def _check_marks(
     _begin(connection, begun)
 
 
-def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
-    application, version = (
-        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
-        for name in ("application_id", "user_version")
-    )
-    return application, version
-
-
 def raise_version(connection: sqlite3.Connection, version: int) -> None:
     """Mark the layout as one that versions which do not know it must not read."""
-    if _marks(connection)[1] < version:
+    if marks(connection)[1] < version:
         connection.execute(f"PRAGMA user_version = {version}")
 
 

@@ -11,6 +11,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.cubes.exact_claim import ExactClaim, exact_claim
 from dpdesk.verifiers.cubes.stated import stated_shares
 
@@ -145,15 +146,15 @@ class Claimed:
 
 def read_claims(manifest: Mapping[str, object]) -> Claimed:
     """The claims; ValueError, TypeError or KeyError when they are malformed."""
-    result, given = table_of(manifest["result"]), table_of(manifest["parameters"])
-    listed = [table_of(item) for item in list_of(result["domains"])]
-    domains = {str(item["dimension"]): len(list_of(item["categories"])) for item in listed}
+    result, given = as_table(manifest["result"]), as_table(manifest["parameters"])
+    listed = [as_table(item) for item in as_list(result["domains"])]
+    domains = {str(item["dimension"]): len(as_list(item["categories"])) for item in listed}
     gaussian = "rho" in given
     measures = result.get("measures", [result])
     plain = given.get("measure", "count")
     categories = {str(item["dimension"]): _texts(item["categories"]) for item in listed}
     exact = exact_claim(given.get("exact"), categories, replace=given["neighbours"] == "replace")
-    if list(domains) != list_of(given["dimensions"]) or len(domains) < len(listed):
+    if list(domains) != as_list(given["dimensions"]) or len(domains) < len(listed):
         raise ValueError("the domains are not those of the dimensions")
     return Claimed(
         domains=domains,
@@ -166,18 +167,18 @@ def read_claims(manifest: Mapping[str, object]) -> Claimed:
         integral=given.get("integral") is True,
         replace=given["neighbours"] == "replace",
         rows=int(float_of(given["rows_per_person"])),
-        sources=tuple(names_of(names, domains) for names in list_of(result["noise_sources"])),
+        sources=tuple(names_of(names, domains) for names in as_list(result["noise_sources"])),
         shares=stated_shares(result),
-        measures=tuple(table_of(item) for item in list_of(measures)),
-        cuboids=tuple(table_of(item) for item in list_of(result["cuboids"])),
+        measures=tuple(as_table(item) for item in as_list(measures)),
+        cuboids=tuple(as_table(item) for item in as_list(result["cuboids"])),
         plain_measures=tuple(plain) if isinstance(plain, list) else (plain,),
         exact=exact,
-        change=0 if exact is None else int(float_of(table_of(result["exact"])["minimal_change"])),
+        change=0 if exact is None else int(float_of(as_table(result["exact"])["minimal_change"])),
     )
 
 
 def _texts(raw: object) -> tuple[str, ...]:
-    return tuple(str(text) for text in list_of(raw))
+    return tuple(str(text) for text in as_list(raw))
 
 
 def subsets(names: Names) -> Iterator[Names]:
@@ -189,24 +190,10 @@ def subsets(names: Names) -> Iterator[Names]:
 
 def names_of(raw: object, domains: Mapping[str, int]) -> Names:
     """The dimensions of a cuboid; ValueError for unknown ones and for one that comes twice."""
-    names = [str(name) for name in list_of(raw)]
+    names = [str(name) for name in as_list(raw)]
     if len(set(names)) < len(names) or any(name not in domains for name in names):
         raise ValueError("a cuboid names a dimension twice, or one that there is not")
     return frozenset(names)
-
-
-def table_of(raw: object) -> Mapping[str, object]:
-    """A table of a manifest; TypeError for anything else."""
-    if not isinstance(raw, Mapping):
-        raise TypeError("expected a table")
-    return raw
-
-
-def list_of(raw: object) -> list[object]:
-    """A list of a manifest; TypeError for anything else."""
-    if not isinstance(raw, list | tuple):
-        raise TypeError("expected a list")
-    return list(raw)
 
 
 def float_of(raw: object) -> float:

@@ -18,7 +18,8 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.published import MINIMAL_CHANGE as _CHANGE
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.verifiers.cubes.claimed import Claimed, names_of, table_of
+from dpdesk.core.shapes import as_table
+from dpdesk.verifiers.cubes.claimed import Claimed, names_of
 from dpdesk.verifiers.cubes.exact_claim import (
     Cell,
     ExactClaim,
@@ -394,13 +395,13 @@ def exact_checks(
     token: CancelToken,
 ) -> Iterator[ClaimCheck]:
     """Claims on what is exact; raises as :func:`verify_cube` does when they are malformed."""
-    stated = table_of(manifest["result"]).get("exact")
+    stated = as_table(manifest["result"]).get("exact")
     if claimed.exact is None:
         if stated is not None or any("exact" in item for item in claimed.cuboids):
             found = "something is said to be exact that the parameters do not name"
             yield ClaimCheck(_TABLES, CheckStatus.FAILED, found, MANIFEST, _TABLES_LABEL)
         return
-    yield _change(table_of(stated), claimed.exact, token)
+    yield _change(as_table(stated), claimed.exact, token)
     yield _flags(claimed, claimed.exact, published)
 
 

@@ -19,11 +19,11 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.plain import fraction_of
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.shapes import as_list
 from dpdesk.verifiers.cubes.claimed import (
     Claimed,
     Names,
     float_of,
-    list_of,
     names_of,
     read_claims,
     subsets,
@@ -139,7 +139,7 @@ def _budget_checks(claimed: Claimed) -> Iterator[ClaimCheck]:
         if not isclose(l1, float_of(measure["sensitivity"]), rel_tol=_RELATIVE):
             found = msg("is {measure}, expected {l1:g}", measure=measure["sensitivity"], l1=l1)
             yield ClaimCheck("sensitivity", CheckStatus.FAILED, found, MANIFEST)
-        scales = [float_of(scale) for scale in list_of(measure["scales"])]
+        scales = [float_of(scale) for scale in as_list(measure["scales"])]
         if len(scales) != len(claimed.sources):
             yield ClaimCheck("scales", CheckStatus.FAILED, "is not one for each source", MANIFEST)
             return
@@ -173,14 +173,14 @@ def _budget_checks(claimed: Claimed) -> Iterator[ClaimCheck]:
 
 def _nominal(claimed: Claimed, number: int) -> list[float]:
     """Variance of a cell of each source as the papers state it."""
-    scales = [float_of(scale) for scale in list_of(claimed.measures[number]["scales"])]
+    scales = [float_of(scale) for scale in as_list(claimed.measures[number]["scales"])]
     return [scale**2 if claimed.gaussian else 2 * scale**2 for scale in scales]
 
 
 def _true(claimed: Claimed, number: int) -> list[float]:
     """Variance of the discrete noise in a cell of each source."""
     step, _, _ = _steps(claimed, number)
-    scales = [float_of(scale) / step for scale in list_of(claimed.measures[number]["scales"])]
+    scales = [float_of(scale) / step for scale in as_list(claimed.measures[number]["scales"])]
     if claimed.residuals:  # the grid is finer by the number of cells
         fine = [claimed.size(names) for names in claimed.sources]
         return [
