@@ -28,10 +28,9 @@ from dpdesk.core.records import Among, ColumnParameter, Records, Variant, bounds
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.origins import ORIGINS_PARAMETER
 from dpdesk.engine.private.settings import (
-    ADD_REMOVE,
-    REPLACE,
     delta_parameter,
     epsilon_parameter,
+    neighbours_parameter,
     rho_parameter,
     rows_parameter,
 )
@@ -205,15 +204,9 @@ PARAMETERS: tuple[Parameter, ...] = (
             Choice(GAUSSIAN, "Discrete Gaussian", "For a budget in ρ (zCDP)."),
         ),
     ),
-    ChoiceParameter(
-        "neighbours",
-        "One person",
+    neighbours_parameter(
         "The two tables that no one is to be able to tell apart.",
-        choices=(
-            Choice(ADD_REMOVE, "is added or removed", "Presence itself is protected."),
-            Choice(REPLACE, "is replaced by another", "The number of persons is known."),
-        ),
-        default=ADD_REMOVE,
+        added="Presence itself is protected.",
     ),
     ChoiceParameter(
         "consistency",

@@ -142,18 +142,21 @@ Drawing = Callable[["RandomSource", Report], Measured]
 """What draws the noise of data that are counted; it runs once, for a debit that is taken."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Design(ABC):
     """A release as far as it can be decided without data.
 
     ``guarantee`` and ``result`` are as the manifest will have them; ``charts`` and ``figures`` are
-    for people, before anything is spent. ``notes`` say what a newcomer should know.
+    for people, before anything is spent. ``notes`` say what a newcomer should know. ``cluster`` is
+    the column whose values say which rows are one person's, if there is one.
     """
 
     charge: Charge
     declared: DeclaredDomain
     guarantee: Guarantee
     result: Mapping[str, object]
-    charts: tuple[Chart, ...] = ()
+    cluster: str | None = None
+    charts: tuple[Chart, ...] = field(default=(), repr=False)
     figures: tuple[Figure, ...] = ()
     notes: tuple[Note, ...] = ()
 

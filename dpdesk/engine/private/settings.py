@@ -17,6 +17,8 @@ from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
+    Choice,
+    ChoiceParameter,
     IntegerParameter,
     ParameterValue,
     Texts,
@@ -99,6 +101,20 @@ def rows_parameter(label: str, help_text: str, unit: str = "rows") -> IntegerPar
         maximum=1_000_000,
         default=1,
     )
+
+
+def neighbours_parameter(
+    help_text: str = "Between which two databases the difference is hidden.",
+    label: str = "One person",
+    added: str = "A person's presence is protected.",
+    replaced: str = "The number of persons is known.",
+) -> ChoiceParameter:
+    """The parameter ``neighbours``; ``added`` and ``replaced`` say what each choice means."""
+    choices = (
+        Choice(ADD_REMOVE, "is added or removed", added),
+        Choice(REPLACE, "is replaced by another", replaced),
+    )
+    return ChoiceParameter("neighbours", label, help_text, choices=choices, default=ADD_REMOVE)
 
 
 def read_budget(

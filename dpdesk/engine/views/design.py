@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.budget import Draws
-from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencySource
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.messages import listed, msg
 from dpdesk.engine.cubes.channels import Channel, make_channels
@@ -30,7 +28,6 @@ from dpdesk.engine.private.counting import counted_rows
 from dpdesk.engine.private.declared import DeclaredDomain
 from dpdesk.engine.private.kinds import Measure
 from dpdesk.engine.private.method import (
-    Charge,
     Design,
     Drawing,
     Measured,
@@ -50,23 +47,15 @@ _MOST_SHARED = 100_000
 _DRAW = "Draw the noise"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ViewDesign(Design):
     """Views as the plan decides them; ``channel`` has one noise source for each."""
 
     settings: ViewSettings
-    declared: DeclaredDomain
     chosen: Chosen
     shared: tuple[Places, ...]
     channel: Channel
     planned: PlannedNoise
-    cluster: str | None
-    charge: Charge
-    guarantee: Guarantee
-    result: Mapping[str, object]
-    charts: tuple[Chart, ...] = field(default=(), repr=False)
-    figures: tuple[Figure, ...] = ()
-    notes: tuple[Note, ...] = ()
 
     def count(self, source: FrequencySource, token: CancelToken) -> Drawing:
         """See :meth:`Design.count`."""

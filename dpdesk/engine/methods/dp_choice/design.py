@@ -32,7 +32,7 @@ ln(N / b) / rate with a chance of b at most (McSherry and Talwar 2007).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import log, prod
@@ -41,12 +41,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.budget import draws_of
-from dpdesk.core.charts import Axis, BarChart, BarSeries, Chart, Figure, SeriesStyle, table_from
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Figure, SeriesStyle, table_from
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters, plain_number
 from dpdesk.core.release import Manifest
@@ -90,19 +90,11 @@ Runs = tuple[list[int], list[int], list[int]]
 """First candidate, number of candidates, and utility of each run of equally good candidates."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChoiceDesign(Design):
     """A release of private choices as its plan decides it."""
 
     settings: ChoiceSettings
-    declared: DeclaredDomain
-    cluster: str | None
-    charge: Charge
-    guarantee: Guarantee
-    result: Mapping[str, object]
-    charts: tuple[Chart, ...] = field(default=(), repr=False)
-    figures: tuple[Figure, ...] = ()
-    notes: tuple[Note, ...] = ()
 
     @property
     def deciding(self) -> DeclaredDomain:

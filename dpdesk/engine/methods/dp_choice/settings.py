@@ -10,8 +10,6 @@ from math import floor
 from dpdesk.core.budget import amount
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
-    Choice,
-    ChoiceParameter,
     DecimalParameter,
     Nested,
     NestedParameter,
@@ -27,7 +25,6 @@ from dpdesk.core.table_parameters import TypedParameter
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.origins import ORIGINS_PARAMETER, recorded_origins
 from dpdesk.engine.private.settings import (
-    ADD_REMOVE,
     NOT_SPANNING,
     REPLACE,
     PrivateSettings,
@@ -35,6 +32,7 @@ from dpdesk.engine.private.settings import (
     check_named,
     epsilon_parameter,
     misfit,
+    neighbours_parameter,
     rows_parameter,
     texts_of,
 )
@@ -140,16 +138,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         ),
         replaces=(),
     ),
-    ChoiceParameter(
-        "neighbours",
-        "One person",
-        "Between which two databases the difference is hidden.",
-        choices=(
-            Choice(ADD_REMOVE, "is added or removed", "A person's presence is protected."),
-            Choice(REPLACE, "is replaced by another", "The number of persons is known."),
-        ),
-        default=ADD_REMOVE,
-    ),
+    neighbours_parameter(),
     rows_parameter(
         "Rows per person, at most",
         "Rows of one person that the choices hide together, in all groups. With a cluster column, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.budget import Draws
-from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencySource
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
@@ -226,21 +224,13 @@ LINEAR = ("l1", "linf")
 _DRAW = "Draw the noise"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CubeDesign(Design):
     """A data cube as its plan decides it; one channel for each measured vector."""
 
     settings: CubeSettings
-    declared: DeclaredDomain
     channels: tuple[Channel, ...]
-    cluster: str | None
     errors: tuple[Errors, ...]
-    charge: Charge
-    guarantee: Guarantee
-    result: Mapping[str, object]
-    charts: tuple[Chart, ...] = field(default=(), repr=False)
-    figures: tuple[Figure, ...] = ()
-    notes: tuple[Note, ...] = ()
     measures: tuple[MeasureErrors, ...] = ()
     counted: DeclaredDomain | None = None
 

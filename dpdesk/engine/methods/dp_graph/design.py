@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 
 from dpdesk.core.budget import Draws
 from dpdesk.core.budget import Noise as LedgerNoise
-from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencySource
-from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 from dpdesk.engine.methods.dp_graph.known import KnownDegrees, Sums, kept_share
 from dpdesk.engine.methods.dp_graph.settings import LEAST_NODES, MOST_NODES, GraphSettings
@@ -104,23 +102,15 @@ class GraphNoise:
         return stated_variance(self.kind, self.spread)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GraphDesign(Design):
     """A graph as its plan decides it: one noisy table of edges, from which all else follows."""
 
     settings: GraphSettings
-    declared: DeclaredDomain
     released: KnownDegrees
     noise: GraphNoise
     tables: tuple[GraphTable, ...]
     errors: tuple[TableError, ...]
-    cluster: str | None
-    charge: Charge
-    guarantee: Guarantee
-    result: Mapping[str, object]
-    charts: tuple[Chart, ...] = field(default=(), repr=False)
-    figures: tuple[Figure, ...] = ()
-    notes: tuple[Note, ...] = ()
 
     def count(self, source: FrequencySource, token: CancelToken) -> Drawing:
         """See :meth:`Design.count`."""

@@ -12,10 +12,9 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.engine.private.origins import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
 from dpdesk.engine.private.settings import (
-    ADD_REMOVE,
-    REPLACE,
     delta_parameter,
     epsilon_parameter,
+    neighbours_parameter,
     rho_parameter,
     rows_parameter,
 )
@@ -102,15 +101,11 @@ PARAMETERS: tuple[Parameter, ...] = (
         "The budget for Gaussian noise, in zero-concentrated differential privacy; instead of ε.",
     ),
     delta_parameter(),
-    ChoiceParameter(
-        "neighbours",
-        "One edge",
+    neighbours_parameter(
         "The two graphs that no one is to be able to tell apart.",
-        choices=(
-            Choice(ADD_REMOVE, "is added or removed", "Its presence is protected."),
-            Choice(REPLACE, "is replaced by another", "The number of edges is known."),
-        ),
-        default=ADD_REMOVE,
+        "One edge",
+        "Its presence is protected.",
+        "The number of edges is known.",
     ),
     rows_parameter(
         "Edges per person, at most",

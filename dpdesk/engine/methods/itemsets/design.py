@@ -13,7 +13,7 @@ Sets that are read from views cost what the views cost (:mod:`dpdesk.engine.view
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from json import dumps
 
@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.budget import draws_of
-from dpdesk.core.charts import Axis, BarChart, BarSeries, Chart, Figure, SeriesStyle, table_from
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Figure, SeriesStyle, table_from
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import LISTS, CuboidTable, Domain
 from dpdesk.core.frequency import FrequencySource
-from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.messages import msg
 from dpdesk.core.shapes import as_table
 from dpdesk.engine.methods.itemsets.bases import (
@@ -90,20 +89,12 @@ class Pace:
         return self.scale * bases
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ItemsetDesign(Design):
     """A release of frequent itemsets as its plan decides it."""
 
     settings: ItemsetSettings
     pace: Pace
-    declared: DeclaredDomain
-    cluster: str | None
-    charge: Charge
-    guarantee: Guarantee
-    result: Mapping[str, object]
-    charts: tuple[Chart, ...] = field(default=(), repr=False)
-    figures: tuple[Figure, ...] = ()
-    notes: tuple[Note, ...] = ()
 
     def count(self, source: FrequencySource, token: CancelToken) -> Drawing:
         """See :meth:`Design.count`; of the values, the first one names the bases."""
@@ -153,19 +144,12 @@ class ItemsetDesign(Design):
         return sets, listing(names, bases, totals, BASES)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MinedDesign(Design):
     """A release of views, and of the itemsets that are read from them, as its plan decides it."""
 
     settings: ItemsetSettings
     of_views: ViewDesign
-    declared: DeclaredDomain
-    charge: Charge
-    guarantee: Guarantee
-    result: Mapping[str, object]
-    charts: tuple[Chart, ...] = field(default=(), repr=False)
-    figures: tuple[Figure, ...] = ()
-    notes: tuple[Note, ...] = ()
 
     def count(self, source: FrequencySource, token: CancelToken) -> Drawing:
         """See :meth:`Design.count`."""

@@ -25,7 +25,6 @@ from dpdesk.engine.methods.itemsets.bases import LARGEST, MOST_ITEMS, SHARES, se
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.origins import recorded_origins
 from dpdesk.engine.private.settings import (
-    ADD_REMOVE,
     NOT_SPANNING,
     REPLACE,
     PrivateSettings,
@@ -33,6 +32,7 @@ from dpdesk.engine.private.settings import (
     check_named,
     epsilon_parameter,
     misfit,
+    neighbours_parameter,
     rows_parameter,
     texts_of,
 )
@@ -111,16 +111,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         replace(_OF_VIEWS[key], applies=_MINED)
         for key in ("cover", "views", "reconstruct", "rho", "delta", "noise")
     ),
-    ChoiceParameter(
-        "neighbours",
-        "One person",
-        "Between which two databases the difference is hidden.",
-        choices=(
-            Choice(ADD_REMOVE, "is added or removed", "A person's presence is protected."),
-            Choice(REPLACE, "is replaced by another", "The number of persons is known."),
-        ),
-        default=ADD_REMOVE,
-    ),
+    neighbours_parameter(),
     rows_parameter(
         "Rows per person, at most",
         "Rows of one person that the noise hides together. With a cluster column, further rows of "
