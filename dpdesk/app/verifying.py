@@ -182,17 +182,24 @@ class _Checker:
             return ()
         same = source is not None and self._is_source(source)
         same = self._has_population(source if same else None, population) and same
-        checks: tuple[ClaimCheck, ...]
+        at_hand = manifest, source if same else None, workspace
+        checks: tuple[ClaimCheck, ...] = ()
         noise, rows, cells = noise_of(method), rows_of(method), cells_of(method)
-        if cells is not None:
-            checks = self._cells(cells, manifest, source if same else None, workspace)
-        elif noise is not None:
-            checks = self._private(noise, manifest, source if same else None, workspace)
-        elif rows is not None:
-            checks = self._rows(rows, manifest, source if same else None, workspace)
-        else:
-            self._fail(MANIFEST, "the method does not say what it releases")
-            return ()
+        try:
+            if cells is not None:
+                checks = self._cells(cells, *at_hand)
+            elif noise is not None:
+                checks = self._private(noise, *at_hand)
+            elif rows is not None:
+                checks = self._rows(rows, *at_hand)
+            else:
+                self._fail(MANIFEST, "the method does not say what it releases")
+                return ()
+        except _MALFORMED as error:
+            self._fail(
+                MANIFEST, msg("its claims cannot be read ({name})", name=type(error).__name__)
+            )
+        self._fail_checks(checks, MICRODATA if noise is None else MANIFEST)
         return (*checks, *self._internal(method, manifest, checks, source if same else None))
 
     def _rows(
@@ -217,14 +224,6 @@ class _Checker:
         except UnreadableTableError as error:
             self._fail(MICRODATA, error.sentence)
             return ()
-        except _MALFORMED as error:
-            self._fail(
-                MANIFEST, msg("its claims cannot be read ({name})", name=type(error).__name__)
-            )
-            return ()
-        for check in checks:
-            if check.status is CheckStatus.FAILED:
-                self._fail_check(check)
         return checks
 
     def _public(
@@ -283,17 +282,6 @@ class _Checker:
         except DpdeskError as error:
             self._unread(source, error)
             return ()
-        except _MALFORMED as error:
-            self._fail(
-                MANIFEST, msg("its claims cannot be read ({name})", name=type(error).__name__)
-            )
-            return ()
-        for check in checks:
-            if check.status is CheckStatus.FAILED:
-                self._fail(
-                    check.path or MANIFEST,
-                    msg("{file}: {note}", file=check.claim, note=check.found),
-                )
         return checks
 
     def _cells(
@@ -329,14 +317,6 @@ class _Checker:
         except OSError as error:
             self._fail(MANIFEST, error.strerror or type(error).__name__)
             return ()
-        except _MALFORMED as error:
-            self._fail(
-                MANIFEST, msg("its claims cannot be read ({name})", name=type(error).__name__)
-            )
-            return ()
-        for check in checks:
-            if check.status is CheckStatus.FAILED:
-                self._fail_check(check)
         return checks
 
     def _internal(
@@ -368,17 +348,12 @@ class _Checker:
             )
             more = unlike_quoted(checks, more)
         except OSError as error:
-            self._found.fail(
-                self._found.root / INTERNAL,
-                msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
-            )
+            self._found.fail(self._found.root / INTERNAL, _cannot(error))
             return []
         except _MALFORMED as error:
             self._fail_evidence(msg("cannot be read ({name})", name=type(error).__name__))
             return []
-        for check in more:
-            if check.status is CheckStatus.FAILED:
-                self._fail_check(check)
+        self._fail_checks(more)
         return more
 
     def _fail_evidence(self, reason: str) -> None:
@@ -415,10 +390,7 @@ class _Checker:
             about = about_check(manifest, method, published, page, self._token)
             return [*more, *unlike_quoted(checks, [about])]
         except OSError as error:
-            self._fail(
-                ABOUT,
-                msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
-            )
+            self._fail(ABOUT, _cannot(error))
             return more
 
     def _check_variables(self, manifest: Manifest, published: PublishedCsv) -> None:
@@ -437,10 +409,7 @@ class _Checker:
         except UnreadableTableError as error:
             self._fail(MICRODATA, error.sentence)
         except OSError as error:
-            self._fail(
-                MICRODATA,
-                msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
-            )
+            self._fail(MICRODATA, _cannot(error))
         else:
             names = method.capabilities.tables
             further = [self._further(method, name, published) for name in names]
@@ -467,10 +436,7 @@ class _Checker:
         except UnreadableTableError as error:
             self._fail(name, error.sentence)
         except OSError as error:
-            self._fail(
-                name,
-                msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__),
-            )
+            self._fail(name, _cannot(error))
         else:
             return True
         return False
@@ -722,12 +688,20 @@ class _Checker:
     def _fail(self, name: str, reason: str) -> None:
         self._found.fail(self._found.public / name, reason)
 
-    def _fail_check(self, check: ClaimCheck) -> None:
-        reason = msg("{file}: {note}", file=check.claim, note=check.found)
-        if check.path.startswith(f"{INTERNAL}/"):
-            self._found.fail(self._found.root / check.path, reason)
-        else:
-            self._fail(check.path.removeprefix("public/") or MICRODATA, reason)
+    def _fail_checks(self, checks: Sequence[ClaimCheck], usual: str = MICRODATA) -> None:
+        """Failed checks are failures of their files; ``usual`` is that of one that names none."""
+        for check in checks:
+            if check.status is not CheckStatus.FAILED:
+                continue
+            reason = msg("{file}: {note}", file=check.claim, note=check.found)
+            if check.path.startswith(f"{INTERNAL}/"):
+                self._found.fail(self._found.root / check.path, reason)
+            else:
+                self._fail(check.path.removeprefix("public/") or usual, reason)
+
+
+def _cannot(error: OSError) -> str:
+    return msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__)
 
 
 def _near_population(evidence: Mapping[str, object], source: Path) -> Path | None:
