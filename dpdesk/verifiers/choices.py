@@ -27,7 +27,7 @@ from dpdesk.verifiers.declared import (
     unlike,
 )
 from dpdesk.verifiers.promises import Sentences, words_check
-from dpdesk.verifiers.reading import OTHER, count, guarantee_of, number, texts
+from dpdesk.verifiers.reading import OTHER, cluster_of, count, number, texts
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
 _MECHANISM = "exponential-mechanism"
@@ -290,12 +290,12 @@ def counted_check(
     Cancelled.
     """
     asked, (claim, label) = _asked_of(manifest), _COUNTED
-    person = texts(guarantee_of(manifest)[1].get("cluster"))
+    person = cluster_of(manifest)
     groups = tuple(_column(asked, name, given) for name in asked.groups)
     wrong = ""
     for one in asked.choices:
         own = _column(asked, one.column, given) if one.quantile is None else _numbers(one)
-        rows = Rows((*groups, own), "", person[0] if person else None, asked.rows)
+        rows = Rows((*groups, own), "", person, asked.rows)
         _, facts = kept_rows(source, rows, token)
         wrong = wrong or unlike(recorded, one.name, facts, complete=given.complete)
     fault = msg("`{key}` is not what the source gives", key=wrong) if wrong else ""

@@ -30,7 +30,7 @@ from dpdesk.verifiers.declared import (
     unlike,
 )
 from dpdesk.verifiers.promises import Sentences, words_check
-from dpdesk.verifiers.reading import OTHER, count, guarantee_of, number, texts
+from dpdesk.verifiers.reading import OTHER, cluster_of, count, number, texts
 from dpdesk.verifiers.views.verification import known_sums, made_again, verify_views
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
@@ -364,9 +364,9 @@ def counted_check(
     Cancelled.
     """
     asked = _asked_of(manifest)
-    person = texts(guarantee_of(manifest)[1].get("cluster"))
+    person = cluster_of(manifest)
     most = count(as_table(manifest["parameters"]).get("rows_per_person", 1))
-    rows = Rows(_columns(asked, given), "", person[0] if person else None, most)
+    rows = Rows(_columns(asked, given), "", person, most)
     _, facts = kept_rows(source, rows, token)
     key = unlike(recorded, "itemsets", facts, complete=given.complete)
     fault = msg("`{key}` is not what the source gives", key=key) if key else ""

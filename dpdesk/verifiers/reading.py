@@ -108,6 +108,11 @@ def guarantee_of(
     return stated, as_table(stated["parameters"])
 
 
+def cluster_of(manifest: Mapping[str, object]) -> str | None:
+    """The column whose values say which rows are one person's, if the guarantee states one."""
+    return next(iter(texts(guarantee_of(manifest)[1].get("cluster"))), None)
+
+
 def evidence_fault(
     manifest: Mapping[str, object], evidence: Mapping[str, object], published: PublishedTable
 ) -> str | None:

@@ -15,9 +15,8 @@ from dpdesk.engine.private.guarantee_words import (
     PUBLISHING,
     between_words,
     epsilon_of,
-    lead_words,
     model_of,
-    rise_words,
+    person_claim,
     stated,
 )
 from dpdesk.engine.private.kinds import Noise
@@ -45,29 +44,9 @@ def cube_guarantee(
     return Guarantee(
         model=model,
         parameters=parameters,
-        claim=_claim(settings, epsilon),
+        claim=person_claim(settings),
         assumes=assumptions(settings, cluster),
         does_not_cover=_not_covered(settings),
-    )
-
-
-def _claim(settings: PrivateSettings, epsilon: float) -> str:
-    lead, given, times = lead_words(settings, epsilon)
-    if settings.replace:
-        return msg(
-            "{lead}, the odds between any two values of a person in the data change "
-            "by at most ×{times} ({given}).",
-            lead=lead,
-            times=times,
-            given=given,
-        )
-    return msg(
-        "{lead}, the odds that a given person is in the data change by at most "
-        "×{times} ({given}). A suspicion of 10 % {rise_words}",
-        lead=lead,
-        times=times,
-        given=given,
-        rise_words=rise_words(settings),
     )
 
 
@@ -86,7 +65,7 @@ def together_claim(releases: Sequence[Guarantee]) -> str:
             count=len(releases),
         )
     added = msg("The losses of these {count} releases are added up.", count=len(releases))
-    return joined([added, _claim(composed, epsilon_of(composed))])
+    return joined([added, person_claim(composed)])
 
 
 _AMOUNTS = ("epsilon", "rho", "delta")

@@ -253,9 +253,9 @@ def person_guarantee(
     return Guarantee(
         model=model_of(settings),
         parameters=parameters,
-        claim=_claim(settings),
+        claim=person_claim(settings),
         assumes=(
-            _unit(settings, cluster),
+            unit_words(settings, cluster),
             LINES,
             FIXED,
             *origins,
@@ -267,7 +267,8 @@ def person_guarantee(
     )
 
 
-def _claim(settings: PrivateSettings) -> str:
+def person_claim(settings: PrivateSettings) -> str:
+    """What holds for any person, in odds."""
     lead, given, times = lead_words(settings, epsilon_of(settings))
     if settings.replace:
         return msg(
@@ -287,7 +288,8 @@ def _claim(settings: PrivateSettings) -> str:
     )
 
 
-def _unit(settings: PrivateSettings, cluster: str | None) -> str:
+def unit_words(settings: PrivateSettings, cluster: str | None) -> str:
+    """Which rows are one person's, and what makes sure of it."""
     rows = settings.rows_per_person
     held = "one row" if rows == 1 else msg("at most {rows:,} rows", rows=rows)
     if not cluster:

@@ -29,7 +29,7 @@ from dpdesk.verifiers.declared import (
     unlike,
     without_number,
 )
-from dpdesk.verifiers.reading import count, guarantee_of, texts
+from dpdesk.verifiers.reading import cluster_of, count, texts
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
 _CLAIM = "domains of hierarchies"
@@ -86,12 +86,12 @@ def counted_check(
     order = texts(as_table(manifest["parameters"]).get("counted_by")) if extra else ()
     by_name = {column.name: column for column in (*columns, *extra)}
     deciding = tuple(by_name[name] for name in order or settings.dimensions)
-    person = texts(guarantee_of(manifest)[1].get("cluster"))
+    person = cluster_of(manifest)
     most = count(as_table(manifest["parameters"]).get("rows_per_person", 1))
     fault = ""
     for name in settings.measured():
         summed = "" if name == COUNT else name.removeprefix(_CENTRED).removeprefix("sum of ")
-        rows = Rows(deciding, summed, person[0] if person else None, most)
+        rows = Rows(deciding, summed, person, most)
         kept, facts = kept_rows(source, rows, token)
         if summed:  # of the rows that count, where further columns decide which these are
             among = kept if extra else source

@@ -24,7 +24,7 @@ from dpdesk.verifiers.declared import (
     unlike,
 )
 from dpdesk.verifiers.graphs.verification import Asked, asked_of
-from dpdesk.verifiers.reading import guarantee_of, texts
+from dpdesk.verifiers.reading import cluster_of, texts
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
 _CLAIM, _LABEL = "nodes of the hierarchy", "The nodes are those that the plan declares"
@@ -67,8 +67,8 @@ def counted_check(
     """
     settings = asked_of(manifest)
     ends = _ends(settings, given)
-    person = texts(guarantee_of(manifest)[1].get("cluster"))
-    rows = Rows(ends, "", person[0] if person else None, settings.rows_per_person)
+    person = cluster_of(manifest)
+    rows = Rows(ends, "", person, settings.rows_per_person)
     kept, facts = kept_rows(source, rows, token)
     pairs = counted(kept, ends, token)
     there = pairs > 0 if settings.directed else pairs + pairs.T > 0

@@ -22,6 +22,7 @@ from dpdesk.engine.private.guarantee_words import (
     others_beside_exact,
     rise_words,
     several_changes_words,
+    unit_words,
 )
 from dpdesk.engine.private.method import Charge
 
@@ -36,24 +37,8 @@ LABELS = (
 
 def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
     """What every guarantee of a cube takes for granted."""
-    rows = settings.rows_per_person
-    held = "one row" if rows == 1 else msg("at most {rows:,} rows", rows=rows)
-    if cluster:
-        unit = counted(
-            "A person (or household) is all rows with the same `{cluster}`; of each, "
-            "{held} was used, and rows without it were left out.",
-            "A person (or household) is all rows with the same `{cluster}`; of each, "
-            "{held} were used, and rows without it were left out.",
-            n=rows,
-            cluster=cluster,
-            held=held,
-        )
-    else:
-        unit = msg(
-            "Every person has {held} in the data; nothing in the data enforced it.", held=held
-        )
     sentences = [
-        unit,
+        unit_words(settings, cluster),
         LINES,
         FIXED,
         *origin_words(_named(settings), settings.domains, settings.origins),
