@@ -109,6 +109,18 @@ def test_a_text_of_spss_that_the_library_changes_is_refused(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.data
+def test_a_text_of_a_real_file_that_the_library_shortens_is_noted(real_data: Path) -> None:
+    path = real_data / "statfiles/pyreadstat/basic/tegulu.sav"
+    found, _ = pyreadstat.read_sav(path, output_format="dict")
+    plain, _ = pyreadstat.read_sav(path, output_format="dict", encoding="ISO-8859-1")
+    name = list(found)[1]
+    given, there = found[name][0].encode(), plain[name][0].encode("ISO-8859-1")
+    assert there == given + b"\xe0\xb1"
+    note = "the text is cut off inside its last character, which is left out."
+    assert head(path).notes == (f"Row 1, column `{name}`: {note}",)
+
+
 @pytest.mark.parametrize("form", WRITERS)
 def test_an_export_bears_the_day_of_its_release_and_not_the_clock(
     form: str, tmp_path: Path
