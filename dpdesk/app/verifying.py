@@ -43,7 +43,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
-from dpdesk.core.release import Failure, Manifest, ReleaseFacts, VerifyReport
+from dpdesk.core.release import Failure, Manifest, VerifyReport
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.method import CellsMethod, Method, MethodInput, RowsMethod, with_claim
@@ -52,7 +52,7 @@ from dpdesk.engine.registry import Registry, cells_of, noise_of, paid_rows_of, p
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_check import ReleaseFiles, check_files
-from dpdesk.io.release_check import read_release as _read_release
+from dpdesk.io.release_check import read_release as read_release
 from dpdesk.io.release_folder import (
     ABOUT,
     EVIDENCE,
@@ -101,14 +101,6 @@ _MALFORMED = (
     ArithmeticError,
     RecursionError,
 )
-
-
-def read_release(path: Path) -> ReleaseFacts:
-    """What a release folder, or its public part, says of itself; see ``verify_release`` for checks.
-
-    Raises InputError ``release.missing`` or ``release.unreadable``.
-    """
-    return _read_release(path)
 
 
 def verify_release(

@@ -181,7 +181,7 @@ class PublishedCsv:
         if not columns:
             rows = self.rows
             return GroupSizes(int(rows > 0), rows, rows, rows * rows)
-        counts = self._counted(columns, token).column("rows")
+        counts = self.counted(columns, token).column("rows")
         if len(counts) == 0:
             return GroupSizes(0, 0, 0, 0)
         sizes = counts.to_numpy()
@@ -190,7 +190,7 @@ class PublishedCsv:
 
     def value_counts(self, column: str, token: CancelToken) -> Mapping[str, int]:
         """Rows per distinct text of one column; KeyError for an unknown column."""
-        table = self._counted([column], token)
+        table = self.counted([column], token)
         values, counts = table.column(0).to_pylist(), table.column("rows").to_pylist()
         return dict(zip(values, counts, strict=True))
 
@@ -206,24 +206,17 @@ class PublishedCsv:
         import pyarrow.compute as pc
 
         names = [f"c{index}" for index in range(len(columns))]
-        tuples = self._counted([*columns, counted], token)
+        tuples = self.counted([*columns, counted], token)
         if not len(tuples):
             return 0
         groups = tuples.group_by(names).aggregate([("rows", "count")])
         return int(pc.min(groups.column("rows_count")).as_py())
 
-    def counted(self, columns: Sequence[str], token: CancelToken) -> Any:
-        """The rows by the exact texts of ``columns``: an Arrow table with c0, c1, …, and ``rows``.
-
-        KeyError for an unknown column.
-        """
-        return self._counted(columns, token)
-
     def combinations(self, columns: Sequence[str], token: CancelToken) -> CountedRows:
         """The rows by the exact texts of ``columns``; KeyError for an unknown column."""
         import numpy as np
 
-        table = self._counted(columns, token) if columns else None
+        table = self.counted(columns, token) if columns else None
         if table is None:
             codes, rows = np.zeros((1, 0), np.int32), np.array([self.rows], np.int64)
             return CountedRows((), (), codes, rows)
@@ -284,7 +277,7 @@ class PublishedCsv:
             self._keep(names, groups.table())
         if top:
             found = {name: top_of(tally.table(), top) for name, tally in tallies.items()}
-            found |= {name: top_of(self._counted([name], token), top) for name in names}
+            found |= {name: top_of(self.counted([name], token), top) for name in names}
             self._tops = top, found
 
     def batches(self, columns: Sequence[str], token: CancelToken) -> Iterator[Any]:
@@ -364,8 +357,11 @@ class PublishedCsv:
         except pa.ArrowInvalid as error:
             raise UnreadableTableError(_reason(error)) from error
 
-    def _counted(self, columns: Sequence[str], token: CancelToken) -> Any:
-        """One row per distinct tuple: the columns, called c0, c1, …, and ``rows``."""
+    def counted(self, columns: Sequence[str], token: CancelToken) -> Any:
+        """The rows by the exact texts of ``columns``: an Arrow table with c0, c1, …, and ``rows``.
+
+        KeyError for an unknown column.
+        """
         wanted = tuple(columns)
         for known, table in self._tallies.items():
             if wanted == known:

@@ -402,7 +402,7 @@ def _names(
 
 
 def _read_object(found: ReleaseFiles, path: Path) -> dict[str, object] | None:
-    if not _is_file(path):
+    if not is_listed_file(path):
         found.fail(path, _WRONG_KIND if os.path.lexists(path) else _MISSING)
         return None
     try:
@@ -434,7 +434,7 @@ def _read_evidence(found: ReleaseFiles, path: Path) -> None:
 
 
 def _hash(found: ReleaseFiles, path: Path, token: CancelToken) -> tuple[str, int] | None:
-    if not _is_file(path):
+    if not is_listed_file(path):
         return None
     try:
         return hash_file(path, token)
@@ -462,10 +462,6 @@ def most_read(listed: int) -> int:
 
 def is_listed_file(path: Path) -> bool:
     """Whether there is a plain file: no link, folder or device, and no impossible name."""
-    return _is_file(path)
-
-
-def _is_file(path: Path) -> bool:
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except (OSError, ValueError):

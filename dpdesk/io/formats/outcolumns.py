@@ -63,18 +63,18 @@ def accepted_names(
     found: dict[int, str] = {}
     taken: set[str] = set()
     for place, name in enumerate(names):
-        if _cut(plain[place], most) == name and name.upper() not in taken:
+        if cut_text(plain[place], most) == name and name.upper() not in taken:
             taken.add(name.upper())
             found[place] = name
     numbers: dict[str, int] = {}
     for place, text in enumerate(plain):
         if place in found:
             continue
-        made, number = _cut(text, most), numbers.get(text, 1)
+        made, number = cut_text(text, most), numbers.get(text, 1)
         while made.upper() in taken:
             number += 1
             ending = f"_{number}"
-            made = _cut(text, most - len(ending)) + ending
+            made = cut_text(text, most - len(ending)) + ending
         numbers[text] = number
         taken.add(made.upper())
         found[place] = made
@@ -100,13 +100,9 @@ def _plain(
     return text
 
 
-def _cut(text: str, most: int) -> str:
-    return text.encode("utf-8")[:most].decode("utf-8", "ignore")
-
-
 def cut_text(text: str, most: int) -> str:
     """A label of at most ``most`` bytes of UTF-8."""
-    return _cut(text, most)
+    return text.encode("utf-8")[:most].decode("utf-8", "ignore")
 
 
 PIECE = 4_000

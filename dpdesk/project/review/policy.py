@@ -58,14 +58,6 @@ class BudgetParameter(Parameter):
             raise self.invalid(where, raw)
         return number
 
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return None
-
-    def as_plain(self, value: ParameterValue) -> object:
-        """See :meth:`Parameter.as_plain`."""
-        return plain_number(value)
-
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         return "a number above 0"
@@ -85,10 +77,6 @@ class DominanceParameter(Parameter):
         if n is None or n.denominator != 1 or n < 1 or percent is None or not 1 < percent <= 100:
             raise self.invalid(where, raw)
         return Nested(freeze({"n": int(n), "k": percent}))
-
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return None
 
     def as_plain(self, value: ParameterValue) -> object:
         """See :meth:`Parameter.as_plain`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
@@ -65,6 +65,7 @@ class Anatomy(RowsMethod):
         GUARANTEE: "the words of the guarantee",
         **{key: key for key in ("rows_out", "groups", "smallest_group")},
     }
+    check = staticmethod(check_settings)
     pseudonyms: ClassVar[str] = (
         "rows or releases that a pseudonym joins would give one person several groups, which "
         "often have only the true value in common"
@@ -109,16 +110,6 @@ class Anatomy(RowsMethod):
     def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
         """See :meth:`Method.roles_with_hierarchy`: none is used."""
         return ()
-
-    def check(
-        self,
-        columns: Sequence[str],
-        roles: Mapping[str, Role],
-        parameters: Mapping[str, ParameterValue],
-        where: str,
-    ) -> None:
-        """See :meth:`Method.check`; codes in :func:`~.settings.check_settings`."""
-        check_settings(columns, roles, parameters, where)
 
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
         """Count the sensitive values; see :meth:`RowsMethod.explore`."""

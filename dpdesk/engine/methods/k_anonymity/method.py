@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
@@ -21,7 +21,7 @@ from dpdesk.core.jobs import (
     silent,
 )
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
@@ -132,6 +132,7 @@ class KAnonymity(RowsMethod):
         *("importance", "min_level", "max_level", "require", "missing_as", "households"),
         *("population", "k_map", "delta_min", "delta_max", "max_suppression_of", "max_cells"),
     )
+    check = staticmethod(check_settings)
     pseudonyms: ClassVar[str] = ""
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
@@ -147,16 +148,6 @@ class KAnonymity(RowsMethod):
         from dpdesk.engine.methods.k_anonymity.querying import count_rows
 
         return count_rows(query, content, token)
-
-    def check(
-        self,
-        columns: Sequence[str],
-        roles: Mapping[str, Role],
-        parameters: Mapping[str, ParameterValue],
-        where: str,
-    ) -> None:
-        """See :meth:`Method.check`; codes in :func:`~.settings.check_settings`."""
-        check_settings(columns, roles, parameters, where)
 
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
         """Count every node of the lattice at many k, or good nodes of a very large lattice."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
@@ -99,6 +99,8 @@ class LDiverted(RowsMethod):
         GUARANTEE: "the words of the guarantee",
         **{key: key for key in ("rows_out", "rows_removed", "rows_suppressed", "node")},
     }
+    check = staticmethod(check_settings)
+    effective_roles = staticmethod(named_roles)
     pseudonyms: ClassVar[str] = (
         "the values of each row are drawn separately, so rows or releases that a pseudonym "
         "joins would give several draws for one person, and together these reveal the true "
@@ -149,26 +151,10 @@ class LDiverted(RowsMethod):
         recoded = {} if recoding is None else dict(recoding.mapping)
         return true_answer(query, given, token, recoded)
 
-    def effective_roles(
-        self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]
-    ) -> Mapping[str, Role]:
-        """See :meth:`Method.effective_roles`: columns listed as sensitive are."""
-        return named_roles(roles, parameters)
-
     def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
         """See :meth:`Method.roles_with_hierarchy`: quasi-identifiers' are used for k alone."""
         first = () if parameters.get("k") is None else (Role.QUASI_IDENTIFIER,)
         return (*first, Role.SENSITIVE)
-
-    def check(
-        self,
-        columns: Sequence[str],
-        roles: Mapping[str, Role],
-        parameters: Mapping[str, ParameterValue],
-        where: str,
-    ) -> None:
-        """See :meth:`Method.check`; codes in :func:`~.settings.check_settings`."""
-        check_settings(columns, roles, parameters, where)
 
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
         """Count the sensitive values; see :meth:`RowsMethod.explore`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
@@ -59,23 +59,9 @@ class ProtectedTables(CellsMethod):
     explored_for: ClassVar[tuple[str, ...]] = ("marks",)
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY
+    check = staticmethod(check_settings)
+    effective_roles = staticmethod(effective_roles)
     pseudonyms: ClassVar[str] = "it releases tables, which hold no rows of persons"
-
-    def check(
-        self,
-        columns: Sequence[str],
-        roles: Mapping[str, Role],
-        parameters: Mapping[str, ParameterValue],
-        where: str,
-    ) -> None:
-        """See :meth:`Method.check`; codes in :func:`~.settings.check_settings`."""
-        check_settings(columns, roles, parameters, where)
-
-    def effective_roles(
-        self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]
-    ) -> Mapping[str, Role]:
-        """See :meth:`Method.effective_roles`: dimensions are quasi-identifiers."""
-        return effective_roles(roles, parameters)
 
     def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
         """See :meth:`Method.roles_with_hierarchy`: dimensions have subtotals."""

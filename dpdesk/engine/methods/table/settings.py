@@ -475,11 +475,11 @@ def _wrong(code: str, key: str, sentence: str, hint: str = "") -> InputError:
 
 
 def effective_roles(
-    roles: Mapping[str, Role], values: Mapping[str, ParameterValue]
+    roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]
 ) -> Mapping[str, Role]:
     """The columns that are dimensions are quasi-identifiers, whatever the plan says of them."""
     try:
-        names = set(Settings.from_parameters(values, "").dimensions)
+        names = set(Settings.from_parameters(parameters, "").dimensions)
     except InputError:  # said where the settings are checked
         return roles
     return {
@@ -491,7 +491,7 @@ def effective_roles(
 def check_settings(
     columns: Sequence[str],
     roles: Mapping[str, Role],
-    values: Mapping[str, ParameterValue],
+    parameters: Mapping[str, ParameterValue],
     where: str,
 ) -> None:
     """Check names of columns and what does not fit together.
@@ -499,7 +499,7 @@ def check_settings(
     Raises InputError ``table.unknown-column``, ``table.reserved``, ``table.contributor`` and those
     of :meth:`Settings.from_parameters`.
     """
-    settings = Settings.from_parameters(values, where)
+    settings = Settings.from_parameters(parameters, where)
     if settings.protect == CELL_KEY:
         from dpdesk.engine.tables.cellkeys import PerturbationTable
 
