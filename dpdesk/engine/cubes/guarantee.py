@@ -31,13 +31,12 @@ def cube_guarantee(
     ``change`` is the size of a minimal change where something is released exactly.
     """
     parameters, model = stated(settings, cluster, change), model_of(settings)
-    epsilon = epsilon_of(settings)
     if change is not None:
         return exact_guarantee(
             settings,
             msg("{model} alongside exact tables", model=model),
             parameters,
-            epsilon,
+            epsilon_of(settings),
             change,
             cluster,
         )

@@ -436,8 +436,8 @@ FAULTS = [
     *(
         Fault(plan, "epsilon in words", _changed(owner, "epsilon_of", lambda found: found / 2))
         for plan, owner in (
-            ("counts", guarantee),
-            ("gaussian", guarantee),
+            ("counts", guarantee_words),
+            ("gaussian", guarantee_words),
             ("two exact", guarantee),
             ("graph", graph_words),
             ("graph, gaussian", graph_words),
@@ -501,7 +501,7 @@ FAULTS = [
             ("one share", _changed(view_design, "chosen_views", _first_view_twice)),
             ("other views", _changed(view_design, "chosen_views", _single_views)),
             ("tables", _changed(view_design.ViewDesign, "view_tables", _shifted)),
-            ("epsilon in words", _changed(guarantee, "epsilon_of", lambda found: found / 2)),
+            ("epsilon in words", _changed(guarantee_words, "epsilon_of", lambda found: found / 2)),
         )
     ),
     Fault("views, gaussian", "kind of noise", _read_as(CubeSettings, noise=Noise.LAPLACE)),
