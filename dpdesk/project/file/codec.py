@@ -18,10 +18,10 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -178,193 +178,230 @@ def _names() -> dict[str, Any]:
     return found
 
 
-@lru_cache(maxsize=256)
-def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind, localns=_names())
-
-
 def encode(value: Any, kind: Any, parts: PartWriter) -> object:
     """``value``, which is of the annotated type ``kind``, as JSON types.
 
     Raises TypeError for a value that is not of that type, or of a type that is never stored.
     """
-    origin, inner = get_origin(kind), get_args(kind)
-    if kind is object:
-        return encode_free(value, parts)
-    if origin in (Union, types.UnionType):
-        return _encode_union(value, inner, parts)
-    if origin is tuple:
-        _demand(value, tuple)
-        kinds = _each(inner, value)
-        return _long([encode(item, t, parts) for item, t in zip(value, kinds, strict=True)], parts)
-    if origin is frozenset:
-        _demand(value, frozenset)
-        return [encode(item, inner[0], parts) for item in sorted(value)]
-    if origin is Mapping:
-        _demand(value, Mapping)
-        if inner[1] is object:
-            return encode_free(value, parts)
-        table = {_key(key): encode(item, inner[1], parts) for key, item in value.items()}
-        return table if len(table) <= LONGEST else _long([list(p) for p in table.items()], parts)
-    if origin is np.ndarray:
-        _demand(value, np.ndarray)
-        return parts.add_array(value)
-    return _encode_single(value, kind, parts)
-
-
-def _encode_single(value: Any, kind: Any, parts: PartWriter) -> object:
-    if kind in _PLAIN:
-        return _encode_plain(value, (kind,), parts)
-    if kind is Path or kind is datetime:
-        _demand(value, kind)
-        return str(value) if kind is Path else value.isoformat()
-    if _is_enum(kind):
-        _demand(value, kind)
-        return value.value
-    if _is_stored_class(kind):
-        return _encode_dataclass(value, kind, parts)
-    raise TypeError(f"{kind} is not a type that a project keeps")
-
-
-def _encode_dataclass(value: Any, kind: Any, parts: PartWriter) -> dict[str, object]:
-    found: type = type(value)
-    if found is not kind:
-        raise TypeError(f"found {found.__name__}, expected {kind.__name__}")
-    hints = _hints(kind)
-    return {
-        field.name: encode(getattr(value, field.name), hints[field.name], parts)
-        for field in dataclasses.fields(kind)
-        if not field.metadata.get(charts.FLEETING)
-    }
-
-
-def _encode_plain(value: Any, kinds: tuple[Any, ...], parts: PartWriter) -> object:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, str):
-        value = str(value)  # a message is kept as the text that it is
-    known = type(value) in kinds or (type(value) is int and float in kinds)
-    if not known:
-        raise TypeError(f"found {type(value).__name__}, expected {_names_of(kinds)}")
-    return encode_free(value, parts)
-
-
-def _encode_union(value: Any, kinds: tuple[Any, ...], parts: PartWriter) -> object:
-    classes = [kind for kind in kinds if _is_stored_class(kind)]
-    chosen = next((kind for kind in classes if type(value) is kind), None)
-    if chosen is not None:
-        plain = _encode_dataclass(value, chosen, parts)
-        return {_TYPE: chosen.__name__, **plain} if len(classes) > 1 else plain
-    return _encode_plain(value, tuple(kind for kind in kinds if kind in _PLAIN), parts)
+    return _codec(kind).encode(value, parts)
 
 
 def decode(raw: object, kind: Any, parts: PartReader) -> Any:
     """The value that :func:`encode` wrote. Raises :class:`CodecError`, ``PartError``."""
+    return _codec(kind).decode(raw, parts)
+
+
+class _Codec(NamedTuple):
+    """How values of one type become JSON types, and how they come back."""
+
+    encode: Callable[[Any, PartWriter], object]
+    decode: Callable[[Any, PartReader], Any]
+
+
+@cache
+def _codec(kind: Any) -> _Codec:
+    """Annotations are taken apart once, not for each value."""
     origin, inner = get_origin(kind), get_args(kind)
     if kind is object:
-        return decode_free(raw, parts)
+        return _Codec(encode_free, decode_free)
     if origin in (Union, types.UnionType):
-        return _decode_union(raw, inner, parts)
+        return _of_union(inner)
     if origin in (tuple, frozenset):
-        return _decode_items(raw, origin, inner, parts)
+        return _of_items(origin, inner)
     if origin is Mapping:
-        if inner[1] is object:
+        return _of_table(inner[1])
+    if origin is np.ndarray:
+        return _Codec(
+            lambda value, parts: parts.add_array(_demand(value, np.ndarray)),
+            lambda raw, parts: parts.array(_typed(raw, str)),
+        )
+    if kind in _PLAIN:
+        return _of_plain((kind,))
+    if kind is Path or kind is datetime or (isinstance(kind, type) and issubclass(kind, Enum)):
+        return _of_text(kind)
+    if _is_stored_class(kind):
+        return _of_class(kind)
+    raise TypeError(f"{kind} is not a type that a project keeps")
+
+
+def _of_plain(kinds: tuple[Any, ...]) -> _Codec:
+    def fits(value: object) -> bool:
+        return type(value) in kinds or (type(value) is int and float in kinds)
+
+    def encoded(value: Any, parts: PartWriter) -> object:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, str):
+            value = str(value)  # a message is kept as the text that it is
+        if not fits(value):
+            raise TypeError(f"found {type(value).__name__}, expected {_names_of(kinds)}")
+        return encode_free(value, parts)
+
+    def decoded(raw: object, parts: PartReader) -> object:
+        value = decode_free(raw, parts) if isinstance(raw, dict) else raw
+        if fits(value):
+            return value
+        name = type(value).__name__
+        raise CodecError(
+            msg("found {name}, expected {names_of}", name=name, names_of=_names_of(kinds))
+        )
+
+    return _Codec(encoded, decoded)
+
+
+def _of_text(kind: Any) -> _Codec:
+    """Paths, moments and enums: what is stored is a text, or the value of the enum."""
+
+    def encoded(value: Any, parts: PartWriter) -> object:
+        _demand(value, kind)
+        if kind is Path:
+            return str(value)
+        return value.isoformat() if kind is datetime else value.value
+
+    def decoded(raw: object, parts: PartReader) -> Any:
+        if kind is Path:
+            return Path(_typed(raw, str))
+        try:
+            return datetime.fromisoformat(_typed(raw, str)) if kind is datetime else kind(raw)
+        except ValueError as error:
+            if isinstance(error, CodecError):
+                raise
+            raise CodecError(
+                msg("found a text that is not of type {name}", name=kind.__name__)
+            ) from error
+
+    return _Codec(encoded, decoded)
+
+
+def _of_items(origin: Any, inner: tuple[Any, ...]) -> _Codec:
+    """Sets, tuples of any length and of a fixed one; long ones are parts of their own."""
+    one = _codec(inner[0])
+    if origin is frozenset:
+        return _Codec(
+            lambda value, parts: [one.encode(v, parts) for v in sorted(_demand(value, frozenset))],
+            lambda raw, parts: frozenset(one.decode(item, parts) for item in _listed(raw, parts)),
+        )
+    if inner[1:] == (Ellipsis,):
+        return _Codec(
+            lambda value, parts: _long(
+                [one.encode(item, parts) for item in _demand(value, tuple)], parts
+            ),
+            lambda raw, parts: tuple(one.decode(item, parts) for item in _listed(raw, parts)),
+        )
+    each = tuple(map(_codec, inner))
+
+    def decoded(raw: object, parts: PartReader) -> Any:
+        found = _listed(raw, parts)
+        if len(found) != len(each):
+            raise CodecError(
+                msg("found {raw} items, expected {kinds}", raw=len(found), kinds=len(each))
+            )
+        return tuple(kind.decode(item, parts) for item, kind in zip(found, each, strict=True))
+
+    return _Codec(
+        lambda value, parts: [
+            kind.encode(v, parts) for v, kind in zip(_demand(value, tuple), each, strict=True)
+        ],
+        decoded,
+    )
+
+
+def _of_table(inner: Any) -> _Codec:
+    """Tables with texts as keys; long ones are lists of pairs in parts of their own."""
+    one = _codec(inner)
+
+    def encoded(value: Any, parts: PartWriter) -> object:
+        _demand(value, Mapping)
+        if inner is object:
+            return encode_free(value, parts)
+        table = {_key(key): one.encode(item, parts) for key, item in value.items()}
+        return table if len(table) <= LONGEST else _long([list(p) for p in table.items()], parts)
+
+    def decoded(raw: object, parts: PartReader) -> Any:
+        if inner is object:
             table = decode_free(raw, parts)
             if not isinstance(table, Mapping):
                 raise CodecError("found a value, expected a table")
             return table
-        return types.MappingProxyType(
-            {key: decode(item, inner[1], parts) for key, item in _rows_of(raw, parts)}
-        )
-    if origin is np.ndarray:
-        return parts.array(_typed(raw, str))
-    return _decode_single(raw, kind, parts)
+        return MappingProxyType({k: one.decode(item, parts) for k, item in _rows_of(raw, parts)})
+
+    return _Codec(encoded, decoded)
 
 
-def _decode_items(raw: object, origin: Any, inner: tuple[Any, ...], parts: PartReader) -> Any:
-    raw = _short(raw, parts)
-    if not isinstance(raw, list):
-        raise CodecError(msg("found {name}, expected a list", name=type(raw).__name__))
-    if origin is frozenset:
-        return frozenset(decode(item, inner[0], parts) for item in raw)
-    kinds = _each(inner, raw)
-    if len(kinds) != len(raw):
-        raise CodecError(msg("found {raw} items, expected {kinds}", raw=len(raw), kinds=len(kinds)))
-    return tuple(decode(item, one, parts) for item, one in zip(raw, kinds, strict=True))
-
-
-def _decode_single(raw: object, kind: Any, parts: PartReader) -> Any:
-    if kind in _PLAIN:
-        return _decode_plain(raw, (kind,), parts)
-    if kind is Path:
-        return Path(_typed(raw, str))
-    try:
-        if kind is datetime:
-            return datetime.fromisoformat(_typed(raw, str))
-        if _is_enum(kind):
-            return kind(raw)
-    except ValueError as error:
-        raise CodecError(
-            msg("found a text that is not of type {name}", name=kind.__name__)
-        ) from error
-    if _is_stored_class(kind):
-        return _decode_dataclass(_table(raw), kind, parts)
-    raise CodecError(msg("{kind} is not a type that a project stores", kind=kind))
-
-
-def _decode_plain(raw: object, kinds: tuple[Any, ...], parts: PartReader) -> object:
-    value = decode_free(raw, parts) if isinstance(raw, dict) else raw
-    if type(value) in kinds or (type(value) is int and float in kinds):
-        return value
-    raise CodecError(
-        msg(
-            "found {name}, expected {names_of}",
-            name=type(value).__name__,
-            names_of=_names_of(kinds),
-        )
-    )
-
-
-def _decode_union(raw: object, kinds: tuple[Any, ...], parts: PartReader) -> Any:
+def _of_union(kinds: tuple[Any, ...]) -> _Codec:
+    """Of several classes the name is stored, too; all others of a union are plain values."""
     classes: dict[str, Any] = {kind.__name__: kind for kind in kinds if _is_stored_class(kind)}
-    if isinstance(raw, dict) and _TYPE in raw:
-        name = _typed(raw[_TYPE], str)
-        if name not in classes:
-            raise CodecError(
-                msg(
-                    "found the unknown type {name}, expected {names_of}",
-                    name=name[:40],
-                    names_of=_names_of(kinds),
+    plain = _of_plain(tuple(kind for kind in kinds if kind in _PLAIN))
+
+    def encoded(value: Any, parts: PartWriter) -> object:
+        found: Any = type(value)
+        if found not in classes.values():
+            return plain.encode(value, parts)
+        table = _codec(found).encode(value, parts)
+        assert isinstance(table, dict)
+        return {_TYPE: found.__name__, **table} if len(classes) > 1 else table
+
+    def decoded(raw: object, parts: PartReader) -> Any:
+        if isinstance(raw, dict) and _TYPE in raw:
+            name = _typed(raw[_TYPE], str)
+            if name not in classes:
+                wanted = _names_of(kinds)
+                raise CodecError(
+                    msg(
+                        "found the unknown type {name}, expected {names_of}",
+                        name=name[:40],
+                        names_of=wanted,
+                    )
                 )
-            )
-        fields = {key: item for key, item in raw.items() if key != _TYPE}
-        return _decode_dataclass(fields, classes[name], parts)
-    if isinstance(raw, dict) and len(classes) == 1 and not any(key[:1] == "$" for key in raw):
-        return _decode_dataclass(raw, next(iter(classes.values())), parts)
-    return _decode_plain(raw, tuple(kind for kind in kinds if kind in _PLAIN), parts)
+            fields = {key: item for key, item in raw.items() if key != _TYPE}
+            return _codec(classes[name]).decode(fields, parts)
+        if isinstance(raw, dict) and len(classes) == 1 and not any(key[:1] == "$" for key in raw):
+            return _codec(next(iter(classes.values()))).decode(raw, parts)
+        return plain.decode(raw, parts)
+
+    return _Codec(encoded, decoded)
 
 
-def _decode_dataclass(table: dict[str, object], kind: Any, parts: PartReader) -> Any:
-    hints = _hints(kind)
-    fields = {field.name: field for field in dataclasses.fields(kind)}
-    unknown = [key for key in table if key not in fields]
-    if unknown:
-        raise CodecError(
-            msg("{name} has no field {unknown}", name=kind.__name__, unknown=unknown[0][:40])
-        )
-    values = {}
-    for name, field in fields.items():
-        if name in table:
-            values[name] = decode(table[name], hints[name], parts)
-        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+def _of_class(kind: Any) -> _Codec:
+    """Dataclasses; their fields are looked at when the first value comes, as types may recur."""
+
+    @cache
+    def codecs() -> dict[str, _Codec]:
+        hints = get_type_hints(kind, localns=_names())
+        return {field.name: _codec(hints[field.name]) for field in dataclasses.fields(kind)}
+
+    kept = [f.name for f in dataclasses.fields(kind) if not f.metadata.get(charts.FLEETING)]
+    missing = dataclasses.MISSING
+    required = {
+        field.name
+        for field in dataclasses.fields(kind)
+        if field.default is missing and field.default_factory is missing
+    }
+
+    def encoded(value: Any, parts: PartWriter) -> object:
+        if type(value) is not kind:
+            raise TypeError(f"found {type(value).__name__}, expected {kind.__name__}")
+        known = codecs()
+        return {name: known[name].encode(getattr(value, name), parts) for name in kept}
+
+    def decoded(raw: object, parts: PartReader) -> Any:
+        table, known = _table(raw), codecs()
+        unknown = [key for key in table if key not in known]
+        if unknown:
             raise CodecError(
-                msg("{name} does not have the field {name2}", name=kind.__name__, name2=name)
+                msg("{name} has no field {unknown}", name=kind.__name__, unknown=unknown[0][:40])
             )
-    return kind(**values)
+        values = {}
+        for name, codec in known.items():
+            if name in table:
+                values[name] = codec.decode(table[name], parts)
+            elif name in required:
+                raise CodecError(
+                    msg("{name} does not have the field {name2}", name=kind.__name__, name2=name)
+                )
+        return kind(**values)
 
-
-def _is_enum(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Enum)
+    return _Codec(encoded, decoded)
 
 
 def _is_stored_class(kind: Any) -> bool:
@@ -382,6 +419,13 @@ def _short(raw: object, parts: PartReader) -> object:
     return raw
 
 
+def _listed(raw: object, parts: PartReader) -> list[object]:
+    found = _short(raw, parts)
+    if not isinstance(found, list):
+        raise CodecError(msg("found {name}, expected a list", name=type(found).__name__))
+    return found
+
+
 def _rows_of(raw: object, parts: PartReader) -> Iterator[tuple[str, object]]:
     found = _short(raw, parts)
     if not isinstance(found, list):
@@ -391,13 +435,6 @@ def _rows_of(raw: object, parts: PartReader) -> Iterator[tuple[str, object]]:
         if not isinstance(pair, list) or len(pair) != 2:
             raise CodecError("found a table that is none")
         yield _typed(pair[0], str), pair[1]
-
-
-def _each(inner: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
-    """The type of each item of a tuple annotated with ``inner``."""
-    if len(inner) == 2 and inner[1] is Ellipsis:
-        return (inner[0],) * len(value)
-    return inner
 
 
 def _table(raw: object) -> dict[str, object]:
@@ -414,9 +451,10 @@ def _typed(raw: object, kind: type) -> Any:
     return raw
 
 
-def _demand(value: object, kind: type) -> None:
+def _demand(value: Any, kind: type) -> Any:
     if not isinstance(value, kind):
         raise TypeError(f"found {type(value).__name__}, expected {kind.__name__}")
+    return value
 
 
 def _key(key: object) -> str:
