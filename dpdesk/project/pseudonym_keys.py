@@ -14,7 +14,7 @@ import secrets
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.messages import msg
@@ -23,10 +23,9 @@ from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canon
 from dpdesk.io.failures import storage_error
 from dpdesk.project.review.homefiles import locked, read_small, write_private
 from dpdesk.project.review.keys import (
-    COST,
-    LEAST_COST,
     MOST_COST,
     Argon2Cost,
+    KeyFolder,
     checked_passphrase,
     key_files,
     opened,
@@ -37,7 +36,7 @@ from dpdesk.project.review.keys import (
 from dpdesk.project.review.texts import is_hex, shown, time_text
 
 if TYPE_CHECKING:
-    from dpdesk.io.safewrite import PartialKeeper
+    pass
 
 KEY_KIND, BACKUP_KIND = "dpdesk-pseudonym-key", "dpdesk-pseudonym-key-backup"
 _FORMAT, _SECRET, _ID = 1, 32, 16
@@ -80,24 +79,10 @@ class StoredPseudonymKey:
     problem: str = ""
 
 
-class PseudonymKeys:
-    """The keys below ``home``.
+class PseudonymKeys(KeyFolder):
+    """The keys with which pseudonyms are made."""
 
-    ``cheap_for_tests`` replaces the cost of Argon2 and the lower limit on reading; no code of the
-    program may name it.
-    """
-
-    def __init__(
-        self,
-        home: Path,
-        keeper: PartialKeeper | None = None,
-        *,
-        cheap_for_tests: Argon2Cost | None = None,
-    ) -> None:
-        self.folder = home / "pseudonym-keys"
-        self._keeper = keeper
-        self._cost = cheap_for_tests or COST
-        self._least = cheap_for_tests or LEAST_COST
+    name: ClassVar[str] = "pseudonym-keys"
 
     def keys(self) -> tuple[StoredPseudonymKey, ...]:
         """All keys by name; damaged files with their problem."""

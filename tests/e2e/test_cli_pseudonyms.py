@@ -14,8 +14,8 @@ import pytest
 
 from dpdesk.cli.main import main
 from dpdesk.io.workspace import Workspace
-from dpdesk.project import pseudonym_keys
 from dpdesk.project.pseudonym_keys import PseudonymKeys
+from dpdesk.project.review import keys
 from dpdesk.project.review.keys import Argon2Cost
 from tests.helpers import releases as town
 
@@ -35,8 +35,8 @@ with AppContext.open() as context:
 
 @pytest.fixture
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pseudonym_keys, "COST", CHEAP)
-    monkeypatch.setattr(pseudonym_keys, "LEAST_COST", CHEAP)
+    monkeypatch.setattr(keys, "COST", CHEAP)
+    monkeypatch.setattr(keys, "LEAST_COST", CHEAP)
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -17,8 +17,8 @@ from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.release import VerifyReport
-from dpdesk.project import pseudonym_keys
 from dpdesk.project.pseudonym_keys import PseudonymKeys
+from dpdesk.project.review import keys
 from tests.helpers.forging import canonical, manifest_of, seal_again
 from tests.unit.project.test_pseudonym_keys import CHEAP
 
@@ -142,8 +142,8 @@ def test_households_are_counted_in_the_table_where_they_are_named(
 
 
 def test_households_may_have_pseudonyms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pseudonym_keys, "COST", CHEAP)
-    monkeypatch.setattr(pseudonym_keys, "LEAST_COST", CHEAP)
+    monkeypatch.setattr(keys, "COST", CHEAP)
+    monkeypatch.setattr(keys, "LEAST_COST", CHEAP)
     with AppContext.open(tmp_path / "own") as context:
         PseudonymKeys(context.home).create("homes")
         home = {"role": "identifier", "pseudonym": {"key": "homes", "of": "group"}}

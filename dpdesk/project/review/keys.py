@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.messages import msg
@@ -274,12 +274,14 @@ class StoredKey:
     problem: str = ""
 
 
-class KeyStore:
-    """The key files below ``home``; a ``keeper`` is told of those that are written.
+class KeyFolder:
+    """A folder of sealed key files below ``home``; a ``keeper`` is told of those that are written.
 
     ``cheap_for_tests`` replaces the cost of Argon2 and the lower limit on reading; no code of the
     program may name it.
     """
+
+    name: ClassVar[str]
 
     def __init__(
         self,
@@ -288,10 +290,16 @@ class KeyStore:
         *,
         cheap_for_tests: Argon2Cost | None = None,
     ) -> None:
-        self.folder = home / "keys"
+        self.folder = home / self.name
         self._keeper = keeper
         self._cost = cheap_for_tests or COST
         self._least = cheap_for_tests or LEAST_COST
+
+
+class KeyStore(KeyFolder):
+    """The keys with which people sign."""
+
+    name: ClassVar[str] = "keys"
 
     def create(self, person: str, passphrase: str, now: datetime | None = None) -> Card:
         """Make a key for a person.

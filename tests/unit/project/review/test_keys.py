@@ -134,7 +134,7 @@ def test_no_code_of_the_program_asks_for_cheap_keys() -> None:
         for path in (ROOT / "dpdesk").rglob("*.py")
         if "cheap_for_tests" in path.read_text("utf-8")
     }
-    assert users == {"keys.py", "pseudonym_keys.py"}
+    assert users == {"keys.py"}
 
 
 def test_the_full_cost_opens_what_it_closed(tmp_path: Path) -> None:
