@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import joined, msg
 from dpdesk.core.plain import freeze, is_sane, number_text, show, thaw
+from dpdesk.core.schema import Role
 
 if TYPE_CHECKING:
     from dpdesk.core.records import Records
@@ -522,7 +523,9 @@ class CutsParameter(Parameter):
 
 @dataclass(frozen=True)
 class TextListParameter(Parameter):
-    """A list of texts."""
+    """A list of texts; absent, with ``role``, all columns that have it."""
+
+    role: Role | None = field(default=None, kw_only=True)
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`; a form's text has one item in each line."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpdesk.core.charts import Axis, BarChart, Cell, Chart, ChartTable, PointLines, ScatterChart
 from dpdesk.core.language import ENGLISH, Voice, voice
 from dpdesk.core.language.catalogue import NUMBER
+from dpdesk.core.plain import EMPTY
 
 _NAMING = frozenset(
     {
@@ -55,9 +56,7 @@ def _bars(chart: BarChart, speaker: Voice) -> BarChart:
         chart,
         category_axis=_axis(chart.category_axis, speaker),
         value_axis=_axis(chart.value_axis, speaker),
-        categories=chart.categories
-        if named
-        else tuple(_range(c, speaker) for c in chart.categories),
+        categories=tuple(str(_cell(c, named, speaker)) for c in chart.categories),
         series=tuple(replace(one, name=speaker.say(one.name)) for one in chart.series),
         threshold_label=speaker.say(chart.threshold_label),
     )
@@ -119,6 +118,6 @@ def _table(chart: BarChart | ScatterChart, speaker: Voice) -> ChartTable:
 
 
 def _cell(cell: Cell, name: bool, speaker: Voice) -> Cell:
-    if not isinstance(cell, str) or (name and cell != _TOTAL):
+    if not isinstance(cell, str) or (name and cell not in (_TOTAL, EMPTY)):
         return cell
     return _range(cell, speaker)

@@ -437,17 +437,24 @@ def telling_notes(found: Sequence[Telling], size: int, part: int | None = None) 
     """A warning for each column of which others tell more than a chance of 1 in ``size``.
 
     With ``part``, columns that do so for fewer than one in ``part`` rows are left to the evidence.
+    What is certain comes before what is likely, and of each what concerns most rows first: where
+    there is room for one warning, it is the gravest.
     """
-    notes: list[Note] = []
+    notes: list[tuple[int, int, Note]] = []
+
+    def warn(grade: int, rows: int, extra: int, code: str, words: str) -> None:
+        if not part or extra * part >= each.rows:
+            notes.append((grade, -rows, Note(code, words)))
+
     for each in found:
-        if each.certain is not None and (not part or each.certain.certain * part >= each.rows):
-            notes.append(Note(TELLS, certain_words(each, each.certain)))
-        if each.nearly is not None and (not part or each.nearly.nearly * part >= each.rows):
-            notes.append(Note(NEARLY, nearly_words(each, each.nearly)))
-        surer = each.surer(size)
-        if surer is not None and (not part or (surer.guessed - each.unaided) * part >= each.rows):
-            notes.append(Note(GUESSED, guessed_words(each, surer)))
-    return tuple(notes)
+        if (sure := each.certain) is not None:
+            warn(0, sure.certain, sure.certain, TELLS, certain_words(each, sure))
+        if (near := each.nearly) is not None:
+            warn(1, near.nearly, near.nearly, NEARLY, nearly_words(each, near))
+        if (best := each.surer(size)) is not None:
+            extra = best.guessed - each.unaided
+            warn(2, best.guessed, extra, GUESSED, guessed_words(each, best))
+    return tuple(note for *_, note in sorted(notes, key=lambda one: one[:2]))
 
 
 def certain_words(found: Telling, by: Told) -> str:

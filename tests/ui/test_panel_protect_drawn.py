@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QLabel, QRadioButton
 from pytestqt.qtbot import QtBot
 
-from dpdesk.core.charts import ScatterChart
+from dpdesk.core.charts import BarChart, ScatterChart
+from dpdesk.core.spoken_charts import spoken_chart
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.theme import ThemeManager
@@ -58,3 +60,41 @@ def test_errors_are_drawn_and_settings_edited_before_anything_is_spent(
     assert bench.work.parameters["domains"] == {"smokes": ("no", "yes")}
     assert panel.settings.budget.isVisible()
     assert not panel.settings.trial.isVisible()
+
+
+DIVERTED = """version = 1
+[source]
+path = "people.csv"
+[attributes]
+job = { role = "sensitive" }
+illness = { role = "sensitive" }
+[protection]
+method = "l-diverted"
+l = 4
+"""
+
+
+@pytest.mark.usefixtures("german")
+def test_two_sensitive_columns_have_pictures_that_are_told_apart(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    ill = ("", "", "", "flu", "cold")
+    rows = ["town,job,illness", *(f"{'abc'[i % 3]},job {i % 9},{ill[i % 5]}" for i in range(90))]
+    (tmp_path / "people.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(DIVERTED, "utf-8")
+    open_plan(bench, plan, qtbot)
+    panel.activated()
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy)
+    words = [button.text() for button in panel.result.deck.strip.findChildren(QRadioButton)]
+    assert words[:2] == ["Häufigkeiten von illness", "Häufigkeiten von job"]
+    chart = panel.result.deck.view("frequency-illness").chart
+    assert isinstance(chart, BarChart)
+    assert spoken_chart(chart).categories[0] == "(leer)"
+    form = panel.settings.form
+    assert form is not None
+    texts = [one.text() for one in form.findChildren(QLabel) if one.isVisible()]
+    assert "Keine ist angekreuzt: job und illness, nach ihrer Rolle." in texts
+    form.field("sensitive").set_plain(["job"])
+    texts = [one.text() for one in form.findChildren(QLabel) if one.isVisible()]
+    assert not any("Keine ist angekreuzt" in text for text in texts)

@@ -34,7 +34,7 @@ def frequency_chart(found: Eligibility) -> BarChart:
         ),
         horizontal=True,
         hatched=over,
-        short="Frequencies",
+        short=msg("Frequencies of {column}", column=found.attribute),
     )
 
 

@@ -7,14 +7,17 @@ from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QPushButton, QWidget
 
-from dpdesk.core.parameters import Parameter
+from dpdesk.core.messages import listed
+from dpdesk.core.parameters import Parameter, TextListParameter
 from dpdesk.core.schema import Role
 from dpdesk.ui.forms.fields import Field
-from dpdesk.ui.theme import SPACE
+from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import MANY_LINES, ListFinder
+from dpdesk.ui.words.numbers import shortened
+from dpdesk.ui.words.spoken import said
 
 NOT_DIMENSIONS = frozenset({Role.IDENTIFIER, Role.WEIGHT, Role.CLUSTER})
 
@@ -76,6 +79,10 @@ class DimensionsField(Field):
         for widget in (self._finder, self._list):
             layout.addWidget(widget)
         layout.addWidget(self._all, 0, Qt.AlignmentFlag.AlignLeft)
+        self._absent = QLabel()
+        self._absent.setWordWrap(True)
+        set_look(self._absent, "note")
+        layout.addWidget(self._absent)
         self._list.itemChanged.connect(self._on_item)
         self._list.left.connect(self.left)
 
@@ -121,6 +128,18 @@ class DimensionsField(Field):
         shown = min(max(len(names), 2), MOST_SHOWN)
         self._list.setFixedHeight(line * shown + 2 * SPACE.s)
         self._all.setVisible(len(names) > MANY_LINES)
+        self._show_absent()
+
+    def _show_absent(self) -> None:
+        """Name the columns that an empty list stands for."""
+        role = self.parameter.role if isinstance(self.parameter, TextListParameter) else None
+        meant = [name for name, one in self._around.roles.items() if one is role]
+        self._absent.setText(
+            self.tr("None is checked: {columns}, by their role.").format(
+                columns=said(listed([shortened(name) for name in meant]))
+            )
+        )
+        self._absent.setVisible(bool(meant) and not self._chosen)
 
     @Slot()
     def _on_all(self) -> None:
@@ -139,5 +158,6 @@ class DimensionsField(Field):
         name = item.text()
         rest = tuple(one for one in self._chosen if one != name)
         self._chosen = (*rest, name) if item.checkState() is Qt.CheckState.Checked else rest
+        self._show_absent()
         self.edited.emit()
         self.left.emit()

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine import telling as module
-from dpdesk.engine.telling import Told, telling, telling_chart, telling_notes, told
+from dpdesk.engine.telling import (
+    Examined,
+    Telling,
+    Told,
+    telling,
+    telling_chart,
+    telling_notes,
+    told,
+)
 from tests.helpers.memory_tables import MemorySource
 from tests.reference import telling as reference
 
@@ -89,6 +97,20 @@ def test_a_few_exceptions_do_not_hide_what_a_column_gives_away() -> None:
         "For 20 of 80 rows (25 %), the column `branch` alone reveals `job` with a chance of 90 "
         "% or more."
     )
+
+
+def test_the_warning_that_concerns_most_rows_comes_first() -> None:
+    """Where a window has room for one, a handful of rows must not stand before a thousand."""
+
+    def gives_away(column: str, rows: int) -> Telling:
+        by = Told(("home",), rows, rows, rows)
+        return Telling(column, 100, 50, (by,), None, Examined(1, 0, 0, 0, 0))
+
+    found = [gives_away("pay", 1), gives_away("illness", 40), gives_away("job", 9)]
+    notes = [note.sentence for note in telling_notes(found, 3)]
+    assert [words[:17] for words in notes] == [
+        "For 40 of 100 row", "For 9 of 100 rows", "For 1 of 100 rows",
+    ]  # fmt: skip
 
 
 def test_two_columns_that_tell_nothing_alone_are_found_together() -> None:

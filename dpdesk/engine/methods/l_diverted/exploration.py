@@ -79,10 +79,11 @@ def _removed(rows: object) -> str:
 def _refused(short: Eligibility, found: Sequence[Eligibility]) -> ExplorationView:
     largest = largest_common_l(found)
     works = largest >= 2
+    ordered = sorted(found, key=lambda each: each.eligible)  # what has to be changed comes first
     return ExplorationView(
         False,
         joined([short.sentence, short.hint]),
-        tuple(frequency_chart(each) for each in found),
+        tuple(frequency_chart(each) for each in ordered),
         (),
         None,
         {"l": largest} if works else None,

@@ -470,7 +470,7 @@ def reliability_chart(
         table=_table(held, rows, chances, size, limits, (reliable_from, protected_to)),
         y_limit=float(limits.most),
         y_limit_label=msg("reliable below {percent}", percent=_percent(limits.most)),
-        short="Reliable counts",
+        short=msg("Reliable counts of {column}", column=attribute),
     )
 
 

@@ -38,6 +38,7 @@ _SENSITIVE = TextListParameter(
     key="sensitive",
     label="Sensitive columns",
     help="The columns whose values are drawn; absent, all columns with the role sensitive.",
+    role=Role.SENSITIVE,
 )
 _PARTITION = ChoiceParameter(
     key="partition",

@@ -172,7 +172,11 @@ def missing_words(codes: Sequence[str]) -> str:
     """The missing codes in words."""
     if not codes:
         return translate("DataPanel", "nothing counts as missing")
-    shown = [translate("DataPanel", "empty field") if code == "" else f"“{code}”" for code in codes]
+    quoted = translate("DataPanel", "“{code}”")
+    shown = [
+        quoted.format(code=code) if code else translate("DataPanel", "empty field")
+        for code in codes
+    ]
     return translate("DataPanel", "missing: {codes}").format(codes=", ".join(shown))
 
 

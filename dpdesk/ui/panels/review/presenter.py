@@ -167,7 +167,7 @@ def figures_words(figures: Sequence[Figure]) -> str:
 def _figure_words(figure: Figure) -> str:
     value = figure_words(figure.value, figure.kind).replace(" ", "\u00a0")
     unit = f" {figure.unit}" if figure.unit and figure.kind == "number" else ""
-    return f"{figure.label} {value}{unit}"
+    return f"{figure.label}: {value}{unit}"
 
 
 # ---- where it goes
