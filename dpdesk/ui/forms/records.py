@@ -285,11 +285,12 @@ class RecordLine(QFrame):
         leave_wheel(self.kind)
         for one in records.variants:
             self.kind.addItem(said(one.label))
-        self.kind.setVisible(len(records.variants) > 1)
         self._place: QVBoxLayout = column()
         self.remove.setAccessibleName(self.remove.text())
         self.remove.setToolTip(said(records.remove[1]))
         layout.addWidget(self.kind)
+        # Before it had a place, it would be shown as a window of its own.
+        self.kind.setVisible(len(records.variants) > 1)
         layout.addLayout(self._place)
         layout.addWidget(self.remove)
         self._show_pane()

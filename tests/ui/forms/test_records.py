@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLineEdit
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.language import voice_of
@@ -278,3 +278,30 @@ def test_all_words_of_records_have_german_ones() -> None:
         assert parameter.records is not None
         for word in words_of(parameter.records):
             assert word in symbols or voice.known(word) is not None, word
+
+
+class ShownWindows(QObject):
+    """Notes what is shown as a window of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """See QObject."""
+        if event.type() is QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.seen.append(f"{type(watched).__name__} {watched.accessibleName()}")
+        return False
+
+
+@pytest.mark.parametrize(("method", "key"), sorted(parameters()))
+def test_no_part_of_a_record_is_shown_as_a_window(
+    method: str, key: str, qtbot: QtBot, qapp: QApplication
+) -> None:
+    shown = ShownWindows()
+    qapp.installEventFilter(shown)
+    try:
+        made(method, key, qtbot)
+    finally:
+        qapp.removeEventFilter(shown)
+    assert shown.seen == ["RecordsField "]  # the field itself, by the test
