@@ -70,7 +70,7 @@ def released(person: Person, out: Path) -> None:
     person.settled()
     person.type("Folder of the release", str(out))
     person.settled()
-    person.reads("Size of a minimal change 16")
+    person.reads("Size of a minimal change: 16")
     person.click(person.button("Release, spends ε"))
     person.settled()
     person.reads("drawn once")
