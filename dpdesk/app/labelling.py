@@ -8,6 +8,8 @@ the rows that are not there:
   the release. Its whole code list is published then, codes that nobody has included.
 - Otherwise a code list is cut down to the codes that occur in the release. A label of another code
   might be that of a person who was left out, since many code lists are made from the data.
+- That numbers were cut at ends or rounded before anything else (``coarsen`` of the plan) is said of
+  their column: the plan decides it, and readers must know that 90 means 90 and above.
 - A recoded value keeps its label only while it is still the one code that it was. Codes for
   "no answer" stay with their labels as long as they are released as themselves.
 
@@ -26,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.labels import Kind, UserMissing, Variable, is_calendar
+from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable, is_calendar
 from dpdesk.core.messages import msg
 from dpdesk.core.release import Manifest
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json
@@ -35,7 +37,6 @@ from dpdesk.io.release_check import is_listed_file
 from dpdesk.io.release_folder import CSVW, MICRODATA, VARIABLES
 
 if TYPE_CHECKING:
-    from dpdesk.core.labels import Codebook
     from dpdesk.core.recoding import AnyRecoding
     from dpdesk.io.published import PublishedCsv
 
@@ -123,6 +124,17 @@ def variables_as_json(variables: tuple[Variable, ...]) -> dict[str, object]:
     }
 
 
+def stated_labels(public: Path, columns: Sequence[str]) -> Codebook:
+    """What a release says of its columns; nothing where it does not, or where it cannot be read,
+    which :func:`label_faults` tells. Raises OSError.
+    """
+    path = public / VARIABLES
+    try:
+        return read_variables(path, columns) if is_listed_file(path) else NO_BOOK
+    except UnreadableJsonError:
+        return NO_BOOK
+
+
 def strange_labels(
     public: Path, columns: Sequence[str], book: Codebook, expected: Sequence[Variable] | None
 ) -> str:
@@ -131,15 +143,14 @@ def strange_labels(
     ``expected`` is what this program publishes of them; None where that is not known: then no
     label may say otherwise than the source. To be asked where :func:`label_faults` found nothing.
     """
-    path = public / VARIABLES
-    there = read_variables(path, columns).variables if is_listed_file(path) else ()
+    there = stated_labels(public, columns).variables
     if expected is not None:
         same = variables_as_json(there) == variables_as_json(tuple(expected))
         return "" if same else "is not what the source says of its columns"
     for one in there:
         known = book.get(one.name) or Variable(one.name)
         codes = one.value_labels.items() <= known.value_labels.items()
-        if one.label not in ("", known.label) or not codes:
+        if one.label not in ("", known.label) or not codes or one.coarsened != known.coarsened:
             return msg("says of `{name}` what the source does not say", name=one.name)
     return ""
 

@@ -15,11 +15,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.labelling import stated_labels
 from dpdesk.app.manifests import listed_checks
 from dpdesk.app.texts import same_texts
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import ENGLISH, languages, speaking
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
@@ -56,8 +58,10 @@ def public_page(
     published: PublishedCsv,
     token: CancelToken,
     language: str = ENGLISH,
+    book: Codebook = NO_BOOK,
 ) -> bytes:
-    """The bytes of ``about.html``: they depend on the manifest, without ``files``, and the table.
+    """The bytes of ``about.html``: they depend on the manifest, without ``files``, the table, and
+    what ``book``, the published one, says of numbers that were made coarser.
 
     There is one page for each language.
 
@@ -67,9 +71,8 @@ def public_page(
     from dpdesk.report.about import AboutContent, describe_columns, render_about
 
     with speaking(language):
-        content = AboutContent(
-            manifest, method, describe_columns(published, manifest, method, token)
-        )
+        columns = describe_columns(published, manifest, method, token, book)
+        content = AboutContent(manifest, method, columns)
         rows = rows_of(method)
         drawn = rows is not None and rows.draws and not rows.advice
         return diverted.render_about(content) if drawn else render_about(content)
@@ -105,7 +108,8 @@ def about_check(
     token: CancelToken,
 ) -> ClaimCheck:
     """Whether the page is the one that this manifest and table give. Raises OSError."""
-    written = partial(_expected_page, manifest, method, published, token)
+    book = stated_labels(page.parent, published.columns)
+    written = partial(_expected_page, manifest, method, published, token, book=book)
     return page_check(manifest, about_page(manifest, page_bytes(page)), written)
 
 
@@ -197,11 +201,13 @@ def _expected_page(
     published: PublishedCsv,
     token: CancelToken,
     language: str,
+    *,
+    book: Codebook,
 ) -> bytes | None:
     from jinja2 import TemplateError
 
     try:
-        return public_page(manifest, method, published, token, language)
+        return public_page(manifest, method, published, token, language, book)
     except TemplateError:
         return None
 

@@ -23,7 +23,7 @@ from dpdesk.core.parameters import (
 from dpdesk.core.plain import freeze, quoted, show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role, same_forms, shown_form, spelling
-from dpdesk.core.source_spec import SourceSpec
+from dpdesk.core.source_spec import COARSER_ELSEWHERE, SourceSpec
 from dpdesk.engine.method import (
     CellsInput,
     CellsMethod,
@@ -177,14 +177,18 @@ def read_population(
 ) -> Population:
     """The rows of a file of the population by the quasi-identifiers of a plan.
 
-    It is read as the source is, with the same values that mean a missing one. Raises InputError
+    It is read as the source is, with the same values that mean a missing one, and numbers are made
+    coarser alike. Raises InputError
     ``plan.population`` for one without these columns, and what opening it raises.
     """
     from dpdesk.io.store import DataStore
 
     names = given.with_role(Role.QUASI_IDENTIFIER)
     types = tuple(each for each in plan.source.types if each[0] in names)
-    spec = SourceSpec(str(path.resolve()), missing=plan.source.missing, types=types)
+    coarser = tuple(each for each in plan.source.coarsen if each[0] in names)
+    spec = SourceSpec(
+        str(path.resolve()), missing=plan.source.missing, types=types, coarsen=coarser
+    )
     with closing(DataStore.open(spec, path.parent, workspace, token, silent)) as store:
         absent = [name for name in names if name not in store.columns]
         if absent:
@@ -411,6 +415,18 @@ def check_protection(
                 details={"key": key},
             )
     _check_pseudonyms(context, plan, method, where)
+    if plan.source.coarsen and not method.capabilities.takes_coarsened:
+        raise InputError(
+            "source.coarsen",
+            msg(
+                "{where}, [source]: `coarsen` applies to methods that release rows without noise, "
+                "which {method} is not.",
+                where=where,
+                method=method.id,
+            ),
+            hint=COARSER_ELSEWHERE,
+            details={"key": "coarsen"},
+        )
     return method, parse_parameters(method.parameters, plan.protection.parameters, place)
 
 

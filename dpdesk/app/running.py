@@ -405,6 +405,7 @@ class _Rows(_Release):
         self._outcome: Outcome
         self._pseudonyms: Pseudonyms
         self._published: PublishedCsv
+        self._labels: Codebook
 
     def decide(self) -> Outcome:
         """See :meth:`_Release.decide`; what was paid for noise on these people is noted."""
@@ -511,12 +512,14 @@ class _Rows(_Release):
         if book.variables:
             document = csvw_metadata(MICRODATA, published.columns, book, manifest)
             self.build.write_public(CSVW, canonical_json(document))
+        self._labels = book
         return book
 
     def page(self, manifest: Manifest) -> bytes:
         """See :meth:`_Release.page`."""
         language = self.prepared.plan.language
-        return public_page(manifest, self.prepared.method, self._published, self.token, language)
+        given = manifest, self.prepared.method, self._published, self.token, language
+        return public_page(*given, self._labels)
 
     def checked(self, manifest: Manifest) -> tuple[ClaimCheck, ...]:
         """See :meth:`_Release.checked`; the order of the rows is looked at too."""

@@ -98,6 +98,11 @@ class Capabilities:
         """Whether releases are designed, tried and shown without a look at the rows."""
         return bool(self.spends) and self.content is not Content.ROWS
 
+    @property
+    def takes_coarsened(self) -> bool:
+        """Whether the source may cut and round numbers first: releases hold rows without noise."""
+        return self.content is Content.ROWS and self.spending is Spending.NOTHING
+
     @staticmethod
     def listed(things: Sequence[str]) -> str:
         """What is not said, after “does not say”."""

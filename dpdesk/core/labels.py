@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import cast
@@ -92,7 +92,8 @@ class Variable:
     ``storage`` is the type in the file (``"double"``, ``"int8"``, ``"string"``, …), ``width`` the
     declared width of its texts in bytes (0: none declared), ``format`` the display format in the
     words of the file's own program (``"F8.2"``, ``"%td"``), ``measure`` one of ``"nominal"``,
-    ``"ordinal"``, ``"scale"``, or empty.
+    ``"ordinal"``, ``"scale"``, or empty. ``coarsened`` says as texts what was done to its numbers:
+    those below ``bottom`` were set to it, those above ``top`` to that, all rounded to ``round``.
     """
 
     name: str
@@ -104,9 +105,11 @@ class Variable:
     measure: str = ""
     value_labels: Mapping[str, str] = field(default_factory=lambda: _NO_LABELS)
     missing: UserMissing = NOTHING_MISSING
+    coarsened: Mapping[str, str] = field(default_factory=lambda: _NO_LABELS)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value_labels", MappingProxyType(dict(self.value_labels)))
+        for name in ("value_labels", "coarsened"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (variable_from_plain, (self.as_plain(),))
@@ -120,6 +123,7 @@ class Variable:
             or self.missing.declared
             or self.measure
             or is_calendar(self.format)
+            or self.coarsened
         )
 
     def shown(self, value: str) -> str:
@@ -144,6 +148,7 @@ class Variable:
             "measure": self.measure,
             "value_labels": dict(self.value_labels),
             "missing": missing,
+            "coarsened": dict(self.coarsened),
         }
         head: dict[str, object] = {"name": self.name, "kind": self.kind.value}
         return head | {key: value for key, value in found.items() if value}
@@ -184,7 +189,18 @@ def variable_from_plain(raw: Mapping[str, object]) -> Variable:
             _number(missing.get("high")),
             bool(missing.get("letters", False)),
         ),
+        coarsened=_coarsened(cast("Mapping[str, object]", raw.get("coarsened", {}))),
     )
+
+
+COARSER = ("bottom", "top", "round")
+"""What can be done to the numbers of a column; see :class:`Variable`."""
+
+
+def _coarsened(raw: Mapping[str, object]) -> dict[str, str]:
+    if not set(raw) <= set(COARSER):
+        raise ValueError("numbers are made coarser in a way that is not known")
+    return {key: str(value) for key, value in raw.items()}
 
 
 @dataclass(frozen=True)
@@ -199,6 +215,12 @@ class Codebook:
     def get(self, name: str) -> Variable | None:
         """What is said of the column ``name``, or None."""
         return next((item for item in self.variables if item.name == name), None)
+
+    def with_coarsened(self, name: str, coarsened: Mapping[str, str]) -> Codebook:
+        """The columns with what was done to the numbers of ``name``."""
+        known = self.get(name) or Variable(name, kind=Kind.NUMBER)
+        others = tuple(each for each in self.variables if each.name != name)
+        return Codebook((*others, replace(known, coarsened=coarsened)))
 
     def missing(self, name: str) -> UserMissing:
         """The user-missing values of the column ``name``; none when nothing is said of it."""

@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from dpdesk.core.labels import COARSER
+
 LISTED = "every public field is a listed one"
 """The claim of the check that compares a release with the list."""
 
@@ -189,6 +191,10 @@ COMMON: tuple[PublicField, ...] = (
         "variables.variables[].missing.low",
         "variables.variables[].missing.high",
         "variables.variables[].missing.letters",
+    ),
+    *(
+        PublicField(f"variables.variables[].coarsened.{key}", Tells.AUTHOR, _SETTING)
+        for key in COARSER
     ),
 )
 """Fields of every release, whatever the method; those of ``variables.json`` begin with

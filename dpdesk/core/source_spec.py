@@ -6,20 +6,33 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import PurePath
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.labels import COARSER
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import check_known, invalid, missing_key, one_of, text_of
+from dpdesk.core.parameters import (
+    check_known,
+    exact_number,
+    invalid,
+    missing_key,
+    one_of,
+    plain_number,
+    text_of,
+)
 from dpdesk.core.schema import check_one_each, form, spelling
 
 _TEXT_KEYS = (
     *("delimiter", "encoding", "decimal", "quote", "escape", "date_order", "empty_rows"),
     *("table", "query", "metadata", "catalog"),
 )
-_KEYS = ("path", *_TEXT_KEYS, "header", "skip", "columns", "widths", "missing", "types", "allow")
+_KEYS = (
+    *("path", *_TEXT_KEYS, "header", "skip", "columns", "widths", "missing", "types", "allow"),
+    "coarsen",
+)
 SKIP, KEEP = EMPTY_ROWS = ("skip", "keep")
 """What ``empty_rows`` may say of rows without any value."""
 UNEVEN, REPEATED, NULS = ALLOWED = ("uneven-lines", "repeated-names", "nul")
@@ -56,6 +69,41 @@ class FixedColumn:
 
 
 @dataclass(frozen=True)
+class Coarsened:
+    """How the numbers of a column are made coarser before anything else sees them.
+
+    They are rounded to the nearest multiple of ``step`` (halves go up), then those below ``bottom``
+    become it, and those above ``top`` that; what is None is not done.
+    """
+
+    bottom: Fraction | None = None
+    top: Fraction | None = None
+    step: Fraction | None = None
+
+    def of(self, number: Fraction) -> Fraction:
+        """What a number becomes."""
+        if self.step is not None:
+            number = self.step * ((2 * number / self.step + 1) // 2)
+        if self.bottom is not None:
+            number = max(number, self.bottom)
+        return number if self.top is None else min(number, self.top)
+
+    @property
+    def given(self) -> dict[str, Fraction]:
+        """What is done, by the keys of a plan."""
+        said = zip(COARSER, (self.bottom, self.top, self.step), strict=True)
+        return {key: number for key, number in said if number is not None}
+
+    def as_plain(self) -> dict[str, object]:
+        """The numbers as a plan writes them."""
+        return {key: plain_number(number) for key, number in self.given.items()}
+
+
+COARSER_ELSEWHERE = "Declare bounds, categories or a hierarchy in the settings of the method."
+"""What to do where ``coarsen`` does not apply."""
+
+
+@dataclass(frozen=True)
 class SourceSpec:
     """Which file or database to read and how; None means: detect.
 
@@ -70,7 +118,8 @@ class SourceSpec:
 
     ``allow`` lists what is read all the same, of `ALLOWED`, and would be refused otherwise.
     ``types`` declares columns (by name: ``"number"``, ``"text"`` or ``"date"``) and ``date_order``
-    how dates are written (``"ymd"``, ``"dmy"``, ``"mdy"``); ``missing_named`` says that the plan
+    how dates are written (``"ymd"``, ``"dmy"``, ``"mdy"``); ``coarsen`` says of which columns
+    numbers are cut and rounded when the rows have been read. ``missing_named`` says that the plan
     names the default of ``missing``. ``held`` is the private file that holds a DataFrame while
     ``path`` only names it; no plan says it.
     """
@@ -94,6 +143,7 @@ class SourceSpec:
     date_order: str | None = None
     missing_named: bool = False
     allow: tuple[str, ...] = ()
+    coarsen: tuple[tuple[str, Coarsened], ...] = ()
     held: str | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -121,17 +171,23 @@ class SourceSpec:
         )
 
     def spelled_as(self, columns: Sequence[str]) -> SourceSpec:
-        """The same source with the columns in ``types`` written as the source writes them.
+        """The same source with the columns in ``types`` and ``coarsen`` as the source writes them.
 
         Raises InputError ``plan.name-forms`` where two of them are one column.
         """
         spelled = spelling(columns)
-        if all(spelled(name) == name for name, _ in self.types):
+        if all(spelled(name) == name for name, _ in (*self.types, *self.coarsen)):
             return self
-        check_one_each(
-            (name for name, _ in self.types), spelled, msg("{name}, `types`", name=self.name)
+        for named, place in (
+            (self.types, msg("{name}, `types`", name=self.name)),
+            (self.coarsen, msg("{name}, `coarsen`", name=self.name)),
+        ):
+            check_one_each((name for name, _ in named), spelled, place)
+        return replace(
+            self,
+            types=tuple((spelled(name), kind) for name, kind in self.types),
+            coarsen=tuple((spelled(name), numbers) for name, numbers in self.coarsen),
         )
-        return replace(self, types=tuple((spelled(name), kind) for name, kind in self.types))
 
     def as_plain(self) -> dict[str, object]:
         """The table ``[source]`` as plain values; options that are detected are left out."""
@@ -148,6 +204,8 @@ class SourceSpec:
             plain["types"] = dict(self.types)
         if self.allow:
             plain["allow"] = list(self.allow)
+        if self.coarsen:
+            plain["coarsen"] = {name: numbers.as_plain() for name, numbers in self.coarsen}
         return plain
 
 
@@ -186,6 +244,7 @@ def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
         columns=_columns(raw, place),
         types=_types(raw, place),
         allow=_allowed(raw, place),
+        coarsen=_coarsen(raw, place),
         **optional,
     )
 
@@ -277,6 +336,30 @@ def _types(raw: Mapping[str, object], place: str) -> tuple[tuple[str, str], ...]
         if kind not in TYPES:
             raise invalid(f"types.{name}", kind, one_of(TYPES), place)
     return tuple((str(name), str(kind)) for name, kind in types.items())
+
+
+def _coarsen(raw: Mapping[str, object], place: str) -> tuple[tuple[str, Coarsened], ...]:
+    columns = raw.get("coarsen", {})
+    if not isinstance(columns, Mapping):
+        raise invalid("coarsen", columns, "a table of columns and their numbers", place)
+    found = []
+    for name, given in columns.items():
+        inside = msg("{place}, coarsen, {name}", place=place, name=name)
+        if not isinstance(given, Mapping) or not given:
+            expected = "a table with `bottom`, `top` or `round`"
+            raise invalid(f"coarsen.{name}", given, expected, place)
+        check_known(given, COARSER, inside)
+        numbers = {key: exact_number(value) for key, value in given.items()}
+        for key, number in numbers.items():
+            if number is None or isinstance(given[key], str):
+                raise invalid(key, given[key], "a number", inside)
+        bottom, top, step = (numbers.get(key) for key in COARSER)
+        if step is not None and step <= 0:
+            raise invalid("round", given["round"], "a number above 0", inside)
+        if bottom is not None and top is not None and bottom >= top:
+            raise invalid("bottom", given["bottom"], "a number below `top`", inside)
+        found.append((str(name), Coarsened(bottom, top, step)))
+    return tuple(found)
 
 
 def _columns(raw: Mapping[str, object], place: str) -> tuple[FixedColumn, ...]:
@@ -385,7 +468,7 @@ _TYPED = ("missing", "types")
 _ENCODED = ("encoding", *_TYPED)
 _MARKS = ("encoding", "delimiter", "decimal", "quote", "header")
 _TEXT = (*_MARKS, *_TYPED)
-_EVERY = (*_TYPED, "date_order", "empty_rows", "query")
+_EVERY = (*_TYPED, "date_order", "empty_rows", "query", "coarsen")
 _DATABASES = ("sqlite", "duckdb", "postgresql")
 _DATABASE = (*_EVERY, "table")
 FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
@@ -442,6 +525,13 @@ def queries_rows(spec: SourceSpec) -> bool:
     A database runs a query itself, in its own words, unless the source names a ``table`` too.
     """
     return spec.query is not None and not asks_database(spec)
+
+
+def changes_values(spec: SourceSpec) -> bool:
+    """Whether the values of a source are not those that are read: a query or numbers made coarser
+    give others.
+    """
+    return queries_rows(spec) or bool(spec.coarsen)
 
 
 def asks_database(spec: SourceSpec) -> bool:

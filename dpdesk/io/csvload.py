@@ -20,7 +20,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.source_spec import REPEATED, queries_rows
+from dpdesk.core.source_spec import REPEATED, changes_values
 from dpdesk.io import faults
 from dpdesk.io.database import file_literal, literal, query
 from dpdesk.io.failures import disagreement, misplaced, private_error
@@ -85,7 +85,7 @@ def load_csv(
     dialect = sniff(path, spec)
     report(StepStarted(CHECK, 1, STEPS))
     with _removed_after() as temporary:
-        collecting = not queries_rows(spec)  # a query makes other values
+        collecting = not changes_values(spec)
         checked = check_text(path, dialect, workspace, token, report, temporary, collecting)
         checked = faultless(path, checked, token, report)
         dialect, result = checked.dialect, checked.result

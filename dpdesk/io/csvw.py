@@ -151,5 +151,11 @@ def _properties(variable: Variable) -> Iterator[dict[str, object]]:
         ends = {"minValue": missing.low, "maxValue": missing.high}
         held = {key: number_text(end) for key, end in ends.items() if isfinite(end)}
         yield put("range of missing values", **held)
+    places = {"minValue": "bottom", "maxValue": "top"}
+    done = variable.coarsened
+    if cut := {key: done[place] for key, place in places.items() if place in done}:
+        yield put("numbers cut to", **cut)
+    if "round" in done:
+        yield put("numbers rounded to multiples of", value=done["round"])
     if missing.letters:
         yield put("lettered missing values", value=".a to .z, .A to .Z, ._")

@@ -21,6 +21,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.recoding import AnyRecoding
 from dpdesk.core.schema import ColumnProfile, DataProfile, ValueCount, check_forms, form
 from dpdesk.core.source_spec import queries_rows
+from dpdesk.io.coarsening import coarsened
 from dpdesk.io.coding import DATA, Column, code_columns
 from dpdesk.io.csvload import Loaded, load_csv
 from dpdesk.io.database import connect, query
@@ -124,6 +125,8 @@ class DataStore:
                 _join_persons(con, loaded, spec, person, path, token)
             elif queries_rows(spec):
                 loaded = queried(con, loaded, spec, path, spill, token)
+            if spec.coarsen:
+                loaded = coarsened(con, loaded, spec, path, token, private=private)
             check_forms(loaded.columns or loaded.names, path.name)
             given_rows = loaded.names, loaded.rows, path, token, report, loaded.coded
             columns = code_columns(con, *given_rows, held=loaded.held is not None)

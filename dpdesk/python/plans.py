@@ -54,7 +54,7 @@ class Source:
 
     ``data`` is a path, the address of a database or a DataFrame, to which ``name`` can give another
     name than ``data.frame``. What is None is detected; of a DataFrame, only ``missing``, ``types``,
-    ``date_order``, ``empty_rows`` and ``query`` apply.
+    ``date_order``, ``empty_rows``, ``query`` and ``coarsen`` apply.
     """
 
     data: Data
@@ -77,6 +77,7 @@ class Source:
     types: Mapping[str, str] | None = None
     date_order: str | None = None
     allow: Sequence[str] | None = None
+    coarsen: Mapping[str, Mapping[str, object]] | None = None
 
     def _plain(self, where: str) -> dict[str, object]:
         """The table ``[source]``. Raises InputError ``frame.name``."""

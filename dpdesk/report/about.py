@@ -13,6 +13,7 @@ from dpdesk.core.cube_parameters import (
     PublishParameter,
 )
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.labels import NO_BOOK, Codebook, Variable
 from dpdesk.core.language import voice
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
@@ -85,9 +86,15 @@ class Setting:
 
 
 def describe_columns(
-    table: CountedTable, manifest: Manifest, method: Method, token: CancelToken
+    table: CountedTable,
+    manifest: Manifest,
+    method: Method,
+    token: CancelToken,
+    book: Codebook = NO_BOOK,
 ) -> tuple[ColumnNote, ...]:
-    """A code book of the published table, counted from the table itself."""
+    """A code book of the published table, counted from the table itself; ``book`` says which
+    numbers were made coarser before.
+    """
     rows = rows_of(method)
     said = {} if rows is None else rows.column_words(manifest)
     result = manifest.result
@@ -98,11 +105,14 @@ def describe_columns(
     return tuple(
         ColumnNote(
             name,
-            voice().say(said[name])
-            if name in said
-            else pseudonym_words()
-            if name in replaced
-            else _treatment(levels.get(name), name in celled),
+            _with_coarser(
+                voice().say(said[name])
+                if name in said
+                else pseudonym_words()
+                if name in replaced
+                else _treatment(levels.get(name), name in celled),
+                book.get(name),
+            ),
             counted[name].distinct,
             counted[name].top,
             isinstance(levels.get(name), int) or name in celled,
@@ -130,6 +140,22 @@ def _treatment(level: object, celled: bool) -> str:
     if level == 0:
         return voice().text("quasi-identifier, kept in full detail (level 0)")
     return voice().text("quasi-identifier, generalised to level {level}", level=level)
+
+
+def _with_coarser(words: str, variable: Variable | None) -> str:
+    """What became of a column, after its numbers were made coarser."""
+    if variable is None or not variable.coarsened:
+        return words
+    text, done = voice().text, variable.coarsened
+    parts = [
+        text("{bottom} means {bottom} and below", bottom=done["bottom"])
+        if "bottom" in done
+        else "",
+        text("{top} means {top} and above", top=done["top"]) if "top" in done else "",
+        text("rounded to multiples of {step}", step=done["round"]) if "round" in done else "",
+        "" if words == text("as in the source") else words,
+    ]
+    return "; ".join(filter(None, parts))
 
 
 def settings(parameters: Sequence[Parameter], values: Mapping[str, object]) -> tuple[Setting, ...]:

@@ -145,6 +145,44 @@ def test_limits_of_cells_and_levels_hold_and_stricter_claims_fail(
     assert "levels of age within their limits" in forge("max_level", {"age": 0, "town": 0})
 
 
+def test_numbers_are_cut_before_the_search_and_again_when_verified(
+    context: AppContext, tmp_path: Path, verify: Callable[[Path], VerifyReport]
+) -> None:
+    (tmp_path / "people.csv").write_text(NUMBERS, "utf-8")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'version = 1\n[source]\npath = "people.csv"\n'
+        "coarsen = { age = { bottom = 21, top = 33, round = 5 } }\n"
+        f'[attributes]\n{AGE_TOWN}\n[protection]\nmethod = "k-anonymity"\nk = 2\nmodel = "CS"\n',
+        "utf-8",
+    )
+    run_plan(context, plan, tmp_path / "release", CancelToken(), silent)
+    assert {row[0] for row in rows_of(tmp_path / "release")} <= {"", "21", "25", "30", "33", "*"}
+    report = verify(tmp_path / "release")
+    assert report.ok
+    assert not [c for c in report.claims if c.status is CheckStatus.NOT_CHECKED]
+    public = tmp_path / "release/public"
+    said = "21 means 21 and below; 33 means 33 and above; rounded to multiples of 5; quasi-"
+    assert said in (public / "about.html").read_text("utf-8")
+    (labels,) = json.loads((public / "variables.json").read_text("utf-8"))["variables"]
+    assert labels["coarsened"] == {"bottom": "21", "top": "33", "round": "5"}
+    forged = tmp_path / "forged"
+    shutil.copytree(tmp_path / "release", forged)
+    for name in ("variables.json", "microdata.csv-metadata.json"):
+        told = (public / name).read_text("utf-8")
+        assert '"33"' in told
+        (forged / "public" / name).write_text(told.replace('"33"', '"43"'), "utf-8")
+    seal_again(forged, manifest_of(forged))
+    failed = verify(forged)
+    assert "is not what the source says of its columns" in "".join(map(str, failed.failures))
+    assert "about.html" in {c.path for c in failed.claims if c.status is CheckStatus.FAILED}
+    facts = json.loads((tmp_path / "release/internal/evidence.json").read_text("utf-8"))
+    facts["plan"]["source"]["coarsen"]["age"]["top"] = 34
+    (tmp_path / "release/internal/evidence.json").write_text(json.dumps(facts), "utf-8")
+    seal_again(tmp_path / "release", manifest_of(tmp_path / "release"))
+    assert not verify(tmp_path / "release").ok
+
+
 def test_a_value_that_fewer_than_k_rows_have_cannot_keep_its_cells(made: Made) -> None:
     with pytest.raises(RefusedError, match="No classes of k = 2 rows were found with `max_level`"):
         made(NUMBERS, AGE_TOWN, k=2, model="CS", max_level={"town": 0})

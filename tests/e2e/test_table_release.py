@@ -16,7 +16,7 @@ from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
-from dpdesk.core.errors import DpdeskError, StorageError
+from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import VerifyReport
 from dpdesk.io.canonical import canonical_json, read_canonical
@@ -432,3 +432,11 @@ def test_noise_that_was_paid_for_on_the_same_people_is_noted_and_verifies(
     place.write_bytes(canonical_json({k: v for k, v in evidence.items() if k != "noise_paid"}))
     (made / "internal/seal.json").write_bytes(seal_bytes(made, CancelToken()))
     assert not verified(context, made, folder / "firms.csv").ok
+
+
+def test_numbers_are_not_cut_where_no_public_page_would_say_so(
+    context: AppContext, folder: Path
+) -> None:
+    head = HEAD.replace("[attributes", "coarsen = { turnover = { top = 9 } }\n[attributes", 1)
+    with pytest.raises(InputError, match="`coarsen` applies to methods that release rows"):
+        release(context, folder, "cut", SUM + RULES, head=head)

@@ -6,6 +6,7 @@ import csv
 import gc
 import weakref
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from dpdesk.app.pseudonyms import make_key
 from dpdesk.app.types import Role, SetParameters, SetPseudonym, SetRoles
 from dpdesk.core.jobs import silent
 from dpdesk.core.pseudonyms import PseudonymSpec
+from dpdesk.core.source_spec import Coarsened
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.attributes import AttributesPanel
 from dpdesk.ui.panels.attributes.presenter import note
@@ -377,3 +379,48 @@ def test_the_card_of_pseudonyms_is_named_and_reached_by_keys(
     card = card_of(qtbot, loaded)
     qtbot.mouseClick(card.keep, Qt.MouseButton.LeftButton)
     assert findings(loaded) == []
+
+
+def test_numbers_are_cut_and_rounded_where_the_column_is_chosen_and_undone_by_one_step(
+    qtbot: QtBot, loaded: AttributesPanel
+) -> None:
+    bench, card = loaded._workbench, loaded.coarsening
+    choose(loaded, "sex")
+    assert not card.isVisible()
+    choose(loaded, "age", "w")
+    assert not card.isVisible()
+    choose(loaded, "age")
+    assert card.isVisible()
+    assert not card.button.isEnabled()
+    qtbot.keyClicks(card.top, "32")
+    qtbot.keyClicks(card.bottom, "40")
+    assert card.problem == "The lower end must be below the upper end."
+    assert not card.button.isEnabled()
+    card.bottom.clear()
+    qtbot.keyClicks(card.step, "x")
+    assert "does not hold a number" in card.problem
+    card.step.clear()
+    qtbot.keyClicks(card.step, "0")
+    assert "above 0" in card.problem
+    card.step.clear()
+    qtbot.keyClicks(card.step, "4")
+
+    def largest() -> str | None:
+        known = {} if bench.profile is None else {each.name: each for each in bench.profile.columns}
+        return known["age"].maximum if "age" in known else None
+
+    with qtbot.waitSignal(card.changed):
+        card.button.click()
+    qtbot.waitUntil(lambda: largest() == "32")
+    numbers = Coarsened(top=Fraction(32), step=Fraction(4))
+    assert bench.work.to_plan().source.coarsen == (("age", numbers),)
+    assert not card.button.isEnabled()
+    choose(loaded, "income")
+    assert card.top.text() == ""
+    choose(loaded, "age")
+    assert (card.top.text(), card.step.text()) == ("32", "4")
+    bench.undo()
+    qtbot.waitUntil(lambda: largest() == "99")
+    assert bench.work.to_plan().source.coarsen == ()
+    assert card.top.text() == ""
+    assert findings(card) == []

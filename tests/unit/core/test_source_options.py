@@ -1,6 +1,7 @@
 """A key of [source] that would be ignored is refused, whatever the format and the way in."""
 
 import dataclasses
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.source_spec import (
     FORMATS,
+    Coarsened,
     FixedColumn,
     SourceSpec,
     applies,
@@ -42,6 +44,7 @@ VALUES = {
     "columns": (FixedColumn("sex", 1, 1),),
     "types": (("sex", "text"),),
     "date_order": "dmy",
+    "coarsen": (("age", Coarsened(top=Fraction(90))),),
 }
 PATHS = {
     "csv": "people.csv",

@@ -8,11 +8,13 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from dpdesk.app.types import Role, SetPseudonym, SetRoles
+from dpdesk.app.types import Role, SetPseudonym, SetRoles, SetSource
 from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import PseudonymSpec
+from dpdesk.core.source_spec import Coarsened
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobFailed, JobHub
+from dpdesk.ui.panels.attributes.coarsening import CoarseningCard
 from dpdesk.ui.panels.attributes.presenter import (
     LETTERS,
     Answered,
@@ -21,8 +23,10 @@ from dpdesk.ui.panels.attributes.presenter import (
     Row,
     asked_k,
     caution,
+    coarser_source,
     count_risk,
     filtered,
+    has_numbers,
     keys_here,
     line,
     meaning,
@@ -254,6 +258,7 @@ class AttributesPanel(Panel):
         self.grid.setModel(self.model)
         self.risk = RiskPicture(self._workbench.hub, theme)
         self.card, self.pseudonym = ColumnCard(), PseudonymCard()
+        self.coarsening = CoarseningCard()
         self.buttons = RoleButtons()
         left, right = self._build_left(), self._build_right(theme)
         parts = TurningSplitter("attributes", (left, right), (1, 0))
@@ -267,6 +272,7 @@ class AttributesPanel(Panel):
         self.buttons.asked.connect(self._on_role)
         self.pseudonym.changed.connect(self._on_pseudonym)
         self.pseudonym.keyAsked.connect(self._on_key)
+        self.coarsening.changed.connect(self._on_coarser)
         return page
 
     def _build_left(self) -> QWidget:
@@ -296,6 +302,7 @@ class AttributesPanel(Panel):
         right = SideArea(theme, self.tr("Chosen columns and risk"), tip)
         right.add(self.card)
         right.add(self.pseudonym)
+        right.add(self.coarsening)
         right.add(self.risk, tall=True)
         return right
 
@@ -454,8 +461,24 @@ class AttributesPanel(Panel):
         if name and name != self.pseudonym.column:
             self._ask_keys()  # another window may have made or deleted one
         self.pseudonym.show_column(name, self._workbench.work.pseudonym(name))
+        self._show_coarsening(chosen)
         for button in self.buttons.buttons.values():
             button.setEnabled(bool(chosen))
+
+    def _show_coarsening(self, chosen: tuple[Row, ...]) -> None:
+        source, method = self._workbench.work.source, self._workbench.method
+        given = {} if source is None else dict(source.coarsen)
+        takes = method is None or method.capabilities.takes_coarsened
+        names = [row.name for row in chosen if row.name in given or (takes and has_numbers(row))]
+        name = names[0] if len(chosen) == 1 and names else ""
+        self.coarsening.show_column(name, given.get(name))
+
+    @Slot(object)
+    def _on_coarser(self, numbers: Coarsened | None) -> None:
+        source, name = self._workbench.work.source, self.coarsening.column
+        if source is not None and name:
+            what = msg("{column}: its numbers made coarser", column=name)
+            self._workbench.apply(SetSource(coarser_source(source, name, numbers), what=what))
 
     @Slot(str)
     def _on_filter(self, text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QCoreApplication
 
@@ -19,6 +19,7 @@ from dpdesk.app.types import (
     WorkState,
 )
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.source_spec import Coarsened, SourceSpec
 from dpdesk.ui.shell import Mark, PanelStatus
 from dpdesk.ui.words.columns import role_words, short_share, type_words
 from dpdesk.ui.words.numbers import grouped, short_name
@@ -89,6 +90,17 @@ def rows_of(
         )
         for name in columns
     ]
+
+
+def has_numbers(row: Row) -> bool:
+    """Whether a column holds numbers, as far as it was counted."""
+    return row.profile is not None and row.profile.type in _NUMERIC
+
+
+def coarser_source(source: SourceSpec, name: str, numbers: Coarsened | None) -> SourceSpec:
+    """The source with other numbers of the column ``name``; None: as they are."""
+    others = tuple(each for each in source.coarsen if each[0] != name)
+    return replace(source, coarsen=others if numbers is None else (*others, (name, numbers)))
 
 
 def warning(role: Role | None, profile: ColumnProfile | None) -> str:
