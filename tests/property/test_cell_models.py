@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import parse_parameters
-from dpdesk.engine.methods.k_anonymity import clustering, forest
+from dpdesk.engine.methods.k_anonymity import forest, mondrian
 from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells, starred
 from dpdesk.engine.methods.k_anonymity.scales import scale_of
 from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS, Settings
@@ -80,7 +80,7 @@ def test_the_forest_keeps_its_factor_and_the_bound_is_one(
     rows = np.bincount(parts.tuples, parts.rows, len(aligned.counts))
     assert (rows == aligned.counts).all()
     least = float((far * aligned.counts).sum()) / aligned.rows
-    cost = clustering.loss_of(scales, parts)
+    cost = mondrian.loss_of(scales, parts)
     assert least - 1e-9 <= cost <= (3 * k - 3) * least + 1e-9
     if aligned.rows <= 8:
         optimum = reference.least_loss(table.rows, paths_of(table, stars=stars), k)

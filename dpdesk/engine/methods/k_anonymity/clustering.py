@@ -1,14 +1,15 @@
 """Classes of rows whose cells are generalised or suppressed one by one, at little loss.
 
 Every class shows, for each attribute, the lowest node over its rows; its loss is the mean loss of
-these nodes. Three ways, by size:
+these nodes. Four ways, by size:
 
 - An integer program over all generalised tuples that at least k rows have in common, for small
   tables: proven optimal, or with the bound that the solver reached.
 - A forest, for some 20,000 distinct tuples (Aggarwal et al., *Approximation algorithms for
   k-anonymity*), with a lower bound: the result loses at most 3k − 3
-  times the optimum. Mondrian's classes are taken where these lose less.
-- Mondrian beyond, with a weaker lower bound.
+  times the optimum.
+- Tuples that agree at levels that lose little, and Mondrian, whose classes are taken where these
+  lose less; beyond, with a weaker lower bound.
 
 Why 3k − 3 is said in :mod:`~dpdesk.engine.methods.k_anonymity.forest`.
 
@@ -39,11 +40,13 @@ from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.engine.methods.k_anonymity.agreeing import ROUNDS, agreeing_parts
 from dpdesk.engine.methods.k_anonymity.forest import forest_parts, neighbours
 from dpdesk.engine.methods.k_anonymity.mondrian import (
     Array,
     Parts,
     in_groups,
+    loss_of,
     mondrian,
     required_mondrian,
 )
@@ -98,15 +101,17 @@ def best_classes(
     token: CancelToken,
     asked: Constraints | None = None,
     limits: CellLimits | None = None,
+    rounds: int = ROUNDS,
 ) -> Clustered | None:
     """Classes of at least ``k`` rows, of which there are as many; ``codes`` are leaf codes.
 
-    Classes pass what is ``asked``, as all rows together do. None where levels or ``limits`` leave
-    none, or none that was found. Raises Cancelled.
+    ``rounds`` are those of :func:`~.agreeing.agreeing_parts`. Classes pass what is ``asked``, as
+    all rows together do. None where levels or ``limits`` leave none, or none that was found. Raises
+    Cancelled.
     """
     places = np.stack([s.places[codes[:, j]] for j, s in enumerate(scales)], axis=1)
     table = scales, places, codes, counts, k
-    known = _in_limits(table, limits, asked, token)
+    known = _in_limits(table, limits, asked, rounds, token)
     if known is None:
         return None
     program = _program(scales, places, counts, k)
@@ -122,14 +127,18 @@ _Table = tuple[Sequence[Scale], Array, NDArray[np.int32], Array, int]
 
 
 def _in_limits(
-    table: _Table, limits: CellLimits | None, asked: Constraints | None, token: CancelToken
+    table: _Table,
+    limits: CellLimits | None,
+    asked: Constraints | None,
+    rounds: int,
+    token: CancelToken,
 ) -> Clustered | None:
     """The classes of the forest or of Mondrian that suppress no more cells than they may.
 
     Of infinite cost where none were found; None where there are none.
     """
     scales, places, codes, counts, k = table
-    known = found = _by_neighbours(table, asked, token)
+    known = found = _by_neighbours(table, asked, rounds, token)
     if found is None or known is None or limits is None:
         return known
     weighed = list(scales)
@@ -142,7 +151,7 @@ def _in_limits(
                 weighed[j] = replace(weighed[j], weight=(weighed[j].weight or Fraction(1)) * _MORE)
             else:
                 weighed[j] = replace(weighed[j], most=scales[j].allowed[0])
-        found = _by_neighbours((weighed, places, codes, counts, k), asked, token)
+        found = _by_neighbours((weighed, places, codes, counts, k), asked, rounds, token)
         if found is None:
             break
     if found is None or limits.broken(scales, found.parts):
@@ -153,9 +162,9 @@ def _in_limits(
 
 
 def _by_neighbours(
-    table: _Table, asked: Constraints | None, token: CancelToken
+    table: _Table, asked: Constraints | None, rounds: int, token: CancelToken
 ) -> Clustered | None:
-    """The best classes of the forest and of Mondrian, in each group that shares no class.
+    """The best classes of the three ways, in each group that shares no class.
 
     None where a group has fewer than k rows, or does not pass what is asked.
     """
@@ -169,7 +178,7 @@ def _by_neighbours(
         whole = len(some) == len(counts)
         own = asked if asked is None or whole else asked.within(some)
         part = (places, codes, counts) if whole else (places[some], codes[some], counts[some])
-        return _divide(scales, part, k, own, bounds, token)
+        return _divide(scales, part, k, own, bounds, rounds, token)
 
     parts = in_groups(groups, divide)
     if parts is None:
@@ -185,9 +194,10 @@ def _divide(
     k: int,
     asked: Constraints | None,
     bounds: list[float],
+    rounds: int,
     token: CancelToken,
 ) -> Parts | None:
-    """The better of the two for one group, whose lower bound joins ``bounds`` where there is one.
+    """The best of the three for one group, whose lower bound joins ``bounds`` where there is one.
 
     None where all its rows together do not pass what is asked.
     """
@@ -200,6 +210,9 @@ def _divide(
             return None
         found = [cut]
     token.check()
+    agreeing = agreeing_parts(scales, places, counts, k, asked, token, rounds)
+    if agreeing is not None:
+        found += [agreeing] if asked is None else _joined_up(scales, agreeing, asked, token)
     if len(counts) <= MOST_CLUSTERED:
         near, far = neighbours(scales, places, counts, k, token)
         bounds.append(float((far * counts).sum()))
@@ -311,15 +324,22 @@ def best_at_levels(
             continue
         sums = np.bincount(of_tuple, counts).astype(np.int64)
         own = None if asked is None else asked.divided(first, sums)
-        found = best_classes(shown, codes[first], sums, k, token, own, limits)
+        place = shown, codes[first], sums, k, token, own, limits
+        found = best_classes(*place, rounds=0)
         if found is None:
             continue
         least = min(least, found.cost if found.optimality == PROVEN else max(found.least, bound))
         if best is None or found.cost < best[1].cost - _CLOSE:
-            parts = _divided(found.parts, of_tuple, counts, codes, shown)
-            best = shown, replace(found, parts=parts, factor=0), levels
+            best, again = (shown, found, levels), (place, of_tuple)
     if best is None:
         return None
+    place, of_tuple = again
+    found = best[1]
+    closer = None if found.optimality == PROVEN else best_classes(*place)
+    if closer is not None and closer.cost < found.cost:
+        found = closer
+    parts = _divided(found.parts, of_tuple, counts, codes, best[0])
+    best = best[0], replace(found, parts=parts, factor=0), best[2]
     cost = best[1].cost
     proven = cost <= least + _CLOSE
     return best[0], replace(best[1], least=min(least, cost), proven=proven), best[2]
@@ -419,18 +439,6 @@ def _divided(
     places = np.stack([s.places[codes[held, j]] for j, s in enumerate(scales)], axis=1)
     starts = np.searchsorted(entry, parts.starts)
     return Parts(held, rows, places.astype(np.int32), starts)
-
-
-def loss_of(scales: Sequence[Scale], parts: Parts) -> float:
-    """Mean loss of a cell when each part shows the lowest nodes over its entries."""
-    first = parts.starts[:-1]
-    rows = np.add.reduceat(parts.rows, first)
-    total = 0.0
-    for j, scale in enumerate(scales):
-        low = np.minimum.reduceat(parts.places[:, j], first)
-        high = np.maximum.reduceat(parts.places[:, j], first)
-        total += float((node_losses(scale)[scale.common(low, high)] * rows).sum())
-    return total / float(rows.sum()) / len(scales)
 
 
 def _least_step(scales: Sequence[Scale], places: Array, counts: Array, k: int) -> float:

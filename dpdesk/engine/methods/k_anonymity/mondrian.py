@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from dpdesk.core.compiled import kernel
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.methods.k_anonymity.requirements import ClassCounts, Constraints, SensitiveCounts
-from dpdesk.engine.methods.k_anonymity.scales import Scale
+from dpdesk.engine.methods.k_anonymity.scales import Scale, node_losses
 
 Array = NDArray[Any]
 _Fixed = tuple[int, Array, Array, Array, Array, Array, bool, bool]
@@ -46,6 +46,18 @@ class Parts:
     rows: Array = field(repr=False)
     places: NDArray[np.int32] = field(repr=False)
     starts: Array = field(repr=False)
+
+
+def loss_of(scales: Sequence[Scale], parts: Parts) -> float:
+    """Mean loss of a cell when each part shows the lowest nodes over its entries."""
+    first = parts.starts[:-1]
+    rows = np.add.reduceat(parts.rows, first)
+    total = 0.0
+    for j, scale in enumerate(scales):
+        low = np.minimum.reduceat(parts.places[:, j], first)
+        high = np.maximum.reduceat(parts.places[:, j], first)
+        total += float((node_losses(scale)[scale.common(low, high)] * rows).sum())
+    return total / float(rows.sum()) / len(scales)
 
 
 def mondrian(
