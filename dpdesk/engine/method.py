@@ -15,6 +15,7 @@ from dpdesk.core.frequency import FrequencySource, Population
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.method_card import BLANK, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.public_fields import PublicField
@@ -285,6 +286,7 @@ class Method(ABC):
     title: ClassVar[str]
     summary: ClassVar[str]
     promise: ClassVar[str]
+    card: ClassVar[MethodCard] = BLANK
     parameters: ClassVar[tuple[Parameter, ...]]
     public_fields: ClassVar[tuple[PublicField, ...]] = ()
     checked_by: ClassVar[Mapping[str, str]] = {}

@@ -23,6 +23,7 @@ from dpdesk.ui.windows.asking import AskWindow
 from dpdesk.ui.windows.audit import AuditWindow
 from dpdesk.ui.windows.database import DatabaseWindow
 from dpdesk.ui.windows.fitting import FitWindow
+from dpdesk.ui.windows.guide import GuideWindow
 from dpdesk.ui.windows.history import HistoryWindow
 from dpdesk.ui.windows.ledger import DELTA, RESTORED, LedgerWindow
 from dpdesk.ui.windows.people import PeopleWindow
@@ -36,7 +37,8 @@ _Entry = tuple[ActionSpec, Callable[[], object], Callable[[], bool] | None]
 class SideWindows(QObject):
     """People and keys, the audit log, the budget ledger, all states of the work, the plan and
     another file, the tables of a released cube, questions to released rows, ways to release
-    compared, databases. A new one is an entry in :meth:`_entries` and the property that makes it.
+    compared, databases, the guide. A new one is an entry in :meth:`_entries` and the property that
+    makes it.
 
     ``keysChanged()`` when keys or trusted keys are others than before; ``jumpAsked(str, str)``
     names a step of the main window and a column to look at there; ``sourceAsked(SourceSpec)`` a
@@ -84,6 +86,8 @@ class SideWindows(QObject):
         buy = spec("run.buy", self.tr("Buy tables one by &one…"), "run", "Ctrl+Shift+G", tip)
         tip = self.tr("All states that the work has had, with times")
         states = spec("edit.states", self.tr("All &states…"), "edit", "Ctrl+Shift+H", tip)
+        tip = self.tr("Tasks step by step, what each method protects against, words, a search")
+        guide = spec("help.guide", self.tr("&Guide…"), "help", "Ctrl+F1", tip)
         return (
             (data, self.show_database, None),
             (people, self.show_people, None),
@@ -92,6 +96,7 @@ class SideWindows(QObject):
             (browse, self.ask_browser, None),
             (buy, self.show_shop, self.plans_cube),
             (states, self.show_history, self._window.has_history),
+            (guide, self.show_guide, None),
         )
 
     # -- the windows, each made when it is first wanted
@@ -157,7 +162,26 @@ class SideWindows(QObject):
         made.chosen.connect(self.sourceAsked)
         return made
 
+    @cached_property
+    def guide(self) -> GuideWindow:
+        """Pages on tasks and methods."""
+        made = GuideWindow(self._bench, self._theme, self._window)
+        made.methodAsked.connect(self._on_method_asked)
+        return made
+
     # -- showing them
+
+    @Slot()
+    def show_guide(self) -> None:
+        """Show the guide."""
+        self.guide.present()
+
+    @Slot(str)
+    def _on_method_asked(self, identifier: str) -> None:
+        found = next((one for one in self._bench.methods if one.id == identifier), None)
+        if found is not None:
+            self._bench.choose_method(found)
+            self.jumpAsked.emit("protect", "")
 
     @Slot()
     def show_people(self) -> None:

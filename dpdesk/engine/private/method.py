@@ -42,6 +42,20 @@ if TYPE_CHECKING:
     from dpdesk.engine.private.declared import DeclaredDomain
     from dpdesk.verifiers.declared import Declarations
 
+HIDES = (
+    "Someone who knows everything about everyone else, and tries to find out whether a given "
+    "person is in the data.",
+    "All further releases that are made from this one, and whatever else becomes known: the "
+    "loss does not grow.",
+)
+"""What every release with a privacy budget over persons protects against."""
+STAYS_OPEN = (
+    "What holds for a whole group, whether or not a given person is in the data.",
+    "Other releases about the same people: their losses add up, so all of them belong in one "
+    "ledger.",
+)
+"""What no such release protects against."""
+
 
 @dataclass(frozen=True)
 class PrivateInput(PlanInput):

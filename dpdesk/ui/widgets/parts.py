@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QLabel,
     QLineEdit,
     QPushButton,
+    QTextBrowser,
     QVBoxLayout,
     QWidget,
 )
@@ -102,3 +104,16 @@ class Problem(QLabel):
         self.setText(f"✕ {in_window(sentence)}" if sentence else "")
         self.setAccessibleName(sentence)
         self.setVisible(bool(sentence))
+
+
+class LonelyBrowser(QTextBrowser):
+    """A page: it shows what stands in it, loads nothing and leads nowhere."""
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """Nothing from outside the page: one clear dot for a picture.
+
+        Without an answer Qt would look for a file of that name by itself.
+        """
+        nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
+        nothing.fill(Qt.GlobalColor.transparent)
+        return nothing

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.method_card import Attacker, MethodCard, Reader
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference, Separated
@@ -29,6 +30,22 @@ from dpdesk.engine.methods.anatomy.settings import (
 if TYPE_CHECKING:
     from dpdesk.core.frequency import RewrittenRows, RowSource
     from dpdesk.engine.noise.randomness import RandomSource
+CARD = MethodCard(
+    protects=("Someone who finds a person's row and wants the value of one sensitive column.",),
+    leaves=(
+        "That the person is in the data, and in which row: all other columns are released "
+        "unchanged.",
+        "What the other columns tell of the sensitive one.",
+    ),
+    suits=(
+        "Researchers under contract need exact values of all columns but one, and counts of "
+        "that one.",
+    ),
+    unfit=("The public gets the file: anyone in it can be found there.",),
+    sources=("Xiao, Tao, Anatomy: simple and effective privacy preservation, VLDB 2006",),
+    readers=frozenset({Reader.RESEARCHERS}),
+    attackers=frozenset({Attacker.ACQUAINTANCE}),
+)
 
 
 class Anatomy(RowsMethod):
@@ -59,6 +76,7 @@ class Anatomy(RowsMethod):
         "person's group is the true one with a chance of at most 1 in l; that the person is in "
         "the data, and in which row, is not hidden."
     )
+    card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import OF_LISTS
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.engine.method import Exploration
 from dpdesk.engine.methods.dp_choice.settings import PARAMETERS
 from dpdesk.engine.private.method import (
+    HIDES,
+    STAYS_OPEN,
     Checking,
     Design,
     PrivateInput,
@@ -50,6 +53,25 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         ),
     ),
 )
+CARD = MethodCard(
+    protects=HIDES,
+    leaves=STAYS_OPEN,
+    suits=(
+        "The median income of each region, or the most common occupation: one value for each "
+        "group.",
+    ),
+    unfit=(
+        "All numbers of a distribution are wanted; tables with noise tell more for the same "
+        "budget.",
+    ),
+    sources=("McSherry, Talwar, Mechanism design via differential privacy, FOCS 2007",),
+    corrections=(
+        "Where counts can only rise with a row, the exponent needs no factor of 2; where a "
+        "person is replaced across groups, quantiles need a width of 4·max(q, 1 − q).",
+    ),
+    readers=EVERYONE,
+    attackers=frozenset({Attacker.ACQUAINTANCE, Attacker.INSIDER}),
+)
 
 
 class DpChoice(PrivateMethod):
@@ -78,6 +100,7 @@ class DpChoice(PrivateMethod):
         "One person more or less (or another in the same place, as the plan says) makes no output "
         "more likely by more than ×e^ε."
     )
+    card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import OF_CUBES
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.method import Exploration
 from dpdesk.engine.private.method import (
+    HIDES,
+    STAYS_OPEN,
     Checking,
     Design,
     PrivateInput,
@@ -76,6 +79,34 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         "result.counted_by.outside.*",
     ),
 )
+CARD = MethodCard(
+    protects=HIDES,
+    leaves=(
+        *STAYS_OPEN,
+        "Tables that are released exactly next to the noisy ones: they have no guarantee.",
+    ),
+    suits=(
+        "Tables of counts, sums or averages by some two to eight columns, all agreeing with "
+        "each other.",
+        "Several releases about the same people are planned, and what they lose must add up "
+        "to a known sum.",
+    ),
+    unfit=("Exact numbers are required by law, or the cells hold a handful of people each.",),
+    sources=(
+        "Ding, Winslett, Han, Li, Differentially private data cubes: optimizing noise sources "
+        "and consistency, SIGMOD 2011",
+        "Canonne, Kamath, Steinke, The discrete Gaussian for differential privacy, NeurIPS 2020",
+    ),
+    corrections=(
+        "The paper takes the range of the values as the sensitivity of a sum; where a person "
+        "is added or removed it is the largest absolute bound, and twice that where a person "
+        "is replaced.",
+        "For some exact tables the published minimal changes are too small; those used are "
+        "enumerated or proven.",
+    ),
+    readers=EVERYONE,
+    attackers=frozenset({Attacker.ACQUAINTANCE, Attacker.INSIDER}),
+)
 
 
 class DpCube(PrivateMethod):
@@ -105,6 +136,7 @@ class DpCube(PrivateMethod):
         "output more likely by more than ×e^ε; with ρ, except with a chance of δ. Alongside "
         "exact tables, it is a minimal change that is covered, and the exact tables are not."
     )
+    card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY

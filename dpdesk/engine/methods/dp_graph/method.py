@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import PLAIN
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.engine.method import Exploration
@@ -49,6 +50,26 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         "the noise and from which degrees are exact, not from what they are.",
     ),
 )
+CARD = MethodCard(
+    protects=(
+        "Someone who knows all other edges, and tries to find out whether a given edge is in "
+        "the graph.",
+    ),
+    leaves=(
+        "A person's edges all together, where the plan does not say how many are hidden together.",
+        "Numbers that are released exactly.",
+    ),
+    suits=("It is to be published how strongly groups or places are connected.",),
+    unfit=("The nodes themselves are secret: their list is public.",),
+    sources=("Background knowledge in differential privacy: exact cuboids in a noisy data cube",),
+    corrections=(
+        "For undirected graphs with n exact degrees the paper's smallest change, the lesser "
+        "of n + 1 and the number of nodes, is too small; 2n + 1 is safe, and 2n where all "
+        "degrees are exact.",
+    ),
+    readers=EVERYONE,
+    attackers=frozenset({Attacker.ACQUAINTANCE, Attacker.INSIDER}),
+)
 
 
 class DpGraph(PrivateMethod):
@@ -78,6 +99,7 @@ class DpGraph(PrivateMethod):
         "output more likely by more than ×e^ε; with ρ, except with a chance of δ. Alongside "
         "exact numbers, it is a minimal change that is covered, and the exact numbers are not."
     )
+    card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY

@@ -9,11 +9,14 @@ from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending
 from dpdesk.core.cuboid import LISTS
 from dpdesk.core.export_formats import OF_LISTS
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.engine.method import Exploration
 from dpdesk.engine.methods.itemsets.settings import PARAMETERS
 from dpdesk.engine.private.method import (
+    HIDES,
+    STAYS_OPEN,
     Checking,
     Design,
     PrivateInput,
@@ -79,6 +82,19 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         "result.itemsets[].listed",
     ),
 )
+CARD = MethodCard(
+    protects=HIDES,
+    leaves=STAYS_OPEN,
+    suits=("Baskets, diagnoses or visits: which go together most often is to be published.",),
+    unfit=("Rare sets are of interest: with noise they cannot be told from sets that no one has.",),
+    sources=(
+        "Li, Qardaji, Su, Cao, PrivBasis: frequent itemset mining with differential privacy, "
+        "VLDB 2012",
+        "McKenna, Sheldon, Permute-and-flip, NeurIPS 2020",
+    ),
+    readers=EVERYONE,
+    attackers=frozenset({Attacker.ACQUAINTANCE, Attacker.INSIDER}),
+)
 
 
 class Itemsets(PrivateMethod):
@@ -108,6 +124,7 @@ class Itemsets(PrivateMethod):
         "One person more or less (or another in the same place, as the plan says) makes no output "
         "more likely by more than ×e^ε; with ρ, but for a chance of δ."
     )
+    card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {

@@ -21,6 +21,7 @@ from dpdesk.core.jobs import (
     silent,
 )
 from dpdesk.core.messages import msg
+from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
@@ -93,6 +94,45 @@ class _Problem:
         return self.settings.allowed(self.table.rows)
 
 
+CARD = MethodCard(
+    protects=(
+        "Someone who knows some facts about a person, such as age, sex and place, and looks "
+        "for the person's row.",
+        "With a requirement on a sensitive column (ℓ-diversity, t-closeness and others), also "
+        "someone who wants that column's value and not the row.",
+    ),
+    leaves=(
+        "A value that all rows of a class share, where no requirement is set.",
+        "Columns that are released unchanged and give others away; the checklist counts for "
+        "how many rows.",
+        "A second release about the same people: two can be put together.",
+    ),
+    suits=(
+        "Researchers need rows, for analyses that no one can foresee.",
+        "Up to about ten columns may be known from elsewhere.",
+    ),
+    unfit=(
+        "Nearly every column is a quasi-identifier: almost everyone is unique then, and "
+        "little detail is left.",
+    ),
+    sources=(
+        "Samarati, Protecting respondents' identities in microdata release, IEEE TKDE 2001",
+        "Sweeney, k-anonymity: a model for protecting privacy, 2002",
+        "LeFevre, DeWitt, Ramakrishnan, Incognito, SIGMOD 2005; Mondrian, ICDE 2006",
+        "Bayardo, Agrawal, Data privacy through optimal k-anonymization, ICDE 2005",
+    ),
+    corrections=(
+        "Where cells are generalised one by one, none of the published conditions bounds the "
+        "chance of a right match by 1 in k; releases of this program have k equal rows in "
+        "each class.",
+        "Diversity and closeness are decided with exact numbers, so that cases on the "
+        "boundary are judged rightly.",
+    ),
+    readers=EVERYONE,
+    attackers=frozenset({Attacker.ACQUAINTANCE}),
+)
+
+
 class KAnonymity(RowsMethod):
     """k-anonymity by full-domain generalisation and tuple suppression (AG_TS).
 
@@ -120,6 +160,7 @@ class KAnonymity(RowsMethod):
         "Someone who knows only a person's quasi-identifiers, and to whom the other columns "
         "reveal nothing more, cannot link the person to fewer than k rows."
     )
+    card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
@@ -64,6 +65,37 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
 # Whatever needs numpy or compiled kernels is imported where it is used.
 
 DRAW = "Draw the sensitive values"
+CARD = MethodCard(
+    protects=(
+        "Someone who finds a person's row and believes the sensitive value that it shows: it "
+        "is the true one in 1 of ℓ′ cases.",
+    ),
+    leaves=(
+        "Someone who knows most other people's values: in some outcomes they learn a value "
+        "with certainty.",
+        "What the columns that are not drawn tell of the drawn one; the checklist counts for "
+        "how many rows.",
+    ),
+    suits=("Large counts of the sensitive column must stay accurate, by any other columns.",),
+    unfit=(
+        "One value is held by more than 1 in ℓ′ rows: then no such release exists.",
+        "The same values were drawn and published before: several draws together reveal the "
+        "true ones.",
+    ),
+    sources=(
+        "Fu, Wang, Wang, Wong, Small count privacy and large count utility in data publishing",
+    ),
+    corrections=(
+        "The paper promises more than its proof gives: the swaps that no one can tell apart "
+        "depend on the hidden outcome. The guarantee says what is proven.",
+        "The chance that a row without the value is in a group that has it is f(ℓ′ − 1)/(N − "
+        "f), not fℓ′/N; with the paper's, estimates are too high.",
+        "The paper's bound on errors of counts squares the count by mistake; exact binomial "
+        "chances are used.",
+    ),
+    readers=EVERYONE,
+    attackers=frozenset({Attacker.ACQUAINTANCE}),
+)
 
 
 class LDiverted(RowsMethod):
@@ -93,6 +125,7 @@ class LDiverted(RowsMethod):
         "one with a chance of 1 in ℓ′; the other columns may reveal more, and so may other "
         "people's values."
     )
+    card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {

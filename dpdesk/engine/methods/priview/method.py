@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import PLAIN, SYNTHETIC
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.engine.method import Exploration
 from dpdesk.engine.private.method import (
+    HIDES,
+    STAYS_OPEN,
     Checking,
     Design,
     PrivateInput,
@@ -53,6 +56,28 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         "made from the data are refused.",
     ),
 )
+CARD = MethodCard(
+    protects=HIDES,
+    leaves=STAYS_OPEN,
+    suits=(
+        "Ten to two hundred columns, of which no one knows yet which tables will be asked for.",
+        "Synthetic rows are wanted for trying out programs.",
+    ),
+    unfit=(
+        "What matters is how three or more columns hang together: only pairs are measured "
+        "unless the plan says otherwise.",
+    ),
+    sources=(
+        "Qardaji, Yang, Li, PriView: practical differentially private release of marginal "
+        "contingency tables, SIGMOD 2014",
+    ),
+    corrections=(
+        "Views of unequal size are made consistent by inverse variances; equal weights would "
+        "be wrong for them.",
+    ),
+    readers=EVERYONE,
+    attackers=frozenset({Attacker.ACQUAINTANCE, Attacker.INSIDER}),
+)
 
 
 class PriView(PrivateMethod):
@@ -82,6 +107,7 @@ class PriView(PrivateMethod):
         "more likely by more than ×e^ε; with ρ, but for a chance of δ. Tables made from the "
         "release later cost nothing more."
     )
+    card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {

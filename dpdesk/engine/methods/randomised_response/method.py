@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
@@ -27,6 +28,25 @@ if TYPE_CHECKING:
     from dpdesk.engine.querying import Comparison
 
 DECIDE, DRAW = "Work out the chances", "Draw the values"
+CARD = MethodCard(
+    protects=(
+        "Someone who finds a person's row and wants the value of a drawn column, whatever they "
+        "know about others.",
+    ),
+    leaves=(
+        "That the person is in the data, and all columns that are not drawn.",
+        "What the other columns tell of a drawn one, for people in general.",
+    ),
+    suits=("Rows are needed, one or two columns are delicate, and there are thousands of rows.",),
+    unfit=("Small groups are of interest: their estimates are hardly better than guesses.",),
+    sources=("Warner, Randomized response, JASA 1965",),
+    corrections=(
+        "Equal chances for all other values are the default since they give the least summed "
+        "variance where all values are equally frequent.",
+    ),
+    readers=EVERYONE,
+    attackers=frozenset({Attacker.ACQUAINTANCE, Attacker.INSIDER}),
+)
 
 
 class RandomisedResponse(PaidRowsMethod):
@@ -56,6 +76,7 @@ class RandomisedResponse(PaidRowsMethod):
         "the drawn columns by at most ×e^ε; the other columns, and that the person is in the data, "
         "are not hidden."
     )
+    card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import OF_CELLS
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck
@@ -28,6 +29,35 @@ if TYPE_CHECKING:
     from dpdesk.core.tabulation import CellTable
     from dpdesk.engine.noise.randomness import RandomSource
     from dpdesk.engine.querying import Comparison
+CARD = MethodCard(
+    protects=(
+        "Anyone who reads the tables and computes with their totals: an unsafe cell is not "
+        "found more closely than the rules allow.",
+        "A contributor who knows their own amount and wants that of a competitor, as far as "
+        "the rules say.",
+    ),
+    leaves=(
+        "Contributors who tell each other their amounts, and tables about the same units that "
+        "the register does not know.",
+        "Cells that the rules call safe: they are published as they are.",
+    ),
+    suits=("Tables of businesses or people in which most numbers have to be exact.",),
+    unfit=(
+        "Many different tables of the same data are asked for over time: noise with a ledger "
+        "adds up, suppression does not.",
+    ),
+    sources=(
+        "Hundepool and others, Statistical disclosure control, Wiley 2012",
+        "Fischetti, Salazar, Solving the cell suppression problem on tabular data with linear "
+        "constraints, Management Science 2001",
+    ),
+    corrections=(
+        "Where empty cells are published, no suppressed count is 0, and anyone can conclude "
+        "that; a plan can protect from it (present = true).",
+    ),
+    readers=EVERYONE,
+    attackers=frozenset({Attacker.ACQUAINTANCE, Attacker.CONTRIBUTOR}),
+)
 
 
 class ProtectedTables(CellsMethod):
@@ -55,6 +85,7 @@ class ProtectedTables(CellsMethod):
         "No one can compute an unsafe cell from the tables more closely than the agency's rules "
         "allow; what contributors know together, and other tables, are not covered."
     )
+    card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     explored_for: ClassVar[tuple[str, ...]] = ("marks",)
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QImage
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QTextBrowser, QWidget
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from dpdesk.app.review.review_picture import FileLook
 from dpdesk.core.charts import Chart
@@ -17,23 +17,11 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import FoldingStrip
 from dpdesk.ui.widgets.layouts import FrontStack
+from dpdesk.ui.widgets.parts import LonelyBrowser
 from dpdesk.ui.words.numbers import grouped, legible
 from dpdesk.ui.words.spoken import said, spoken
 
 FILE = "file"
-
-
-class LonelyBrowser(QTextBrowser):
-    """A page of a release: it shows what stands in it, loads nothing and leads nowhere."""
-
-    def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Nothing from outside the page: one clear dot for a picture.
-
-        Without an answer Qt would look for a file of that name by itself.
-        """
-        nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
-        nothing.fill(Qt.GlobalColor.transparent)
-        return nothing
 
 
 class FileView(QWidget):
