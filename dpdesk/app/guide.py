@@ -31,7 +31,7 @@ This page is made from the program's own specifications: the same that the forms
 checks of a plan and `dpdesk run --help` come from.
 """
 _FOLDER = "guide"
-_LABEL = re.compile(r"\{([^{}\n]+)\}")
+_LABEL = re.compile(r"\{([^{}]+)\}")
 _MARKS = re.compile(r"[*`#|\[\]]|\]\([^)]*\)")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _FOREIGN = re.compile(r"\[([^\]]*)\]\((?!page:)[^)]*\)")
@@ -110,11 +110,9 @@ READERS: Mapping[Reader, str] = {
     Reader.RESEARCHERS: msg("Researchers under contract or in a safe room"),
 }
 ATTACKERS: Mapping[Attacker, str] = {
-    Attacker.ACQUAINTANCE: msg(
-        "Someone who knows some facts about a person, such as age and place"
-    ),
+    Attacker.ACQUAINTANCE: msg("Someone who knows some facts about a person"),
     Attacker.INSIDER: msg("Someone who knows everything about everyone else"),
-    Attacker.CONTRIBUTOR: msg("Someone who is in the table, such as a competitor"),
+    Attacker.CONTRIBUTOR: msg("Someone who is in the table, such as a rival"),
 }
 
 
@@ -162,7 +160,7 @@ def _names(language: str) -> tuple[str, ...]:
 def _task(name: str, language: str, voice: Voice) -> GuidePage:
     spoken = language if name in _names(language) else ENGLISH
     raw = resource(f"{_FOLDER}/{spoken}/{name}").read_text(encoding="utf-8")
-    text = _LABEL.sub(lambda found: f"**{label(found[1], spoken)}**", raw)
+    text = _LABEL.sub(lambda found: f"**{label(' '.join(found[1].split()), spoken)}**", raw)
     title = text.partition("\n")[0].removeprefix("# ")
     return GuidePage(name.partition("-")[2].removesuffix(".md"), title, voice.say(TASKS), text)
 

@@ -56,3 +56,6 @@ BLANK = MethodCard()
 """The card of a method that says nothing of itself."""
 EVERYONE = frozenset(Reader)
 """Releases for the public, which are for researchers as well."""
+ANYONE = frozenset(Attacker)
+"""All that others may know: who protects against someone who knows everyone else, protects against
+those who know less."""

@@ -402,6 +402,7 @@ class MainWindow(RequestingWindow):
         self._strip.jobsAsked.connect(self._activity.show_all)
         self._band.triggered.connect(self._on_band)
         self._help.closed.connect(self._close_help)
+        self._help.guideAsked.connect(self.guideAsked)
         self._trail.history.chosen.connect(self.momentAsked)
         self._trail.history.allAsked.connect(self.statesAsked)
         self._hub.idle.connect(self._on_idle)
@@ -430,7 +431,7 @@ class MainWindow(RequestingWindow):
         if not self._help_area.isHidden():
             entry = self._entries[self._current]
             text = entry.panel.explanation() or self.tr("There is nothing to add here.")
-            self._help.explain(entry.title, text)
+            self._help.explain(entry.title, text, entry.panel.guide_page())
 
     @Slot()
     def _close_help(self) -> None:

@@ -57,6 +57,7 @@ class SideWindows(QObject):
         for spec, show, possible in self._entries():
             window.actions_.add(spec, show, possible)
         window.statesAsked.connect(self.show_history)
+        window.guideAsked.connect(self.show_guide_page)
         window.project_actions.applyAsked.connect(self.show_fit)
         self._look_for_lost()
 
@@ -175,6 +176,11 @@ class SideWindows(QObject):
     def show_guide(self) -> None:
         """Show the guide."""
         self.guide.present()
+
+    @Slot(str)
+    def show_guide_page(self, page: str) -> None:
+        """Show a page of the guide; empty: where it was left."""
+        self.guide.present(page)
 
     @Slot(str)
     def _on_method_asked(self, identifier: str) -> None:

@@ -26,6 +26,7 @@ from dpdesk.core.shapes import read_json
 from dpdesk.ui.shell.history import HistoryButton
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.layouts import SteadyArea, column, row
+from dpdesk.ui.widgets.parts import button
 from dpdesk.ui.widgets.states import Badge, ElidedLabel
 from dpdesk.ui.words.numbers import grouped, rows_words
 
@@ -70,14 +71,14 @@ class Trail(QFrame):
         self.history = HistoryButton()
         layout.addWidget(self.history)
         self._buttons = {"undo": QToolButton(), "redo": QToolButton()}
-        for action, (name, button) in zip((undo, redo), self._buttons.items(), strict=True):
-            button.setDefaultAction(action)
-            button.setObjectName(name)
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            button.setAccessibleName(action.text().replace("&", ""))
-            set_look(button, "quiet")
-            layout.addWidget(button)
+        for action, (name, tool) in zip((undo, redo), self._buttons.items(), strict=True):
+            tool.setDefaultAction(action)
+            tool.setObjectName(name)
+            tool.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            tool.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            tool.setAccessibleName(action.text().replace("&", ""))
+            set_look(tool, "quiet")
+            layout.addWidget(tool)
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
         self.set_steps(())
@@ -92,9 +93,9 @@ class Trail(QFrame):
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
-        for name, button in self._buttons.items():
-            button.defaultAction().setIcon(icon(name, theme.tokens, size=theme.icon))
-            button.setIconSize(QSize(theme.icon, theme.icon))
+        for name, tool in self._buttons.items():
+            tool.defaultAction().setIcon(icon(name, theme.tokens, size=theme.icon))
+            tool.setIconSize(QSize(theme.icon, theme.icon))
 
 
 class StatusStrip(QStatusBar):
@@ -171,9 +172,13 @@ class StatusStrip(QStatusBar):
 
 
 class HelpPane(QFrame):
-    """The explanation of the current panel (F1), beside it."""
+    """The explanation of the current panel (F1), beside it.
+
+    ``guideAsked(str)`` names the page of the guide that says more.
+    """
 
     closed = Signal()
+    guideAsked = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -197,11 +202,19 @@ class HelpPane(QFrame):
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._page = ""
+        self.more = button(
+            self.tr("Read more in the guide"),
+            self.tr("Tasks step by step, what each method protects against, words, a search"),
+        )
+        self.more.clicked.connect(lambda: self.guideAsked.emit(self._page))
         layout.addLayout(head)
+        layout.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
         layout.addWidget(self._text, 1)
 
-    def explain(self, title: str, text: str) -> None:
-        """Show a text."""
+    def explain(self, title: str, text: str, page: str = "") -> None:
+        """Show a text, and name the page of the guide that says more."""
+        self._page = page
         self._title.setText(title)
         self._text.setText(text)
         self.setAccessibleName(title)

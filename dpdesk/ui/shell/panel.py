@@ -122,6 +122,10 @@ class Panel(QWidget):
         """What F1 tells: plain text, paragraphs separated by an empty line."""
         return ""
 
+    def guide_page(self) -> str:
+        """The id of the page of the guide that says more; empty: its first."""
+        return ""
+
 
 @dataclass(frozen=True)
 class PanelEntry:

@@ -297,6 +297,7 @@ class RequestingWindow(QMainWindow):
     redoAsked = Signal()
     momentAsked = Signal(int)
     statesAsked = Signal()
+    guideAsked = Signal(str)
     messageTriggered = Signal(str)
     panelChanged = Signal(str)
     chartSaved = Signal(object)

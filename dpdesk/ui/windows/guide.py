@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
@@ -69,7 +70,7 @@ class GuideWindow(SideWindow):
         self.pages.setHeaderHidden(True)
         self.pages.setAccessibleName(self.tr("Pages of the guide"))
         self.pages.setToolTip(self.tr("Arrow keys choose a page"))
-        self.pages.setWordWrap(True)
+        self.pages.setTextElideMode(Qt.TextElideMode.ElideNone)
         self.pages.currentItemChanged.connect(self._on_chosen)
         self.none = note("", "note")
         left = QWidget()
@@ -176,12 +177,22 @@ class GuideWindow(SideWindow):
         if link.scheme() == "page":
             self.show_page(link.path())
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the list the room of its titles, but not more than two fifths."""
+        super().resizeEvent(event)
+        width = event.size().width()
+        left = min(self._titles, width * 2 // 5)
+        self._splitter.setSizes([left, width - left])
+
     def fit(self, theme: Theme) -> None:
         """Fit the parts to the theme."""
-        self.pages.setMinimumWidth(theme.ems(24))
+        self.pages.setIndentation(theme.ems(1))
+        self.pages.setMinimumWidth(theme.ems(15))
+        letters = QFontMetrics(theme.font())
+        widest = max(letters.horizontalAdvance(page.title) for page in self._pages)
+        self._titles = widest + theme.ems(6)
         self.text.document().setDocumentMargin(SPACE.l)
         self.text.setFont(theme.font())
-        self._splitter.setSizes([theme.ems(34), theme.ems(84)])
 
 
 class Chooser(QWidget):
@@ -242,7 +253,15 @@ class Chooser(QWidget):
     @Slot()
     def _on_changed(self) -> None:
         for one in self._uses:
-            one.setEnabled(self._bench.data is not None)
+            self._allow(one)
+
+    def _allow(self, use: QPushButton) -> None:
+        there = self._bench.data is not None
+        use.setEnabled(there)
+        tip = self.tr("Choose {method} in Protect; one undo takes it back")
+        use.setToolTip(
+            tip.format(method=use.property("method")) if there else self.tr("Open a table first")
+        )
 
     @Slot()
     def _show(self) -> None:
@@ -265,14 +284,11 @@ class Chooser(QWidget):
         tip = self.tr("What {method} protects against, and what not").format(method=name)
         read = button(self.tr("Read its card"), tip)
         read.clicked.connect(lambda: self.cardAsked.emit(method.id))
-        use = button(
-            self.tr("Use it for the data"),
-            self.tr("Choose {method} in Protect; one undo takes it back").format(method=name),
-            "primary" if proposal.fits else "",
-        )
+        use = button(self.tr("Use it for the data"), "", "primary" if proposal.fits else "")
         use.clicked.connect(lambda: self.methodAsked.emit(method.id))
-        use.setEnabled(self._bench.data is not None)
+        use.setProperty("method", name)
         self._uses.append(use)
+        self._allow(use)
         for one in (read, use):
             one.setAccessibleName(f"{one.text()}: {name}")
         buttons = FlowBox(gap=SPACE.s)

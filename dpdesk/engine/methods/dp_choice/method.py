@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import OF_LISTS
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
+from dpdesk.core.method_card import ANYONE, EVERYONE, MethodCard
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.engine.method import Exploration
@@ -70,7 +70,7 @@ CARD = MethodCard(
         "person is replaced across groups, quantiles need a width of 4·max(q, 1 − q).",
     ),
     readers=EVERYONE,
-    attackers=frozenset({Attacker.ACQUAINTANCE, Attacker.INSIDER}),
+    attackers=ANYONE,
 )
 
 

@@ -9,7 +9,7 @@ from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending
 from dpdesk.core.cuboid import LISTS
 from dpdesk.core.export_formats import OF_LISTS
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
+from dpdesk.core.method_card import ANYONE, EVERYONE, MethodCard
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.engine.method import Exploration
@@ -93,7 +93,7 @@ CARD = MethodCard(
         "McKenna, Sheldon, Permute-and-flip, NeurIPS 2020",
     ),
     readers=EVERYONE,
-    attackers=frozenset({Attacker.ACQUAINTANCE, Attacker.INSIDER}),
+    attackers=ANYONE,
 )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
-from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
+from dpdesk.core.method_card import ANYONE, EVERYONE, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
@@ -45,7 +45,7 @@ CARD = MethodCard(
         "variance where all values are equally frequent.",
     ),
     readers=EVERYONE,
-    attackers=frozenset({Attacker.ACQUAINTANCE, Attacker.INSIDER}),
+    attackers=ANYONE,
 )
 
 

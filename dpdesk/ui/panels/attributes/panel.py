@@ -357,6 +357,10 @@ class AttributesPanel(Panel):
         if self.can_run():
             self._on_next()
 
+    def guide_page(self) -> str:
+        """The page of the guide that says more."""
+        return "roles"
+
     def explanation(self) -> str:
         """What F1 tells."""
         return self.tr(

@@ -203,6 +203,10 @@ class ComparePanel(Panel):
         if answer == OPEN_DATA and chosen is not None:
             self._take_over(chosen)
 
+    def guide_page(self) -> str:
+        """The page of the guide that says more."""
+        return "protect"
+
     def explanation(self) -> str:
         """What F1 tells."""
         parts = (

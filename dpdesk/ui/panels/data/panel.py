@@ -432,6 +432,10 @@ class DataPanel(Panel):
         elif self._page is Page.TABLE:
             self._on_next()
 
+    def guide_page(self) -> str:
+        """The page of the guide that says more."""
+        return "reading"
+
     def explanation(self) -> str:
         """What F1 tells."""
         return self.tr(

@@ -185,6 +185,10 @@ class HierarchiesPanel(Panel):
         elif self.suggest_all.isEnabled():
             self._on_suggest_all()
 
+    def guide_page(self) -> str:
+        """The page of the guide that says more."""
+        return "hierarchies"
+
     def explanation(self) -> str:
         """What F1 tells."""
         return self.tr(

@@ -410,6 +410,10 @@ class ProtectPanel(Panel):
         """Whether a search or a view is on its way."""
         return self._bench.exploring or self._live.busy
 
+    def guide_page(self) -> str:
+        """The page of the guide that says more."""
+        return self._bench.method.id if self._bench.method is not None else "protect"
+
     def explanation(self) -> str:
         """What F1 tells."""
         return explanation(self._bench.method)

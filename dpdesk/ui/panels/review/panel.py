@@ -223,6 +223,10 @@ class ReviewPanel(Panel):
         elif self._visible_page == PREPARE:
             self.write()
 
+    def guide_page(self) -> str:
+        """The page of the guide that says more."""
+        return "review"
+
     def explanation(self) -> str:
         """What F1 tells."""
         return "\n\n".join(
