@@ -24,7 +24,7 @@ from dpdesk.app.comparing import compare_plan, compare_work, true_answer_of_work
 from dpdesk.app.context import AppContext
 from dpdesk.app.describing import fit_file
 from dpdesk.app.exporting import export_release
-from dpdesk.app.guide import method_guide
+from dpdesk.app.guide import guide_pages, method_guide
 from dpdesk.app.ledgers import ledger_path
 from dpdesk.app.opening import open_work
 from dpdesk.app.private.trial import try_plan, try_work
@@ -43,6 +43,7 @@ from dpdesk.core.errors import DpdeskError, RefusedError
 from dpdesk.core.export_formats import FORMATS, suffix_of
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.query import Query
+from dpdesk.engine.method import Method
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.registry import Registry
 from dpdesk.io.planfile import read_plan
@@ -187,6 +188,19 @@ def wished() -> buying.TableRequest:
 
 
 TOKEN = (CancelToken(), silent)
+
+
+def method_of(case: Case) -> Method:
+    return case.room.registry.get(read_plan(case.plan).protection.method, "")
+
+
+def carded(case: Case) -> list[str]:
+    """What the guide's page of the method says, in both languages."""
+    method = method_of(case)
+    pages = (page for code in LANGUAGES for page in guide_pages([method], code))
+    return [page.text for page in pages if page.id == method.id]
+
+
 USES: dict[str, Callable[[Case], object]] = {
     "run": lambda c: run_plan(c.room, c.plan, c.folder / "again", *TOKEN),
     "run in the window": released,
@@ -215,7 +229,8 @@ USES: dict[str, Callable[[Case], object]] = {
     "query": lambda c: open_release(c.room, c.release, *TOKEN).about,
     "browse": lambda c: browsing.open_cube(c.room, c.release, *TOKEN).claim,
     "several together": lambda c: open_together(c.room, (c.release,), *TOKEN).about,
-    "guide": lambda c: method_guide([c.room.registry.get(read_plan(c.plan).protection.method, "")]),
+    "guide": lambda c: method_guide([method_of(c)]),
+    "card": carded,
     **{f"export {name}": exported(name) for name in FORMATS},
     **{
         f"pack {end} {code}": packed(end, code)
@@ -418,6 +433,7 @@ ENTERED: dict[str, tuple[str, ...]] = {
     "demo": ("run", "verify"),  # the sample's own plans, run and verified like any other
     "evidence": ("run",),
     "evidence_checks": ("verify",),
+    "guide": ("guide", "card"),
     "examining": ("fit another file",),
     "exploring": ("explore", "candidate", "run in the window"),
     "exporting": tuple(f"export {name}" for name in FORMATS),
