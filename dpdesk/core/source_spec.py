@@ -39,6 +39,9 @@ UNEVEN, REPEATED, NULS = ALLOWED = ("uneven-lines", "repeated-names", "nul")
 """What ``allow`` may list: lines of fewer or more fields than the first, columns of one name, and
 NUL characters."""
 MOST_SKIPPED = 1_000_000
+MOST_COLUMNS = 16_384
+"""As many columns as a sheet of Excel has. Reading so many takes minutes; with 30,000 the memory of
+the database is too small."""
 NUMBER, TEXT, DATE = "number", "text", "date"
 TYPES = (NUMBER, TEXT, DATE)
 """What a plan may declare of a column."""

@@ -23,7 +23,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import REPEATED, changes_values
 from dpdesk.io import faults
 from dpdesk.io.database import file_literal, literal, query
-from dpdesk.io.failures import disagreement, misplaced, private_error
+from dpdesk.io.failures import check_width, disagreement, misplaced, private_error
 from dpdesk.io.reading import Reading
 from dpdesk.io.sniff import Dialect, sniff
 from dpdesk.io.source import byte_chunks
@@ -41,7 +41,7 @@ STEPS = 3
 CHECK, LOAD, CODE = "Check the text", "Load the rows", "Code the columns"
 RAW = "raw"
 _CODES = 1_000_000
-_AT_ONCE = 500
+AT_ONCE = 500
 """Columns compared at once: a statement of many thousand sums takes its time to be planned."""
 
 
@@ -83,6 +83,7 @@ def load_csv(
     from dpdesk.io.csvcheck import check_text, faultless
 
     dialect = sniff(path, spec)
+    check_width(path.name, max((len(record.fields) for record in dialect.head), default=0))
     report(StepStarted(CHECK, 1, STEPS))
     with _removed_after() as temporary:
         collecting = not changes_values(spec)
@@ -160,6 +161,7 @@ def column_names(
     if not dialect.head:
         raise faults.too_long(name, dialect.first_line)
     width = len(dialect.head[0].fields) if width is None else width
+    check_width(name, width)
     if not dialect.header:
         return tuple(f"column_{j + 1}" for j in range(width)), ()
     fields = dialect.head[0].fields[:width]
@@ -175,8 +177,9 @@ def distinct_names(
     """Names of columns from the fields of a header; InputError ``csv.duplicate-names``.
 
     A column without a name is called after its place. Where ``allow`` lists repeated names, each
-    but the first gets a number that makes it one of its own.
+    but the first gets a number that makes it one of its own. Raises ``read.columns`` for too many.
     """
+    check_width(source, len(given))
     names: list[str] = []
     taken = set(given)
     seen: dict[str, int] = {}
@@ -405,8 +408,8 @@ def _agree(
         raise disagreement(path.name, "columns", result.fields, width)
     sums = dict(known)
     others = [j for j in range(width) if j not in sums]
-    for first in range(0, len(others), _AT_ONCE):
-        columns = others[first : first + _AT_ONCE]
+    for first in range(0, len(others), AT_ONCE):
+        columns = others[first : first + AT_ONCE]
         listed = ", ".join(
             f"sum(strlen(c{j})), sum(strlen(c{j}) * (rowid % {WEIGHTS} + 1))" for j in columns
         )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.messages import msg
+from dpdesk.core.source_spec import MOST_COLUMNS
 
 DISK_FULL = "storage.disk-full"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -92,6 +93,25 @@ def retold(error: StorageError, path: Path) -> StorageError:
         hint=error.hint,
         details={"path": str(path)},
     )
+
+
+def check_width(name: str, columns: int) -> None:
+    """Raise InputError ``read.columns`` for more columns than can be read.
+
+    To be asked as soon as their number is known, before any row is read.
+    """
+    if columns > MOST_COLUMNS:
+        raise InputError(
+            "read.columns",
+            msg(
+                "{name}: found {n:,} columns, expected at most {most:,}.",
+                name=name,
+                n=columns,
+                most=MOST_COLUMNS,
+            ),
+            hint="Copy the columns that you need to a file or a table of their own.",
+            details={"columns": columns},
+        )
 
 
 def disagreement(name: str, what: str, scanned: int, loaded: int) -> InputError:

@@ -12,7 +12,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
-from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
+from dpdesk.io.csvload import AT_ONCE, CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import identifier, in_memory, parquet_source, query
 from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.moments import outside_sentence
@@ -175,9 +175,12 @@ def _compare_empty(
     """Refuse a file of which the other reader finds more or fewer values: ``wanted`` are none."""
     if not wanted:
         return
-    listed = ", ".join(f"count(*) FILTER (c{j} = '')" for j in range(len(names)))
-    with query(con, token, path) as cursor:
-        found = cursor.execute(f"SELECT {listed} FROM {RAW}").fetchone() or ()
+    found: list[int] = []
+    for first in range(0, len(names), AT_ONCE):
+        columns = range(first, min(len(names), first + AT_ONCE))
+        listed = ", ".join(f"count(*) FILTER (c{j} = '')" for j in columns)
+        with query(con, token, path) as cursor:
+            found += cursor.execute(f"SELECT {listed} FROM {RAW}").fetchone() or ()
     for name, one, other in zip(names, wanted, found, strict=True):
         if one != other:
             raise disagreement(
@@ -262,14 +265,14 @@ def _null_notes(
 ) -> tuple[str, ...]:
     """Say where null and the empty text were both found, since both become the empty text."""
     texts = [(j, str(row[0])) for j, row in enumerate(described) if str(row[1]) == "VARCHAR"]
-    if not texts:
-        return ()
-    listed = ", ".join(
-        f"bool_or({identifier(name)} IS NULL) AND bool_or({identifier(name)} = '')"
-        for _, name in texts
-    )
-    with query(con, token, path) as cursor:
-        both = cursor.execute(f"SELECT {listed} FROM {parquet_source(path)}").fetchone() or ()
+    both: list[bool] = []
+    for first in range(0, len(texts), AT_ONCE):
+        listed = ", ".join(
+            f"bool_or({identifier(name)} IS NULL) AND bool_or({identifier(name)} = '')"
+            for _, name in texts[first : first + AT_ONCE]
+        )
+        with query(con, token, path) as cursor:
+            both += cursor.execute(f"SELECT {listed} FROM {parquet_source(path)}").fetchone() or ()
     mixed = [names[j] for (j, _), found in zip(texts, both, strict=True) if found]
     return tuple(
         msg(

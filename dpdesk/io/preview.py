@@ -13,6 +13,7 @@ from dpdesk.core.source_spec import KEEP, UNEVEN, queries_rows
 from dpdesk.io.csvload import RAW, Loaded, column_names
 from dpdesk.io.database import in_memory
 from dpdesk.io.emptyrows import is_empty
+from dpdesk.io.failures import check_width
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
 from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding, without_nul
 from dpdesk.io.source import Stretch, text_of
@@ -87,6 +88,7 @@ def _read(spec: SourceSpec, base: Path, token: CancelToken) -> SourcePreview:
 
             return preview_foreign(path, base, spec, token)
         dialect = _readable(path, sniff(path, spec))
+        check_width(path.name, _width(dialect))
     except Cancelled:
         raise
     except DpdeskError as problem:

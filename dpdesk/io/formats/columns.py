@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
+from dpdesk.io.failures import check_width
 from dpdesk.io.formats.table import Notes, Values
 
 if TYPE_CHECKING:
@@ -55,8 +56,10 @@ def check_names(
 ) -> None:
     """Raise InputError ``source.names`` for no column, one without a name, two of the same name.
 
-    ``hint`` says how two columns of the same name get different ones.
+    ``hint`` says how two columns of the same name get different ones. Raises ``read.columns`` for
+    too many of them.
     """
+    check_width(source, len(names))
     if not names:
         raise InputError(
             "source.names", msg("{source}: found no column, expected at least one.", source=source)
@@ -72,15 +75,17 @@ def check_names(
             hint="Give it a name in a copy of the data, or by `AS` where a `query` chooses "
             "columns.",
         )
+    seen: dict[str, int] = {}
     for j, name in enumerate(names):
-        if name in names[:j]:
+        first = seen.setdefault(name, j)
+        if first != j:
             raise InputError(
                 "source.names",
                 msg(
                     "{source}: the columns {i} and {j} are both named `{name}`, expected a name "
                     "of its own for each.",
                     source=source,
-                    i=names.index(name) + 1,
+                    i=first + 1,
                     j=j + 1,
                     name=name,
                 ),

@@ -14,6 +14,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Variable
 from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import FixedColumn
+from dpdesk.io.failures import check_width
 from dpdesk.io.formats.argus import ArgusColumn, metadata_beside, read_metadata
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.table import Notes, Values
@@ -41,6 +42,7 @@ class FixedWidthReader:
         self._path = Path(request.path)
         self.notes, self.rows = Notes(), None
         columns, self._separator = described_columns(request, self.notes)
+        check_width(self._path.name, len(columns))
         self._columns = columns
         self._last = max(column.start - 1 + column.width for column in columns)
         self._gaps = [] if self._separator else self._checked_places()

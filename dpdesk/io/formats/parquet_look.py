@@ -15,7 +15,7 @@ from dpdesk.core.labels import NO_BOOK, Codebook, Variable
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, parse_canonical
 from dpdesk.io.csvw import labels_of
-from dpdesk.io.failures import storage_error
+from dpdesk.io.failures import check_width, storage_error
 from dpdesk.io.formats.moments import finer_sentence
 from dpdesk.io.formats.request import ReadDone, ReadRequest
 from dpdesk.io.formats.table import Notes, damaged
@@ -78,6 +78,7 @@ def _shape(path: Path) -> tuple[tuple[str, ...], int]:
         ) from None
     except OSError as problem:
         raise storage_error(problem, path, "read") from problem
+    check_width(path.name, len(names))
     _check_types(path, schema)
     _check_decimals(path, schema)
     _check_names(path, names)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.messages import msg
+from dpdesk.io.failures import check_width
 from dpdesk.io.formats.endings import Endings, is_same_encoding
 from dpdesk.io.formats.spss import layout as sav_layout
 from dpdesk.io.formats.table import Notes, damaged
@@ -304,8 +305,10 @@ def note_cut_label(notes: Notes, column: str, what: str) -> None:
 def check_names(file: str, names: Sequence[str]) -> None:
     """Raise InputError ``read.names`` for a column without a name, or two of the same name.
 
-    Columns of the same name would be read as one; other programs make up names for them.
+    Columns of the same name would be read as one; other programs make up names for them. Raises
+    ``read.columns`` for too many of them.
     """
+    check_width(file, len(names))
     seen: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
         if not name:

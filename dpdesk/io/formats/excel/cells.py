@@ -75,6 +75,8 @@ _DIGITS = "0123456789"
 _LONGEST_SHOWN = 40
 _DIGITS_OF_DOUBLES = 17
 _MOST_COLUMNS = 16_384
+_MOST_ROWS = 1_048_576
+"""As Excel has; a few thousand bytes can pack millions of rows."""
 Row = tuple[int, list[str | None]]
 
 
@@ -174,6 +176,19 @@ class SheetCells:
         number = self._number + 1 if place is None else int(float(place))
         if number <= self._number:
             raise ValueError(f"row {number:,} comes after row {self._number:,}")
+        if number > _MOST_ROWS:
+            raise InputError(
+                "workbook.rows",
+                msg(
+                    "{name}: the sheet has a row {row:,}, expected none after row {most:,}, the "
+                    "last one that Excel has.",
+                    name=self._name,
+                    row=number,
+                    most=_MOST_ROWS,
+                ),
+                hint="Save the table as CSV or Parquet with the program that wrote the sheet.",
+                details={"row": number},
+            )
         self._number, self._column, self._digits = number, -1, str(number)
 
     def _second_value(self) -> None:

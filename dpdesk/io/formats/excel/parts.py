@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from dpdesk.core.messages import msg
 
-CHUNK = 1 << 18
+CHUNK = 1 << 16
 _LONGEST_TEXT = 1 << 25
 """Characters of one text; Excel holds 32,767 in a cell, so a longer one only fills the memory."""
 _LARGEST_PART = 1 << 31

@@ -26,7 +26,9 @@ from dpdesk.io.formats.stat_faults import nul_in_text
 from dpdesk.io.formats.table import Notes, Values, damaged, listed
 from dpdesk.io.titles import header_doubt, table_start, titles_note
 
-_ROWS = 20_000
+_ROWS, _CELLS = 20_000, 1 << 21
+_MOST_EMPTY = 1 << 26
+"""Cells of rows without any value: the number of a row alone makes them, however small the file."""
 _LOOKED_AT = 60
 _OLD = b"\xd0\xcf\x11\xe0"
 _BROKEN = (
@@ -192,9 +194,9 @@ class WorkbookReader:
         import pyarrow as pa
 
         rows = self._table_rows()
-        done = 0
+        done, size = 0, max(1, min(_ROWS, _CELLS // len(self.variables)))
         while limit is None or done < limit:
-            batch = list(islice(rows, _ROWS if limit is None else min(_ROWS, limit - done)))
+            batch = list(islice(rows, size if limit is None else min(size, limit - done)))
             if not batch:
                 return
             done += len(batch)
@@ -204,12 +206,30 @@ class WorkbookReader:
 
     def _table_rows(self) -> Iterator[list[str]]:
         """The rows below the header, those without any value among them, up to the last value."""
-        last = self._first - (self._header is False)
+        last, empty = self._first - (self._header is False), 0
         for number, row in self._left:
+            empty += number - last - 1
+            if empty * len(self.variables) > _MOST_EMPTY:
+                raise self._too_empty(last, number)
             for _ in range(number - last - 1):
                 yield [""] * len(self.variables)
             last = number
             yield self._texts(number, row)
+
+    def _too_empty(self, last: int, number: int) -> InputError:
+        return InputError(
+            "workbook.empty",
+            msg(
+                "{name}, row {row:,}: found a value far below row {last:,}, with {columns:,} "
+                "columns of empty cells between them.",
+                name=self._path.name,
+                row=number,
+                last=last,
+                columns=len(self.variables),
+            ),
+            hint="Delete what stands below the table, or save the table as CSV.",
+            details={"row": number},
+        )
 
     def _texts(self, number: int, row: list[str | None]) -> list[str]:
         width = len(self.variables)

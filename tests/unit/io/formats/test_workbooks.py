@@ -354,3 +354,38 @@ def test_made_up_names_of_columns_are_noted(tmp_path: Path) -> None:
     assert done.notes == (
         "Row 1 of the sheet leaves columns without a name; they are called `column_2`.",
     )
+
+
+def test_rows_beyond_the_last_one_of_a_sheet_are_refused(tmp_path: Path) -> None:
+    path = _rows(tmp_path, '<row r="1048576"><c t="str"><v>x</v></c></row>')
+    assert head(path, 2_000_000).rows == 1_048_575
+    path = _rows(tmp_path, '<row r="1048577"><c t="str"><v>x</v></c></row>')
+    with pytest.raises(InputError, match="has a row 1,048,577, expected none after row 1,048,576"):
+        head(path, 2_000_000)
+    packed = "<row><c><v>1</v></c></row>" * 1_048_576
+    with pytest.raises(InputError, match="has a row 1,048,577"):
+        head(_rows(tmp_path, packed), 2_000_000)
+
+
+def test_empty_rows_that_a_number_makes_are_bounded(tmp_path: Path) -> None:
+    wide = "".join(f'<c t="str"><v>c{j}</v></c>' for j in range(16_384))
+    path = _rows(tmp_path, '<row r="1048576"><c><v>1</v></c></row>', wide)
+    with pytest.raises(
+        InputError, match="row 1,048,576: found a value far below row 1, with 16,384"
+    ):
+        head(path, 2_000_000)
+
+
+def _rows(folder: Path, rows: str, names: str = '<c t="str"><v>a</v></c>') -> Path:
+    """A workbook of these names of columns and these rows, written as XML."""
+    path = _sheet(folder / "a.xlsx", "")
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    first, last = "<sheetData>", "</sheetData>"
+    before, _, after = parts["xl/s.xml"].partition(first)
+    after = after.partition(last)[2]
+    parts["xl/s.xml"] = f"{before}{first}<row>{names}</row>{rows}{last}{after}"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return path
