@@ -42,6 +42,8 @@ MOST_SKIPPED = 1_000_000
 MOST_COLUMNS = 16_384
 """As many columns as a sheet of Excel has. Reading so many takes minutes; with 30,000 the memory of
 the database is too small."""
+MOST_DECIMALS = 100
+"""Of a fixed-width column: every value is filled with zeros up to so many digits."""
 NUMBER, TEXT, DATE = "number", "text", "date"
 TYPES = (NUMBER, TEXT, DATE)
 """What a plan may declare of a column."""
@@ -407,14 +409,22 @@ def _column(raw: object, place: str) -> FixedColumn:
     if not name:
         raise invalid("name", name, "the name of a column", place)
     numbers: dict[str, int] = {}
-    for key, least in (("start", 1), ("width", 1), ("decimals", 0)):
+    for key, least, most in (
+        ("start", 1, None),
+        ("width", 1, None),
+        ("decimals", 0, MOST_DECIMALS),
+    ):
         value = raw.get(key)
         if value is None and key == "decimals":
             continue
+        expected = msg("a whole number of {least} or more", least=least)
+        if most is not None:
+            expected = msg("a whole number from {least} to {most}", least=least, most=most)
         if value is None:
-            raise missing_key(key, place, msg("a whole number of {least} or more", least=least))
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise invalid(key, value, msg("a whole number of {least} or more", least=least), place)
+            raise missing_key(key, place, expected)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or value < least or value > (value if most is None else most):
+            raise invalid(key, value, expected, place)
         numbers[key] = value
     return FixedColumn(name, numbers["start"], numbers["width"], numbers.get("decimals"))
 

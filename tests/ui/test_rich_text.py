@@ -13,7 +13,10 @@ from pytestqt.qtbot import QtBot
 
 import dpdesk.ui
 from dpdesk.core.charts import Axis
+from dpdesk.core.pivot import BrowseState, Step, Trail
+from dpdesk.ui.browsing.window import TrailLine
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.parts import LonelyBrowser
 
 HOSTILE = "<b>age</b><img src='file:///etc/hostname'><a href='x'>"
@@ -28,6 +31,8 @@ RICH = (
     "<i>",
     "<br>",
 )
+CONTROLS = ("QPushButton", "QRadioButton", "QCheckBox", "QToolButton", "QGroupBox", "QAction")
+NAMED = ("name", "title", "column", "table", "words")
 
 
 def test_labels_boxes_and_tooltips_show_markup_as_it_is_written(
@@ -47,6 +52,48 @@ def test_labels_boxes_and_tooltips_show_markup_as_it_is_written(
         one.ensurePolished()
         assert one.textFormat() is Qt.TextFormat.PlainText
     QToolTip.hideText()
+
+
+def test_ampersands_of_names_are_seen_on_choices_and_steps(qtbot: QtBot) -> None:
+    """Qt takes a single one for the mark of a letter to press: `R&D` would be shown as `RD`."""
+    choices, steps = ChoiceStrip("Pictures"), TrailLine()
+    qtbot.addWidget(choices)
+    qtbot.addWidget(steps)
+    choices.set_choices([("a", "R&D")])
+    steps.show_trail(Trail((Step("All & sundry", BrowseState()), Step("R&D", BrowseState()))))
+    assert choices.button("a").text() == "R&&D"
+    assert choices.button("a").shortcut().isEmpty()
+    assert [one.text() for one in steps.buttons] == ["All && sundry", "› R&&D"]
+    assert choices.button("a").accessibleName().startswith("R&D")
+
+
+def test_ampersands_are_doubled_in_one_place() -> None:
+    """Where a name goes to a button, the words for it come from `verbatim`."""
+    room = Path(str(dpdesk.ui.__file__)).parent
+    found = [
+        path.relative_to(room).as_posix()
+        for path in sorted(room.rglob("*.py"))
+        if '"&", "&&"' in path.read_text(encoding="utf-8")
+    ]
+    assert found == ["words/numbers.py"]
+    bare = []
+    for path in sorted(room.rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and _sets_a_letter(call):
+                bare += [
+                    f"{path.name}: {ast.unparse(one)}"
+                    for argument in call.args
+                    for one in ast.walk(argument)
+                    if isinstance(one, ast.Attribute) and one.attr in NAMED
+                    if not isinstance(argument, ast.Call)
+                    or getattr(argument.func, "id", "") != "verbatim"
+                ]
+    assert not bare
+
+
+def _sets_a_letter(call: ast.Call) -> bool:
+    """Whether the call makes a control of which the text may hold the letter to press."""
+    return getattr(call.func, "id", "") in CONTROLS
 
 
 def test_titles_of_axes_show_markup_as_it_is_written(qtbot: QtBot) -> None:

@@ -34,7 +34,7 @@ from dpdesk.ui.widgets.parts import button, note
 from dpdesk.ui.widgets.placing import FilePlace
 from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.windows.base import ReadingWindow
-from dpdesk.ui.words.numbers import LONGEST_NAME, short_name
+from dpdesk.ui.words.numbers import LONGEST_NAME, short_name, verbatim
 from dpdesk.ui.words.spoken import said
 
 SHOWN = 7
@@ -73,7 +73,7 @@ class TrailLine(FlowBox):
 
     def _put(self, number: int, words: str) -> None:
         words, button = short_name(words, 2 * LONGEST_NAME), QToolButton()
-        button.setText(words if number == 0 else f"› {words}")
+        button.setText(verbatim(words if number == 0 else f"› {words}"))
         button.setCheckable(True)
         button.setProperty("step", number)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

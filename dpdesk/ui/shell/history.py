@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QToolButton
 
 from dpdesk.ui.theme import set_look
-from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.numbers import grouped, verbatim
 
 SHOWN_AT_MOST = 60
 _ALL = -1
@@ -76,7 +76,7 @@ class HistoryButton(QToolButton):
         present: QAction | None = None
         for step in _near(self._steps):
             mark = f"{_INDENT * (step.depth - 1)}   ↳ " if step.depth else ""
-            action = QAction(mark + step.label.replace("&", "&&"), self._menu)
+            action = QAction(mark + verbatim(step.label), self._menu)
             action.setCheckable(True)
             action.setChecked(step.current)
             action.setData(step.id)

@@ -17,6 +17,7 @@ from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.shell.actions import ActionSet, ActionSpec
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.theme.manager import MODES, TEXT_SIZES
+from dpdesk.ui.words.numbers import verbatim
 
 Slotted = Callable[[QAction], None]
 translate = QCoreApplication.translate
@@ -256,7 +257,7 @@ class ViewMenus(QObject):
         submenu = QMenu(self.tr("Open re&cent"), menu)
         submenu.setToolTipsVisible(True)
         for path in recent:
-            action = QAction(Path(path).name.replace("&", "&&"), submenu)
+            action = QAction(verbatim(Path(path).name), submenu)
             action.setToolTip(path)
             action.setData(path)
             submenu.addAction(action)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.words.numbers import grouped, legible
+from dpdesk.ui.words.numbers import grouped, legible, verbatim
 
 _NOTHING: Mapping[str, str] = {}
 
@@ -94,7 +94,7 @@ class ChoiceStrip(FlowBox):
             self._buttons[key] = button
         whole = legible(whole)
         words = legible(words)
-        button.setText(words)
+        button.setText(verbatim(words))
         button.setAccessibleName(whole if whole.startswith(words) else f"{words}: {whole}")
         button.setToolTip(self.tr("Show: {what}").format(what=whole))
 
@@ -210,7 +210,7 @@ class FoldingStrip(ChoiceStrip):
             action.setData(key)
             action.setToolTip(self.button(key).toolTip())
             self._menu.addAction(action)
-        names = ", ".join(text for _, text in listed)
+        names = ", ".join(text.replace("&&", "&") for _, text in listed)
         words = self.more.text().strip(" ▾")
         self.more.setAccessibleName(f"{words}: {names}")
 

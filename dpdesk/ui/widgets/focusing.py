@@ -19,6 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from dpdesk.ui.words.numbers import verbatim
+
 ASIDE = "aside"
 _MOST_WIDGETS = 10_000
 
@@ -147,5 +149,5 @@ class Mnemonics:
             if letter.isascii() and letter.isalpha() and letter not in self._taken:
                 self._taken.add(letter)
                 before, after = text[:place], text[place:]
-                return before.replace("&", "&&") + "&" + after.replace("&", "&&")
-        return text.replace("&", "&&")
+                return verbatim(before) + "&" + verbatim(after)
+        return verbatim(text)

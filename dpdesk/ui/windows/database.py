@@ -31,7 +31,7 @@ from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.parts import Lines, button, labelled, note, secret_field
 from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.windows.base import SideWindow
-from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.numbers import grouped, verbatim
 
 LIST = "database.list"
 
@@ -402,7 +402,7 @@ class DatabaseWindow(SideWindow):
         self.open_button.setEnabled(ready)
         words = self.tr("&Open")
         if table is not None:
-            words = self.tr("&Open {table}").format(table=table.replace("&", "&&"))
+            words = self.tr("&Open {table}").format(table=verbatim(table))
         elif statement is not None:
             words = self.tr("&Open what the query gives")
         self.open_button.setText(words)

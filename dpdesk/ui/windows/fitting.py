@@ -36,7 +36,7 @@ from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.parts import Lines, button, note
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.windows.base import SideWindow
-from dpdesk.ui.words.numbers import grouped, quoted
+from dpdesk.ui.words.numbers import grouped, quoted, verbatim
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
@@ -275,7 +275,7 @@ class ItemCard(QFrame):
         self._buttons = []
         tip = self.tr("Check the file against the plan with this; the work stays as it is")
         for number, mend in enumerate(self._mends):
-            made = button(mend_words(mend).replace("&", "&&"), tip)
+            made = button(verbatim(mend_words(mend)), tip)
             made.setProperty("mend", number)
             made.clicked.connect(self._on_mend)
             self._buttons.append(made)
@@ -333,7 +333,7 @@ class FitPage(QWidget):
     def ask_about(self, name: str) -> None:
         """Say which file is being checked against the plan."""
         self.title.setText(question(name))
-        adopt = self.tr("G&o on with {name}").format(name=name.replace("&", "&&"))
+        adopt = self.tr("G&o on with {name}").format(name=verbatim(name))
         self.adopt.setText(adopt)
         self.adopt.setAccessibleName(adopt.replace("G&o", "Go"))
 

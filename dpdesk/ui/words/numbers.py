@@ -52,6 +52,14 @@ def legible(text: str) -> str:
     return with_short_words(harmless(text))
 
 
+def verbatim(text: str) -> str:
+    """A text for a button, action or label of a field, with its ampersands.
+
+    Qt reads a single one there as the mark of a letter to press, and does not show it.
+    """
+    return text.replace("&", "&&")
+
+
 def figure_words(value: float | None, kind: str) -> str:
     """As :func:`dpdesk.core.charts.format_figure`, with this language's marks."""
     return marked(format_figure(value, kind))

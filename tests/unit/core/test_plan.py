@@ -238,6 +238,11 @@ def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
         ("table", " ", "a text that is not empty"),
         ("widths", [3, 0], "whole numbers of 1 or more"),
         ("columns", [{"name": "a", "start": 0, "width": 2}], "a whole number of 1 or more"),
+        (
+            "columns",
+            [{"name": "a", "start": 1, "width": 2, "decimals": 2_000_000_000}],
+            "a whole number from 0 to 100",
+        ),
         ("columns", [{"name": "a", "start": 1}], "`width` is missing"),
         ("columns", [{"name": "a", "start": 1, "width": 1}] * 2, "a name of its own"),
     ],

@@ -25,7 +25,7 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.focusing import leave_wheel
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.words.numbers import grouped, quoted
+from dpdesk.ui.words.numbers import grouped, quoted, verbatim
 
 MOST_LEVEL = 30
 
@@ -86,7 +86,7 @@ class PerDimension(Field):
         self._lines = {}
         self._none.setVisible(not wanted)
         for place, name in enumerate(wanted):
-            label, made = QLabel(name.replace("&", "&&")), self._made(name)
+            label, made = QLabel(verbatim(name)), self._made(name)
             label.setWordWrap(True)
             label.setBuddy(made)
             made.setAccessibleName(msg("{file}: {note}", file=name, note=self.parameter.label))

@@ -21,7 +21,7 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.focusing import announce
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.words.numbers import grouped, short_name
+from dpdesk.ui.words.numbers import grouped, short_name, verbatim
 
 _ROWS, _FIND = "data.rows", "data.find"
 UP, DOWN, ONLY, WITHOUT, FIND, ALL = "up", "down", "only", "without", "find", "all"
@@ -336,7 +336,7 @@ class LookMenu(QMenu):
         self.triggered.connect(self._on_chosen)
 
     def _add(self, act: str, words: str) -> QAction:
-        action = QAction(words.replace("&", "&&"), self)
+        action = QAction(verbatim(words), self)
         action.setData(act)
         self.addAction(action)
         return action

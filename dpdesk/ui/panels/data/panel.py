@@ -32,7 +32,7 @@ from dpdesk.ui.widgets import MessageBand, StepHeader, column
 from dpdesk.ui.widgets.activity import ShareBar, state_text
 from dpdesk.ui.widgets.layouts import FlowBox, PageStack
 from dpdesk.ui.widgets.turning import TurningSplitter
-from dpdesk.ui.words.numbers import columns_words, grouped, rows_words
+from dpdesk.ui.words.numbers import columns_words, grouped, rows_words, verbatim
 from dpdesk.ui.workbench import Aspect, Changes, OpenProblem, Workbench
 
 
@@ -199,7 +199,7 @@ class RecentFiles(QFrame):
 
     def _made(self, path: str) -> QPushButton:
         place = Path(path)
-        button = QPushButton(place.name.replace("&", "&&"))
+        button = QPushButton(verbatim(place.name))
         button.setProperty("path", path)
         button.setToolTip(self.tr("Open {path}").format(path=path))
         button.setAccessibleName(self.tr("Open {name} again").format(name=place.name))

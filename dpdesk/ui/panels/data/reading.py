@@ -68,7 +68,7 @@ from dpdesk.ui.widgets.focusing import leave_wheel
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.widgets.turning import BesideBox, TurningSplitter
-from dpdesk.ui.words.numbers import columns_words, grouped, rows_words, short_name
+from dpdesk.ui.words.numbers import columns_words, grouped, rows_words, short_name, verbatim
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -393,7 +393,7 @@ class ReadingForm(QFrame):
         self.remedy.setVisible(bool(self._remedy))
         if self._remedy:
             words = remedy_words(self._remedy)
-            self.remedy.setText(words.replace("&", "&&"))
+            self.remedy.setText(verbatim(words))
             self.remedy.setToolTip(self.tr("Try this setting; nothing is changed in the file"))
             self.remedy.setAccessibleName(words)
 
@@ -434,7 +434,7 @@ class ReadingForm(QFrame):
         self._candidates.updateGeometry()
 
     def _candidate(self, code: str) -> QPushButton:
-        button = QPushButton(self.tr("“{code}” is missing").format(code=code.replace("&", "&&")))
+        button = QPushButton(self.tr("“{code}” is missing").format(code=verbatim(code)))
         button.setProperty("code", code)
         button.setToolTip(self.tr("Count the text “{code}” as a missing value").format(code=code))
         button.setAccessibleName(button.toolTip())

@@ -36,7 +36,7 @@ from dpdesk.ui.widgets.focusing import leave_wheel
 from dpdesk.ui.widgets.layouts import HoldingArea
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.budget import outlook_words
-from dpdesk.ui.words.numbers import marked, typed_exact
+from dpdesk.ui.words.numbers import marked, typed_exact, verbatim
 from dpdesk.ui.words.settings import NO_NAMES, levels_words, trial_lines
 from dpdesk.ui.words.spoken import said
 
@@ -295,7 +295,7 @@ class GoalCard(QFrame):
         title, summary, promise = map(said, (method.title, method.summary, method.promise))
         # The words of a radio button do not wrap by themselves.
         lines = "\n".join(wrap(title, TITLE_LETTERS, break_long_words=False)) or title
-        self.button = GoalButton(lines.replace("&", "&&"))
+        self.button = GoalButton(verbatim(lines))
         set_look(self.button, "goal-of-lines" if "\n" in lines else "goal")  # room for the focus
         self.button.setProperty("method-id", method.id)
         self.button.setAccessibleName(title)

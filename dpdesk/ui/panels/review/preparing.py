@@ -49,7 +49,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, row
 from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.words.budget import confirm_words, cost_words, outlook_words
-from dpdesk.ui.words.numbers import legible
+from dpdesk.ui.words.numbers import legible, verbatim
 from dpdesk.ui.words.settings import (
     Missing,
     Situation,
@@ -416,7 +416,7 @@ class PreparePage(Page):
 
     def show_cost(self, words: str) -> None:
         """Name what writing costs on the button; empty: it costs nothing."""
-        text = words.replace("&", "&&") or self.tr("&Write the release")
+        text = verbatim(words) or self.tr("&Write the release")
         self._write.setText(text)
         self._write.setAccessibleName(words or self.tr("Write the release"))
 
