@@ -21,8 +21,9 @@ from dpdesk.core.published import CheckStatus
 from dpdesk.project.review.questions import Item
 from dpdesk.project.review.votes import ItemStatus
 from dpdesk.verifiers.tables import attacks
-from dpdesk.verifiers.tables.verification import ATTACK, RANGES
+from dpdesk.verifiers.tables.verification import AS_WHOLE, ATTACK, RANGES, WHOLE
 from dpdesk.verifiers.tables.verification import PRESENT as TOLD_BY_EMPTY
+from tests.helpers.forging import manifest_of, seal_again
 
 Cells = dict[tuple[str, ...], dict[str, str]]
 FEW = 'rule = [{ rule = "threshold", n = 3 }]\n'
@@ -260,6 +261,43 @@ def test_without_that_the_optimum_is_that_of_the_plan_and_what_is_told_is_said(
     assert item.status is ItemStatus.FAIL
     assert "present = true" in item.advice
     assert any(note.startswith("3 unsafe cells can be computed exactly") for note in kept["notes"])
+
+
+PARTS_OF_PERSONS = [int(digit) for digit in "6010113311244111"]
+"""A table of 2 × 2 × 2 × 2 in which some counts move far enough by parts of a person alone."""
+
+
+def test_what_whole_numbers_tell_of_counts_is_counted_said_and_counted_again(
+    context: AppContext, tmp_path: Path
+) -> None:
+    places = zip(PARTS_OF_PERSONS, product("st", repeat=4), strict=True)
+    lines = ["a,b,c,d", *(",".join(place) for n, place in places for _ in range(n))]
+    keys = (
+        'rows = ["a", "b"]\ncolumns = ["c", "d"]\nsingletons = false\n'
+        'attacker = { lower = 0 }\nrule = [{ rule = "threshold", n = 3, range = 2.5 }]\n'
+    )
+    made = released(context, tmp_path, lines, keys)
+
+    kept = json.loads((made / "internal/evidence.json").read_text("utf-8"))
+    numbers = [kept["result"][key] for key in WHOLE]
+    assert numbers[0] == numbers[2] == 0 < numbers[1]
+    assert any("use that counts are whole numbers" in note for note in kept["notes"])
+    public = (made / "public/manifest.json").read_text("utf-8")
+    assert "as_whole" not in public
+    assert "Distances are over all numbers" in public
+    assert sound(context, made)
+    status, found = checked(context, made)[AS_WHOLE]
+    assert (status, f"allow: {numbers[1]};" in found) == (CheckStatus.CONFIRMED, True)
+    item = asked(context, made)["whole-numbers"]
+    assert item.status is ItemStatus.REVIEW
+
+    for key, other in ((WHOLE[1], 0), (WHOLE[0], 1), (WHOLE[2], 1)):
+        forged = json.loads(json.dumps(kept))
+        forged["result"][key] = other
+        (made / "internal/evidence.json").write_text(json.dumps(forged), "utf-8")
+        seal_again(made, manifest_of(made))
+        status, _ = checked(context, made)[AS_WHOLE]
+        assert status in (CheckStatus.FAILED, CheckStatus.NOT_CHECKED)
 
 
 def test_a_suppressed_sum_of_0_cannot_be_computed(context: AppContext, tmp_path: Path) -> None:

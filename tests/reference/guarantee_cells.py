@@ -128,6 +128,12 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
+        "Distances are over all numbers: someone who uses that counts are whole numbers may tell a "
+        "suppressed count more closely than the rules allow.",
+        lambda truth, _: truth.audited,
+    ),
+    Entry(
+        LIMITS,
         "That an unsafe cell has the value 0 may be certain.",
         lambda truth, _: truth.audited and not truth.present,
     ),

@@ -30,6 +30,8 @@ from dpdesk.project.review.votes import ItemStatus as Status
 PROTECTED, NARROWED = "protection of unsafe cells", "how closely changed cells can be told"
 PRESENT = "what published empty cells tell of suppressed ones"
 _TOLD = "told_exactly_if_present", "told_closer_if_present"
+AS_WHOLE = "what whole numbers tell of suppressed counts"
+_WHOLE = "told_exactly_as_whole", "told_closer_as_whole", "undecided_as_whole"
 _AS_PRESENT = (
     "Protect from that too: add `present = true` to `attacker` in the plan, as in "
     "`attacker = { lower = 0, present = true }`, and release again."
@@ -119,6 +121,36 @@ def _present(case: Case) -> Answer | None:
     return Answer(Status.FAIL if failed else Status.REVIEW, text, Basis.FILES, _AGAIN)
 
 
+def _as_whole(case: Case) -> Answer | None:
+    """What readers can tell who use that counts are whole numbers."""
+    release = case.facts.release
+    stated = release.manifest.guarantee
+    if stated.model != _SUPPRESSION or stated.parameters.get("audited") is not True:
+        return None
+    numbers = [release.evidence.result.get(key) for key in _WHOLE]
+    exact, closer, undecided = (n if type(n) is int else -1 for n in numbers)
+    if min(exact, closer, undecided) < 0:
+        text = "The internal part, which says what whole numbers tell, is not available."
+        return Answer(Status.REVIEW, text, Basis.EVIDENCE, "Check the whole release folder.")
+    if exact or closer or undecided:
+        text = msg(
+            "The guarantee does not cover readers who use that counts are whole numbers. Unsafe "
+            "counts that they know exactly: {exact:,}; others that they can tell more closely than "
+            "the rules allow: {closer:,}; not decided: {undecided:,}.",
+            exact=exact,
+            closer=closer,
+            undecided=undecided,
+        )
+        advice = "Ask for a wider `range` in the rule, or suppress a cell next to them by hand."
+        return Answer(Status.FAIL if exact else Status.REVIEW, text, Basis.EVIDENCE, advice)
+    if case.facts.confirmed(AS_WHOLE):
+        text = "Attacked again, whole numbers tell no more of unsafe counts than the rules allow."
+        return Answer(Status.PASS, text, Basis.FILES)
+    text = "It was not found that whole numbers tell no more than the rules allow."
+    failed = case.facts.report.failures
+    return Answer(Status.FAIL if failed else Status.REVIEW, text, Basis.FILES, _AGAIN)
+
+
 def _known(case: Case) -> Answer | None:
     """What the protection takes for granted that others know."""
     stated = case.facts.release.manifest.guarantee
@@ -169,6 +201,7 @@ CELL_ITEMS: tuple[Question, ...] = (
     Question("unsafe-cells", "Which cells are unsafe?", _rules),
     Question("protected-cells", "Are unsafe cells protected?", _protection),
     Question("empty-cells", "Do published empty cells tell more?", _present),
+    Question("whole-numbers", "Do whole numbers tell more?", _as_whole),
     Question("known-cells", "Could someone know more than is assumed?", _known),
     Question("other-tables", "Which other tables were published?", _other_tables),
     Question("cells-left", "How much of the tables is left?", _sizes),

@@ -25,6 +25,7 @@ from dpdesk.verifiers.tables.intervals import (
     reached,
 )
 from dpdesk.verifiers.tables.published import equations, place_of
+from dpdesk.verifiers.tables.whole import WholeRoom
 
 _TOLERANCE = 1e-6
 _SEED, _TRIES = 7, 12
@@ -329,6 +330,45 @@ def told_as_present(
             ends = [room.far(place, step, upward=up) for up in (False, True)]
             found[int(max(ends) >= step * (1 - _TOLERANCE))] += 1
     return found[0], found[1]
+
+
+def told_as_whole(
+    attacked: Attacked, internal: Mapping[str, CellTable], known: Known, token: CancelToken
+) -> tuple[int, int, int]:
+    """How many unsafe counts are told exactly, how many others more closely than required, and how
+    many were not decided, to who uses that counts are whole numbers.
+    """
+    kept, counts = Kept.of(attacked, internal), attacked.of_tables(known.counts)
+    if (kept.value[counts] % 1).any():
+        return 0, 0, 0
+    room = WholeRoom(known.more(attacked, internal, kept)[0])
+    everything = attacked.without_values(internal)
+    all_kept = Kept.of(everything, internal)
+    beforehand = WholeRoom(known.more(everything, internal, all_kept)[0])
+    found = [0, 0, 0]
+    for place in np.flatnonzero(kept.unsafe & counts).tolist():
+        token.check()
+        if room.at_ends(place):
+            continue
+        if sum(found) >= MOST_PROGRAMS:
+            found[2] += 1
+            continue
+        there = everything.unknown[attacked.number(place)]
+        short, sure = False, True
+        for up, ends in ((False, kept.lower_required), (True, kept.upper_required)):
+            need = float(ends[place])
+            reach = room.steps(place, need, upward=up)
+            if reach is None or reach < need - _TOLERANCE:
+                # What follows without any table cannot be hidden.
+                most = beforehand.steps(there, need, upward=up)
+                sure &= reach is not None and most is not None
+                short |= reach is not None and most is not None and reach < most
+        if short:
+            either = [room.steps(place, 1.0, upward=up) for up in (False, True)]
+            found[1 if any(either) else 2 if None in either else 0] += 1
+        elif not sure:
+            found[2] += 1
+    return found[0], found[1], found[2]
 
 
 def _grid(table: CellTable) -> float:

@@ -52,6 +52,8 @@ MOVED = "how far unsafe cells were moved"
 RANGES = "intervals of suppressed cells"
 PRESENT = "what published empty cells tell of suppressed ones"
 TOLD = "told_exactly_if_present", "told_closer_if_present"
+AS_WHOLE = "what whole numbers tell of suppressed counts"
+WHOLE = "told_exactly_as_whole", "told_closer_as_whole", "undecided_as_whole"
 BY_RULES = "cells are unsafe by the rules of the plan"
 SHARED = "shared cells"
 LISTED = "tables are those of the settings"
@@ -261,8 +263,6 @@ def _as_present(
     Unless they are ``merged``, cells that hold the same rows may count twice, and with fewer
     equations less is told; what is told at all is told with the source too.
     """
-    stated = [recorded.get(key) for key in TOLD]
-    wrong = next((i for i in (0, 1) if type(stated[i]) is not int or stated[i] != found[i]), None)
     said = "no unsafe cell is told more closely than the rules allow"
     if any(found):
         said = msg(
@@ -271,15 +271,57 @@ def _as_present(
             exact=found[0],
             closer=found[1],
         )
+    return _stated(PRESENT, dict(zip(TOLD, found, strict=True)), recorded, said, merged=merged)
+
+
+def _as_whole(
+    found: tuple[int, int, int], recorded: Mapping[str, object], *, merged: bool
+) -> ClaimCheck:
+    """Whether the figures of who uses that counts are whole numbers are those found."""
+    exact, closer, undecided = found
+    said = "no unsafe count is told more closely than the rules allow"
+    if any(found):
+        said = msg(
+            "unsafe counts that are told exactly to readers who use that counts are whole numbers: "
+            "{exact:,}; others that are told more closely than the rules allow: {closer:,}; not "
+            "decided: {undecided:,}",
+            exact=exact,
+            closer=closer,
+            undecided=undecided,
+        )
+    if undecided or recorded.get(WHOLE[2]):
+        # Another search may decide others; it must not find more than is stated.
+        stated = [n for n in map(recorded.get, WHOLE) if type(n) is int and n >= 0]
+        open_ = undecided + (stated[2] if len(stated) == len(WHOLE) else 0)
+        if len(stated) == len(WHOLE) and all(abs(stated[i] - found[i]) <= open_ for i in (0, 1)):
+            return ClaimCheck(AS_WHOLE, CheckStatus.NOT_CHECKED, said, EVIDENCE)
+    return _stated(AS_WHOLE, dict(zip(WHOLE, found, strict=True)), recorded, said, merged=merged)
+
+
+def _stated(
+    claim: str,
+    found: Mapping[str, int],
+    recorded: Mapping[str, object],
+    said: str,
+    *,
+    merged: bool,
+) -> ClaimCheck:
+    """Whether numbers in the evidence are those found; see :func:`_as_present` on ``merged``."""
+    stated, keys = [recorded.get(key) for key in found], list(found)
+    pairs = zip(keys, stated, found.values(), strict=True)
+    wrong = next((key for key, one, own in pairs if type(one) is not int or one != own), None)
     if wrong is None:
-        return _check(PRESENT, "", said, EVIDENCE)
+        return _check(claim, "", said, EVIDENCE)
     numbers = [n for n in stated if type(n) is int and n >= 0]
-    hidden = len(numbers) < 2 or numbers[0] < bool(found[0]) or sum(numbers) < any(found)
+    exactly = found[keys[0]]
+    hidden = (
+        len(numbers) < len(keys) or numbers[0] < bool(exactly) or sum(numbers) < any(found.values())
+    )
     if not merged and not hidden:
         said = "which cells hold the same rows is known from the source alone"
-        return ClaimCheck(PRESENT, CheckStatus.NEEDS_SOURCE, said, EVIDENCE)
-    fault = msg("`{key}` is not what the agency's tables give", key=f"result, {TOLD[wrong]}")
-    return _check(PRESENT, fault, "", EVIDENCE)
+        return ClaimCheck(claim, CheckStatus.NEEDS_SOURCE, said, EVIDENCE)
+    fault = msg("`{key}` is not what the agency's tables give", key=f"result, {wrong}")
+    return _check(claim, fault, "", EVIDENCE)
 
 
 def _counted(key: str, result: Mapping[str, object], actual: int) -> ClaimCheck:
@@ -410,6 +452,7 @@ class _Case:
             compared,
             held,
             told_as_present,
+            told_as_whole,
             told_in_public,
             unprotected,
             words,
@@ -452,7 +495,11 @@ class _Case:
         said = held(attacked, internal, singletons=alone)
         checks.append(_check(ATTACK, fault, said, path))
         checks.append(_check(RANGES, ranges, compared(len(attacked.unknown)), inside))
-        if recorded is None or known.present:
+        if recorded is None:
+            return checks
+        whole = told_as_whole(attacked, internal, known, token)
+        checks.append(_as_whole(whole, recorded, merged=source))
+        if known.present:
             return checks
         told = told_as_present(attacked, internal, known, token)
         return [*checks, _as_present(told, recorded, merged=source)]

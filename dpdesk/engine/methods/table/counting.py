@@ -66,6 +66,13 @@ class Counted:
         there = (cells.frequency > 0) & (cells.values >= ones).astype(bool)
         return np.where(there, ones, 0).astype(np.float64)
 
+    def steps(self) -> Floats:
+        """1 where things are counted, on the grid of each variable, if all counts are whole."""
+        ones = self._ones()
+        there = (ones > 0).astype(bool)
+        broken = (self.system.cells.values[there] % ones[there]).astype(bool).any()
+        return np.zeros(len(ones)) if broken else ones.astype(np.float64)
+
     def _ones(self) -> Exact:
         """1 where things are counted, on the grid of each variable; else 0."""
         counts = [int(spec.measure.kind == COUNT) for spec in self.settings.tables]

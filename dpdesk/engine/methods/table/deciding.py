@@ -105,7 +105,7 @@ def made_again(
             for end, key in zip(ends, ("lower", "upper"), strict=True):
                 numbers = [float(text) * 10**scale if text else np.inf for text in inside[key]]
                 end[own] = numbers
-    searched = {key: recorded[key] for key in (BOUND, *TOLD) if key in recorded}
+    searched = {key: recorded[key] for key in (BOUND, *TOLD, *WHOLE) if key in recorded}
     protected = Protected(hidden, released, ends[0], ends[1], searched)
     return outcome_of(Decision(counted, judged, protected))
 
@@ -115,6 +115,10 @@ BOUND = "bound"
 TOLD = "told_exactly_if_present", "told_closer_if_present"
 """How many unsafe cells are known exactly, and how many more closer than required, to readers who
 conclude that no suppressed cell is empty. Programs for it are as long as those of the search."""
+
+WHOLE = "told_exactly_as_whole", "told_closer_as_whole", "undecided_as_whole"
+"""How many unsafe counts are known exactly, and how many more closely than required, to readers who
+use that counts are whole numbers, and of how many that was not decided."""
 
 
 def cost_of(counted: Counted, chosen: Flags) -> int | float:
@@ -252,6 +256,7 @@ def _notes(counted: Counted, unsafe: int, internal: Mapping[str, object]) -> lis
             )
         )
     found += _told_if_present(internal)
+    found += _told_as_whole(internal)
     found += _not_proven(settings, internal)
     if settings.protect == SUPPRESS and settings.secondary == NONE and unsafe:
         sentence = "Only unsafe cells are suppressed: many can be computed back from totals."
@@ -308,6 +313,22 @@ def _told_if_present(internal: Mapping[str, object]) -> Iterator[Note]:
                 "conclude from the published empty cells that no suppressed one is empty. "
                 "`present = true` in `attacker` protects them.",
                 n=closer,
+            ),
+        )
+
+
+def _told_as_whole(internal: Mapping[str, object]) -> Iterator[Note]:
+    """What follows from counts being whole numbers."""
+    told = sum(int(str(internal.get(key, 0))) for key in WHOLE[:2])
+    if told:
+        yield Note(
+            "table.told-as-whole",
+            counted_text(
+                "{n} unsafe count can be told more closely than the rules allow by readers who use "
+                "that counts are whole numbers. A wider `range` of the rule can protect it.",
+                "{n} unsafe counts can be told more closely than the rules allow by readers who "
+                "use that counts are whole numbers. A wider `range` of the rule can protect them.",
+                n=told,
             ),
         )
 

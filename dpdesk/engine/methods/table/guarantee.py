@@ -162,7 +162,7 @@ def _suppressed(promise: Promise) -> _Words:
         assumes.append("No one who contributes to a cell uses what they themselves gave.")
     inside = (_INSIDE,) if promise.singletons else ()
     open_ = () if promise.present else (_NOT_PRESENT, _ZERO)
-    return claim, tuple(assumes), (*open_, _TOGETHER, *inside, _MARKS, _PARAMETERS)
+    return claim, tuple(assumes), (*open_, _WHOLE, _TOGETHER, *inside, _MARKS, _PARAMETERS)
 
 
 _PRESENT = (
@@ -172,6 +172,10 @@ _PRESENT = (
 _NOT_PRESENT = (
     "Someone who concludes from the published empty cells that a suppressed count is at least 1 "
     "may tell it more closely than the rules allow, even exactly."
+)
+_WHOLE = (
+    "Distances are over all numbers: someone who uses that counts are whole numbers may tell a "
+    "suppressed count more closely than the rules allow."
 )
 _ZERO = "That an unsafe cell has the value 0 may be certain."
 _OTHER_TABLES_LIMIT = "Other tables about the same people or companies can reveal more."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import astuple
 from typing import cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpdesk.engine.methods.table.deciding import (
     BOUND,
     PROTECT,
     TOLD,
+    WHOLE,
     Protected,
     bounds_of,
     cell_costs,
@@ -23,11 +25,12 @@ from dpdesk.engine.methods.table.deciding import (
 )
 from dpdesk.engine.methods.table.settings import NONE
 from dpdesk.engine.tables.adjusting import Wanted, adjusted
-from dpdesk.engine.tables.audit import Problem, audit, told_as_present
+from dpdesk.engine.tables.audit import Problem, audit, targets_of, told_as_present
 from dpdesk.engine.tables.model import Exact, Floats
 from dpdesk.engine.tables.rounding import controlled
 from dpdesk.engine.tables.rules import Judgement
 from dpdesk.engine.tables.suppression import How, suppress
+from dpdesk.engine.tables.whole import told_as_whole
 
 _DIGITS = 14
 
@@ -52,6 +55,12 @@ def suppressed(
         )
         hidden = pattern.suppressed
         internal[BOUND] = plain_amount(pattern.bound)
+        filled = counted.filled(judged) if settings.present else None
+        whole = told_as_whole(
+            Problem.of(system, bounds, filled=filled),
+            *(hidden, targets_of(judged.required), counted.steps(), token),
+        )
+        internal |= dict(zip(WHOLE, astuple(whole), strict=True))
         if not settings.present:
             problem = Problem.of(system, bounds, filled=counted.filled(judged))
             told = told_as_present(problem, hidden, judged.required, token)
