@@ -31,7 +31,10 @@ from tests.helpers.told import faults, texts
 
 SAMPLE = Path(__file__).parents[2] / "resources/sample"
 STEPS = ("data", "attributes", "hierarchies", "protect", "compare", "review")
-ASIDE = ("people", "audit", "ledger", "history", "asker", "ways", "database", "browser", "fit")
+ASIDE = (
+    *("people", "audit", "ledger", "history", "asker", "ways", "database", "browser", "fit"),
+    "guide",
+)
 PLANS = ("private-tables.toml", "public-use-file.toml")
 
 
