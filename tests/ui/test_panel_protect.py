@@ -47,6 +47,21 @@ def ready(panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path) -
     return panel
 
 
+def test_what_is_said_of_a_setting_pushes_no_picture_away_under_the_mouse(
+    ready: ProtectPanel,
+) -> None:
+    result = ready.result
+    ready.grab()
+    before = result.deck.mapTo(ready, QPoint())
+    result.show_band("caution", "Something is missing.", (("go:hierarchies", "Go there"),))
+    ready.grab()
+    assert result.band.isVisible()
+    assert result.deck.mapTo(ready, QPoint()) == before
+    result._show_notes([Note("a", "One thing is to be noted.")])
+    ready.grab()
+    assert result.deck.mapTo(ready, QPoint()) == before
+
+
 def settled(panel: ProtectPanel, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not panel.busy)
 

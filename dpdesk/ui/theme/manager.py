@@ -168,7 +168,8 @@ QPushButton:disabled, QToolButton:disabled {{ color: {t.disabled}; background: {
 QPushButton[look="primary"] {{ background: {t.accent}; color: {t.on_accent};
   border-color: {t.accent}; font-weight: 600; }}
 QPushButton[look="primary"]:hover {{ background: {_stronger(theme)}; }}
-QPushButton[look="primary"]:focus {{ border: 2px solid {t.text}; }}
+QPushButton[look="primary"]:focus {{ border: 6px double {t.on_accent}; border-radius: 0;
+  padding: 0 {SPACE.m - 5}px; min-height: {height - 10}px; }}
 QPushButton[look="primary"]:disabled {{ background: {t.sunken}; color: {t.disabled};
   border-color: {t.hairline}; }}
 QPushButton[look="quiet"], QToolButton[look="quiet"] {{ background: transparent;
@@ -212,7 +213,9 @@ QRadioButton[look="segment-last"]:focus {{ border: 2px solid {t.accent}; }}
 {small(":focus")} {{ padding: 0 {SPACE.s - 1}px; }}
 {small(":checked")} {{ border: 2px solid {t.accent};
   padding: 0 {SPACE.s - 1}px; min-height: {height - 2}px; }}
-{each(":checked:focus")} {{ border: 2px solid {t.text}; }}
+{each(":checked:focus")} {{ border: 3px solid {t.text}; padding: 0 {SPACE.m - 2}px;
+  min-height: {height - 4}px; }}
+{small(":checked:focus")} {{ padding: 0 {SPACE.s - 2}px; }}
 QToolButton[look="choice"] {{ max-height: {height}px; }}
 QToolButton[look="choice"]:focus, QToolButton[look="choice"]:checked {{
   max-height: {height - 2}px; }}

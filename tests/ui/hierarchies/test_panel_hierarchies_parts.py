@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QModelIndex
+from PySide6.QtCore import QModelIndex, QPoint
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
@@ -35,7 +35,7 @@ from dpdesk.ui.panels.hierarchies.tasks import (
     shown,
 )
 from dpdesk.ui.panels.hierarchies.tree_model import HierarchyModel
-from dpdesk.ui.panels.hierarchies.tree_pane import HierarchyTree
+from dpdesk.ui.panels.hierarchies.tree_pane import HierarchyTree, TreePane
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 
@@ -334,3 +334,18 @@ def test_effects_agree_with_the_facade() -> None:
     one = look()
     for level, effect in enumerate(one.effects):
         assert effect == hierarchies.level_effect(one.examined.preview, level)
+
+
+def test_values_without_a_place_push_nothing_away_under_the_mouse(
+    theme: ThemeManager, qtbot: QtBot
+) -> None:
+    pane = TreePane(theme)
+    qtbot.addWidget(pane)
+    pane.resize(500, 600)
+    with qtbot.waitExposed(pane):
+        pane.show()
+    before = [part.mapTo(pane, QPoint()) for part in (pane.finder, pane.tree)]
+    pane.lacking.show()
+    qtbot.waitUntil(lambda: pane.lacking.y() > 0 or pane.tree.y() > 0)
+    pane.grab()
+    assert [part.mapTo(pane, QPoint()) for part in (pane.finder, pane.tree)] == before

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QLabel,
     QPushButton,
+    QRadioButton,
     QVBoxLayout,
 )
 from pytestqt.qtbot import QtBot
@@ -185,3 +186,42 @@ def test_no_state_writes_a_text_bolder_than_the_toolkit_gives_it_room(theme: The
         if "font-weight" in inside and any(state in selector for state in states)
     ]
     assert bold == []
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("look", ["", "primary", "quiet", "checked", "choice"])
+def test_the_focus_of_a_button_reaches_three_to_one_beside_what_was_there(
+    theme: ThemeManager, qtbot: QtBot, mode: str, look: str
+) -> None:
+    """Along its edge, pixels that change with the focus differ from what they were before."""
+    theme.set_mode(mode)
+    window, other = QFrame(), QPushButton("Other")
+    button = QRadioButton("MMM") if look == "choice" else QPushButton("MMM")
+    set_look(window, "panel")
+    if look == "checked":
+        button.setCheckable(True)
+    elif look:
+        set_look(button, look)
+    button.setChecked(look in ("checked", "choice"))
+    layout = QVBoxLayout(window)
+    for widget in (other, button):
+        layout.addWidget(widget)
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.activateWindow()
+    other.setFocus()
+    qtbot.waitUntil(other.hasFocus)
+    before = window.grab(button.geometry()).toImage()
+    button.setFocus()
+    qtbot.waitUntil(button.hasFocus)
+    after = window.grab(button.geometry()).toImage()
+    middle = range(before.width() // 3, before.width() * 2 // 3)
+    for rows in (range(6), range(before.height() - 6, before.height())):
+        found = [
+            contrast(before.pixelColor(x, y).name(), after.pixelColor(x, y).name())
+            for x in middle
+            for y in rows
+        ]
+        plain = sum(one >= 3.0 for one in found)
+        assert plain >= len(middle), f"{plain} of {len(middle)} pixels stand out"

@@ -1,4 +1,4 @@
-"""The tree with what lacks a place above it and the tools of editing by hand below it."""
+"""The tree, below it what lacks a place and the tools of editing by hand."""
 
 from __future__ import annotations
 
@@ -496,9 +496,9 @@ class TreePane(QWidget):
         set_look(self._error, "fail")
         self._error.hide()
         self.finder = NodeFinder(self.tree)
-        for widget in (self.lacking, self.finder):
-            layout.addWidget(widget)
+        layout.addWidget(self.finder)
         layout.addWidget(self.tree, 1)
+        layout.addWidget(self.lacking)  # below: what is being clicked stays where it is
         layout.addWidget(self._error)
         layout.addWidget(self.prompt)
         layout.addWidget(self._build_tools())

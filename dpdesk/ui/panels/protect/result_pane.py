@@ -243,11 +243,11 @@ class ResultPane(QWidget):
         self._sentence.setWordWrap(True)
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         set_look(self._sentence, "strong")
-        for widget in (self.strip, self.band, self._sentence, self._build_notes()):
-            layout.addWidget(widget)
-        layout.addWidget(self._build_rest())
+        policy = self._sentence.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self._sentence.setSizePolicy(policy)
+        layout.addWidget(self._sentence)
         self._tile_box = FlowBox(gap=SPACE.xs, stretch=True)
-        layout.addWidget(self._tile_box)
         self.deck = ChartDeck(theme)
         self.example = ExamplePage(theme)
         words = self.tr("What could one cell be released as?")
@@ -264,6 +264,10 @@ class ResultPane(QWidget):
             FIGURES, self.tr("Figures"), self.tr("All figures"), self._build_figures()
         )
         layout.addWidget(self.deck, 1)
+        # Below: what is being clicked stays where it is.
+        for widget in (self._tile_box, self.strip, self.band, self._build_notes()):
+            layout.addWidget(widget)
+        layout.addWidget(self._build_rest())
         self._marked = QLabel()
         self._marked.setWordWrap(True)
         set_look(self._marked, "note")
