@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from dpdesk.core.language import ENGLISH, Catalogue, languages, read_catalogue
 from dpdesk.core.language.catalogue import WINDOW
+from dpdesk.ui.words.numbers import tied
 from dpdesk.ui.words.spoken import set_language
 
 SYSTEM = "system"
@@ -29,15 +30,18 @@ def own_name(language: str) -> str:
 
 
 class WindowTranslator(QTranslator):
-    """Reads the words of the window from a catalogue; what it lacks stays English."""
+    """Reads the words of the window from a catalogue; what it lacks stays English.
 
-    def __init__(self, catalogue: Catalogue, parent: QObject | None = None) -> None:
+    In every language, lines do not break between a number and its sign.
+    """
+
+    def __init__(self, catalogue: Catalogue | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._words = dict(catalogue.plain)
+        self._words = {} if catalogue is None else dict(catalogue.plain)
 
     def isEmpty(self) -> bool:
-        """Whether there is nothing to translate with."""
-        return not self._words
+        """Never: English words are tied too."""
+        return False
 
     def translate(
         self,
@@ -48,8 +52,10 @@ class WindowTranslator(QTranslator):
     ) -> str:
         """The translation of a literal, whatever class it stands in; None when there is none."""
         key = bytes(text).decode("utf-8") if isinstance(text, bytes) else text
+        words = self._words.get(key, key)
+        shown = tied(words)
         # None is what the toolkit takes for "no translation": an empty text would be shown.
-        return self._words.get(key)  # type: ignore[return-value]
+        return shown if shown != key else None  # type: ignore[return-value]
 
 
 def install_language(qt: QApplication, setting: str) -> str:
@@ -57,6 +63,7 @@ def install_language(qt: QApplication, setting: str) -> str:
     language = language_for(setting)
     set_language(language)
     if language == ENGLISH:
+        qt.installTranslator(WindowTranslator(None, qt))
         return language
     toolkit = QTranslator(qt)
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)

@@ -200,7 +200,7 @@ def test_the_table_puts_the_difference_beside_a_and_b() -> None:
     assert table.columns == ("1 (A)", "2 (B)", "A − B", "3")
     rows = lines(table)
     assert rows["Name"] == ["Name 1", "Name 2", "", "Name 3"]
-    assert rows["Loss"] == ["20 %", "40 %", "−20 pts ★ A", "10 %"]
+    assert rows["Loss"] == ["20\u00a0%", "40\u00a0%", "−20 pts ★ A", "10\u00a0%"]
     assert rows["Rows before"] == ["100", "100", "= same", "100"]
     assert rows["Claim"] == ["Claim 1.", "Claim 2.", "", "Claim 3."]
     grey = [cell.grey for row in table.rows for cell in row.cells[3:]]
@@ -210,7 +210,7 @@ def test_the_table_puts_the_difference_beside_a_and_b() -> None:
 def test_the_best_is_marked_where_more_than_two_are_compared() -> None:
     third = candidate(3, 0.3, 0.2, TWO.work)
     rows = lines(compare_table(presenter.entries((ONE, TWO, third), Pins(1, 2)), (KAnonymity(),)))
-    assert rows["Loss"][:2] == ["★ 20 %", "40 %"]
+    assert rows["Loss"][:2] == ["★ 20\u00a0%", "40\u00a0%"]
 
 
 def test_pointing_at_a_candidate_says_its_figures_beside_those_of_a() -> None:
@@ -218,8 +218,8 @@ def test_pointing_at_a_candidate_says_its_figures_beside_those_of_a() -> None:
     shown = presenter.entries((ONE, TWO, third), Pins(1, 2))
     assert [line[:5] for line in presenter.looked_at(shown, 3)] == ["1 (A)", "3: ro"]
     first, second = presenter.looked_at(shown, -1, ("loss",))
-    assert first.startswith("1 (A): loss 20 %")
-    assert second.startswith("2 (B): loss 40 %")
+    assert first.startswith("1 (A): loss 20\u00a0%")
+    assert second.startswith("2 (B): loss 40\u00a0%")
 
 
 def test_the_table_shows_only_what_differs_in_the_plans() -> None:

@@ -126,7 +126,7 @@ def test_levels_are_picked_in_a_chart_not_in_the_form(work: WorkState) -> None:
 
 
 def test_settings_in_words_leave_defaults_out(work: WorkState) -> None:
-    assert settings.settings_words(METHOD, work) == "k 5 rows · rows suppressed 2 %"
+    assert settings.settings_words(METHOD, work) == "k 5 rows · rows suppressed 2\u00a0%"
     more = SetParameters({"objective": "entropy", "model": "AG_TS"}).apply(work)
     assert settings.settings_words(METHOD, more).endswith("· objective entropy")
 

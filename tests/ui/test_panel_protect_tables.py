@@ -125,7 +125,9 @@ def test_a_chosen_cell_tells_why_and_what_it_costs(panel: ProtectPanel, qtbot: Q
     unsafe = told_of(page, 3, 1, qtbot)
     assert "The value is 100, from 1 contributor." in unsafe
     assert "Unsafe: 1 contributor, and the rule asks for 3." in unsafe
-    assert "Unsafe: it is a single contribution, 100, and the rule asks for 20 % of it." in unsafe
+    assert (
+        "Unsafe: it is a single contribution, 100, and the rule asks for 20\u00a0% of it." in unsafe
+    )
     assert "It must seem possible that it is 80, or 120." in unsafe
     assert "✓ That is as far as required." in unsafe
     line, column = next(

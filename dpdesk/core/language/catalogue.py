@@ -7,8 +7,9 @@ has this part alone. There a sentence need not hold all values of the plan's.
 
 An entry of a message says of each placeholder what stands there, as in ``Every group has at least
 {k:int} rows.``: an ``int`` or ``number`` gets the marks of the language, a ``phrase`` is words of
-ours that are said too, a ``name`` is kept, and so are ``names`` and ``tables``, which are lists of
-them. A message or a list in the place of any of these is said.
+ours that are said too, a ``moment`` is a day or a time of one, a ``name`` is kept, and so are
+``names`` and ``tables``, which are lists of them.
+A message or a list in the place of any of these is said.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def is_figure(text: str) -> bool:
 
 ENGLISH = "en"
 PAGES, TEXTS, WINDOW, FORMS = "pages", "texts", "window", "forms"
-KINDS = ("int", "number", "name", "names", "tables", "phrase")
+KINDS = ("int", "number", "name", "names", "tables", "phrase", "moment")
 _FOLDER = "translations"
 _THIN_SPACE = "\u202f"
 _PLACEHOLDER = re.compile(r"\{(?P<name>[a-z_][a-z0-9_]*):(?P<kind>[a-z]+)\}")

@@ -154,6 +154,10 @@ class Voice:
         except ValueError:
             return date
 
+    def moment(self, time: str) -> str:
+        """A time ``YYYY-MM-DD HH:MM`` with whatever follows, its day as this language writes it."""
+        return self.day(time[:10]) + time[10:].replace("T", " ", 1)
+
     def _lacks(self, english: str) -> str:
         heard = _HEARD.get()
         if heard is not None:
@@ -181,6 +185,8 @@ class Voice:
             return self.say(value)
         if value == "(empty)":
             return self.text(value)
+        if kind == "moment":
+            return self.moment(value)
         return self.figure(value) if kind in ("int", "number") else value
 
     def _said_list(self, value: Listed) -> str:

@@ -236,7 +236,7 @@ class ChartHead(QWidget):
         """Name a chart and its series; ``upright`` is the title of the axis at the left."""
         self.title.setText(self._heading or said(chart.question))
         answer = said(chart.answer)
-        glued = answer.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
+        glued = answer.replace(" = ", "\u00a0=\u00a0")
         self.answer.setText(glued)
         self.title.setToolTip(answer)
         self._show_answer()

@@ -32,7 +32,7 @@ from PySide6.QtGui import (
 
 from dpdesk.core.charts import BarChart, BarSeries, SeriesStyle
 from dpdesk.ui.theme import Theme, look_colour
-from dpdesk.ui.words.numbers import figure_words, marked
+from dpdesk.ui.words.numbers import bare_share, figure_words, marked, tied
 from dpdesk.ui.words.spoken import inside
 
 CAP = 4.0
@@ -589,11 +589,11 @@ def _take_turns(series: Sequence[BarSeries]) -> bool:
 def _pair_label(value: str, other: str, outline: BarSeries, *, named: bool = True) -> str:
     """A value with the state before it, or with the most that it may be."""
     if not outline.bound:
-        return f"{other.removesuffix(' %')} → {value}"
+        return f"{bare_share(other)} → {value}"
     text = QCoreApplication.translate("Bars", "{value} of {most} {name}")
     if not named:
         text = QCoreApplication.translate("Bars", "{value} of {most}")
-    return text.format(value=value.removesuffix(" %"), most=other, name=inside(outline.name))
+    return text.format(value=bare_share(value), most=other, name=inside(outline.name))
 
 
 def _bar_label(value: float, kind: str) -> str:
@@ -609,7 +609,7 @@ def short_percent(share: float) -> str:
     exact = figure_words(share, "share")
     if 0 < share < 0.01 or (text == "100.0" and share < 1):
         return exact
-    return marked(f"{text} %".replace(".0 %", " %"))
+    return tied(marked(f"{text} %".replace(".0 %", " %")))
 
 
 def whole_percent(share: float) -> str:

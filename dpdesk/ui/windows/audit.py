@@ -31,7 +31,7 @@ from dpdesk.ui.widgets.parts import button, note
 from dpdesk.ui.widgets.placing import FilePlace
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import moment_words, said
 
 translate = QCoreApplication.translate
 
@@ -54,7 +54,7 @@ def row_of(entry: AuditEntry) -> tuple[int, str, str, str, str]:
 
 def time_words(text: str) -> str:
     """A time as the log has it, without what all of them share."""
-    return text.replace("T", " ").removesuffix("+00:00")
+    return moment_words(text)
 
 
 def deed(entry: AuditEntry) -> str:

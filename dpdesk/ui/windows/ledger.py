@@ -29,7 +29,7 @@ from dpdesk.ui.widgets.parts import Lines, button, labelled, note
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped, typed_exact
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import moment_words, said
 
 DELTA = Fraction(1, 1_000_000)
 
@@ -208,7 +208,7 @@ def debit_rows(account: AccountPicture) -> list[tuple[Cell, ...]]:
     return [
         (
             record.n,
-            _time(record.time),
+            moment_words(record.time),
             record.who,
             str(record.request.cost),
             record.request.title or record.request.purpose,
@@ -237,7 +237,7 @@ def limit_rows(account: AccountPicture) -> list[tuple[Cell, ...]]:
     return [
         (
             record.n,
-            _time(record.time),
+            moment_words(record.time),
             record.who,
             none if record.content.limit is None else str(record.content.limit),
             plan if record.content.by_plan else owner,
@@ -280,10 +280,6 @@ def answer_words(picture: LedgerPicture) -> str:
         "Ledger", "✓ Intact: {n} entries, and nothing that is known elsewhere is missing."
     )
     return words.format(n=grouped(picture.entries))
-
-
-def _time(text: str) -> str:
-    return text.replace("T", " ").removesuffix("+00:00")
 
 
 LOOK, DRAW = "ledger.look", "ledger.draw"

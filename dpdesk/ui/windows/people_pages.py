@@ -23,6 +23,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.parts import Lines, Problem, button, labelled, note, secret_field
+from dpdesk.ui.words.spoken import moment_words
 
 translate = QCoreApplication.translate
 WHOLE = 64
@@ -130,7 +131,7 @@ def digits_problem(given: str) -> str:
 
 def day(moment: datetime) -> str:
     """The day of a moment, in UTC."""
-    return moment.strftime("%Y-%m-%d")
+    return moment_words(moment, day=True)
 
 
 ADD, REVOKE, IMPORT, EXPORT = "add", "revoke", "import", "export"

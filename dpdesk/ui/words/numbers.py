@@ -25,6 +25,19 @@ def marked(number: str) -> str:
     return number.translate({ord(","): group, ord("."): decimal})
 
 
+_TIED = re.compile(r"(?<=[\d}]) (?=%)|(?<=[±≈≤≥]) (?=[\d{])")
+
+
+def tied(text: str) -> str:
+    """A text, or what one is made from, whose lines do not break between a number and its sign."""
+    return _TIED.sub("\u00a0", text)
+
+
+def bare_share(text: str) -> str:
+    """A share in words without its sign, where the sign stands once for two."""
+    return text.removesuffix("%").rstrip()
+
+
 def marked_within(text: str) -> str:
     """An amount such as ``ε = 0.5, δ = 1e-06`` with this language's marks, in its numbers alone."""
     return re.sub(r"(?<=\d)[.,](?=\d)", lambda found: marked(found[0]), text)
@@ -62,7 +75,7 @@ def verbatim(text: str) -> str:
 
 def figure_words(value: float | None, kind: str) -> str:
     """As :func:`dpdesk.core.charts.format_figure`, with this language's marks."""
-    return marked(format_figure(value, kind))
+    return tied(marked(format_figure(value, kind)))
 
 
 def typed_number(text: str, fractions: bool) -> Decimal | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TypeVar
 
 from PySide6.QtCore import QCoreApplication
@@ -20,7 +21,7 @@ from dpdesk.core.language import ENGLISH, Voice, speaking, voice_of
 from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS
 from dpdesk.core.parameters import ChoiceParameter, Parameter
 from dpdesk.core.spoken_charts import spoken_chart
-from dpdesk.ui.words.numbers import legible
+from dpdesk.ui.words.numbers import legible, tied
 
 _PROPERTY, _TOTAL = "dpdesk-language", "grand total"
 _Parameter = TypeVar("_Parameter", bound=Parameter)
@@ -50,7 +51,7 @@ def said(text: str) -> str:
     found = window_voice().known(text)
     if found is None and "\n" in text:
         return "\n".join(map(said, text.split("\n")))
-    return legible(found or text)
+    return tied(legible(found or text))
 
 
 def table_words(name: str) -> str:
@@ -66,6 +67,16 @@ def said_error(error: DpdeskError) -> str:
 def said_line(error: DpdeskError) -> str:
     """An error as one line: in English one sentence, elsewhere sentence and hint."""
     return error.line if window_voice().language == ENGLISH else said_error(error)
+
+
+def moment_words(time: datetime | str, *, day: bool = False) -> str:
+    """A time as the window's language writes it; of a ``datetime`` the minute, or the day alone.
+
+    Texts are times as files have them; what all of them share, the time zone, is left out.
+    """
+    if isinstance(time, str):
+        return window_voice().moment(time).removesuffix("+00:00")
+    return window_voice().moment(time.strftime("%Y-%m-%d" if day else "%Y-%m-%d %H:%M"))
 
 
 def inside(label: str) -> str:

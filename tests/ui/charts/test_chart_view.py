@@ -106,7 +106,7 @@ def test_a_click_picks_the_nearest_point(view: ChartView, qtbot: QtBot) -> None:
     with qtbot.waitSignal(view.pointPicked) as picked:
         qtbot.mouseClick(surface.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert picked.args == [14]
-    assert "50 %" in view._readout.text()
+    assert "50\u00a0%" in view._readout.text()
     assert "rows" in view._readout.text()
 
 

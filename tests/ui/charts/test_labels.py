@@ -148,5 +148,5 @@ def test_before_and_after_stand_below_each_other_where_bars_are_narrow(
     view = ChartView(theme)
     view.set_chart(shown)
     labels = written(surface_of(view, qtbot, (260, 420)))
-    assert labels[0] == "84.5 →\n0 %"
+    assert labels[0] == "84.5 →\n0\u00a0%"
     assert all(label.count("\n") == 1 for label in labels)

@@ -22,7 +22,7 @@ def app_context(tmp_path: Path) -> Iterator[AppContext]:
     ("changes", "words"),
     [
         ({"k": 7}, "k: 7 rows"),
-        ({"max_suppression": "0.025"}, "Rows suppressed: 2.50 %"),
+        ({"max_suppression": "0.025"}, "Rows suppressed: 2.50\u00a0%"),
         ({"algorithm": "samarati", "k": None}, "Search: Samarati, k: by default"),
         ({"objective": "average-class-size"}, "Objective: Average class size"),
         ({"unheard": 3}, "unheard: 3"),

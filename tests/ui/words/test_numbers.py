@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,15 +12,27 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import Outlook
 from dpdesk.core.labels import UserMissing, Variable
+from dpdesk.core.language import ENGLISH, read_catalogue
+from dpdesk.core.language.catalogue import WINDOW
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import DecimalParameter
 from dpdesk.core.spans import Span
 from dpdesk.ui.browsing.purchasing import read_amount
 from dpdesk.ui.forms.fields import ValueField
 from dpdesk.ui.forms.spin import NarrowDoubleSpin, NarrowSpin
+from dpdesk.ui.language import WindowTranslator
 from dpdesk.ui.windows.asking import RangeBox
 from dpdesk.ui.words.budget import cost_words, status_words
 from dpdesk.ui.words.columns import missing_words
-from dpdesk.ui.words.numbers import marked_within, typed_exact, typed_number
+from dpdesk.ui.words.numbers import (
+    bare_share,
+    figure_words,
+    marked_within,
+    tied,
+    typed_exact,
+    typed_number,
+)
+from dpdesk.ui.words.spoken import moment_words, said, set_language
 
 EITHER = [("12", "12"), ("12.5", "12.5"), ("12,5", "12.5"), ("0.125", "0.125"), (",5", "0.5"),
           ("1 234,5", "1234.5"), ("1.234,5", "1234.5"), ("1,234.5", "1234.5"), ("7,", "7"),
@@ -102,3 +115,30 @@ def test_budgets_are_written_with_the_marks_of_the_language(german: None) -> Non
     assert cost_words(one).endswith("ε\u00a00,5 von 2,5")
     assert status_words(two) == "ε\u00a00,5, δ\u00a01e-06/ε\u00a00,5, δ\u00a01e-06"
     assert marked_within(both) == "ε = 0,5, δ = 1e-06"
+
+
+def test_lines_do_not_break_between_a_number_and_its_sign() -> None:
+    assert tied("1 of 200 (0.5 %), ± 3") == "1 of 200 (0.5\u00a0%), ±\u00a03"
+    assert tied("{share} % of {n} rows") == "{share}\u00a0% of {n} rows"
+    assert figure_words(0.076, "share") == "7.60\u00a0%"
+    assert bare_share(figure_words(0.076, "share")) == "7.60"
+    for language in (ENGLISH, "de"):
+        catalogue = None if language == ENGLISH else read_catalogue(language, (WINDOW,))
+        words = WindowTranslator(catalogue).translate("", "{number} %")
+        assert words == "{number}\u00a0%"
+
+
+def test_days_are_written_as_people_do_and_names_with_digits_stay() -> None:
+    found = datetime(2026, 11, 23, 20, 8, tzinfo=UTC)
+    assert moment_words(found) == "2026-11-23 20:08"
+    set_language("de")
+    try:
+        assert moment_words(found) == "23.11.2026 20:08"
+        assert moment_words(found, day=True) == "23.11.2026"
+        assert moment_words("2026-11-23T20:08:15+00:00") == "23.11.2026 20:08:15"
+        assert moment_words("–") == "–"
+        revoked = msg("Your key was revoked on {time}: make another one.", time="2026-11-23")
+        assert "23.11.2026" in said(revoked)
+        assert said(msg("{file}: {note}", file="2026-11-23", note="x")).startswith("2026-11-23")
+    finally:
+        set_language(ENGLISH)

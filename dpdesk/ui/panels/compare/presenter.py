@@ -24,7 +24,7 @@ from dpdesk.core.charts import (
 )
 from dpdesk.core.cuboid import TABLES
 from dpdesk.core.messages import msg
-from dpdesk.ui.words.numbers import figure_words
+from dpdesk.ui.words.numbers import bare_share, figure_words
 from dpdesk.ui.words.spoken import inside, spoken_figures, spoken_guarantee
 
 AIR = 0.12
@@ -224,7 +224,7 @@ def difference(a: Figure, b: Figure) -> str:
         return translate("Compare", "= same")
     size = figure_words(abs(apart), a.kind)
     if a.kind == "share":
-        size = f"{figure_words(abs(apart), 'share').removesuffix(' %')} "
+        size = f"{bare_share(figure_words(abs(apart), 'share'))} "
         size += translate("Compare", "pts")
     text = f"{'+' if apart > 0 else '−'}{size}"
     if not a.better:

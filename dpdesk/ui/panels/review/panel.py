@@ -36,6 +36,7 @@ from dpdesk.ui.widgets import EmptyState, StepHeader, column, row
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.words.numbers import legible
 from dpdesk.ui.words.settings import PROTECT
+from dpdesk.ui.words.spoken import moment_words
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 PACK = "evidence pack"
@@ -419,7 +420,9 @@ class ReviewPanel(Panel):
         title = legible(facts.title) or self.tr("Without a title")
         line = self.tr("{title}, released {date}, in {folder}")
         self._header.set_line(
-            line.format(title=title, date=facts.created or "–", folder=bench.release_path)
+            line.format(
+                title=title, date=moment_words(facts.created or "–"), folder=bench.release_path
+            )
         )
         if (facts, report) == self._shown_release:
             return

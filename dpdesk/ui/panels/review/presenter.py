@@ -44,7 +44,7 @@ from dpdesk.ui.files import file_stem
 from dpdesk.ui.panels.review.deciding import SHAPES
 from dpdesk.ui.words.numbers import figure_words, grouped, marked
 from dpdesk.ui.words.settings import drawn_columns
-from dpdesk.ui.words.spoken import said, spoken_figures
+from dpdesk.ui.words.spoken import moment_words, said, spoken_figures
 
 XLSX_ROWS = 1_048_576
 MOST_FIGURES = 6
@@ -403,7 +403,7 @@ def protocol_words(facts: ProtocolFacts) -> str:
     words = text.format(
         title=facts.title or translate("Review", "Without a title"),
         person=facts.person,
-        date=f"{facts.made:%Y-%m-%d}",
+        date=moment_words(facts.made, day=True),
         id=facts.id[:16],
         worth=facts.signature,
     )

@@ -39,7 +39,7 @@ from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobOutcome
 from dpdesk.ui.jobs.hub import alone, failure
 from dpdesk.ui.panels.review.deciding import Choice, Draft, begin
 from dpdesk.ui.words.numbers import quoted
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import moment_words, said
 from dpdesk.ui.workbench import Workbench
 from dpdesk.ui.workbench.tasks import CheckedRelease
 
@@ -165,7 +165,7 @@ def outcome_words(outcome: Outcome) -> str:
 
 def when(moment: datetime) -> str:
     """A moment of an event, for people; signers write their own, in UTC."""
-    return moment.strftime("%Y-%m-%d %H:%M UTC")
+    return f"{moment_words(moment)} UTC"
 
 
 def event_line(event: Event, *, counts: bool = True) -> str:

@@ -50,6 +50,7 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import in_window
+from dpdesk.ui.words.spoken import moment_words
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,7 @@ class ProtocolChoice(QWidget):
     def _on_kept(self, found: tuple[ProtocolFacts, ...]) -> None:
         self._kept = found
         for place, one in enumerate(self._kept):
-            made = f"{one.made:%Y-%m-%d}"
+            made = moment_words(one.made, day=True)
             title = one.title or self.tr("Without a title")
             text = self.tr("{title}, by {person}, {date} ({id})")
             words = text.format(title=title, person=one.person, date=made, id=one.id[:8])
