@@ -58,8 +58,9 @@ def make_demo(
     ``out`` must be absent or empty; all releases appear in it together or none does. Raises
     RefusedError ``demo.not-verified`` when a release does not stand its check.
     """
+    from dpdesk.core.systems import put_in_place
     from dpdesk.io.release_folder import check_out
-    from dpdesk.io.safewrite import put_in_place, remove_partial, told_of
+    from dpdesk.io.safewrite import remove_partial, told_of
 
     target = check_out(out)
     with told_of(out, target):

@@ -7,7 +7,6 @@ release can make it again and compare; nothing of a run goes into it that is not
 from __future__ import annotations
 
 import platform
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from dpdesk.core.parameters import ParameterValue, effective_parameters
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
+from dpdesk.core.systems import name_of
 from dpdesk.engine.method import Method
 from dpdesk.engine.registry import noise_of
 from dpdesk.io.canonical import canonical_json, parse_canonical
@@ -125,7 +125,7 @@ def environment() -> dict[str, object]:
     return {
         "dpdesk": __version__,
         "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.release()} ({sys.platform})",
+        "system": f"{platform.system()} {platform.release()} ({name_of()})",
         "packages": {name: metadata.version(name) for name in PACKAGES},
     }
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
+from dpdesk.core.systems import network_share
 from dpdesk.project.audit import AuditNote
 from dpdesk.project.candidates import ShelfSnapshot
 from dpdesk.project.file import (
@@ -29,7 +30,6 @@ from dpdesk.project.file import (
     rescue,
     write_project,
 )
-from dpdesk.project.file.locking import network_share
 from dpdesk.project.file.sources import newest
 from dpdesk.project.history import History, HistorySnapshot
 from dpdesk.project.saving import save_work

@@ -7,14 +7,12 @@ Whatever happens, the last line of stderr of a command that failed is one senten
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TextIO
 
 from dpdesk.app.progress import ProgressLine, is_terminal
 from dpdesk.cli import early
@@ -23,13 +21,14 @@ from dpdesk.cli.outcome import Outcome
 from dpdesk.core.errors import Cancelled, DpdeskError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plain import harmless
+from dpdesk.core.systems import prepare_streams
 
 OpenWindow = Callable[[Path | None], int]
 
 
 def main(arguments: Sequence[str] | None = None, open_window: OpenWindow | None = None) -> int:
     """Run the command line and return its exit code. ``open_window`` opens the window."""
-    _forgive_encodings()
+    prepare_streams(sys.stdout, sys.stderr)
     given = list(sys.argv[1:] if arguments is None else arguments)
     progress = ProgressLine(sys.stderr)
     try:
@@ -147,11 +146,3 @@ def _last_resort(error: Exception) -> str:
     from dpdesk.app.faults import fault_sentence
 
     return fault_sentence(error)
-
-
-def _forgive_encodings() -> None:
-    """A character that the terminal cannot show is no reason to fail."""
-    streams: tuple[TextIO | None, ...] = (sys.stdout, sys.stderr)
-    for stream in streams:
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")

@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+from dpdesk.core.systems import reachable
+
 _ADDRESS = re.compile(r"\s*(file:|[a-z][a-z0-9+.-]+://)", re.IGNORECASE)
 
 
@@ -35,12 +37,13 @@ def local_path(text: str) -> Path:
             msg("{path}: is an address, expected the path of a file or folder.", path=text.strip()),
             hint="Write the path alone, without the part up to the two slashes.",
         )
-    return Path(text)
+    return Path(reachable(Path(text)))
 
 
 def expanded(text: str | Path) -> Path:
     """A path with the home folder for its ``~``; as it stands where there is no such user."""
     try:
-        return Path(text).expanduser()
+        path = Path(text).expanduser()
     except RuntimeError:
-        return Path(text)
+        path = Path(text)
+    return Path(reachable(path))

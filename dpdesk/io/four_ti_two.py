@@ -8,11 +8,9 @@ folder, with limits of time, memory and size, and ends at once when the work is 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +24,7 @@ from dpdesk.core.graver import GraverError
 from dpdesk.core.home import expanded
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.systems import end_with_children, limited
 from dpdesk.io.workspace import Workspace
 
 VARIABLE = "DPDESK_4TI2"
@@ -103,17 +102,19 @@ class FourTiTwo:
     def _run(self, folder: Path, token: CancelToken) -> None:
         assert self._program is not None
         process = subprocess.Popen(
-            _command(self._program), cwd=folder, start_new_session=True,
+            limited(
+                [str(self._program), "--quiet", "--precision=64", "moves"], _MEMORY, MOST_BYTES
+            ), cwd=folder, start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
-            with token.on_cancel(lambda: _end(process)):
+            with token.on_cancel(lambda: end_with_children(process)):
                 code = process.wait(self._most_seconds)
         except subprocess.TimeoutExpired as error:
             seconds = msg("{most_seconds:,.4g} seconds", most_seconds=self._most_seconds)
             raise GraverError(msg("it was not done after {seconds}", seconds=seconds)) from error
         finally:
-            _end(process)
+            end_with_children(process)
             process.wait()
         token.check()
         if code != 0:
@@ -139,20 +140,3 @@ def read_basis(path: Path, columns: int) -> NDArray[np.int64]:
     if len(entries) < 2 or entries[1] != columns or len(entries) - 2 != entries[0] * columns:
         raise GraverError("its file does not hold as many numbers as it says")
     return entries[2:].reshape(-1, columns)
-
-
-def _command(program: Path) -> list[str]:
-    """How to start the program with limits of memory and of the size of files, where there are."""
-    given = [str(program), "--quiet", "--precision=64", "moves"]
-    if os.name != "posix":
-        return given
-    limits = f"ulimit -v {_MEMORY >> 10} 2>/dev/null; ulimit -f {MOST_BYTES >> 9} 2>/dev/null"
-    return ["/bin/sh", "-c", f'{limits}; exec "$0" "$@"', *given]
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process and what it started: where 4ti2 is packaged, a script starts the program."""
-    if os.name == "posix":
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()

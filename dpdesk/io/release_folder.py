@@ -26,15 +26,14 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.release import ListedFile
+from dpdesk.core.systems import put_in_place, sync_folder
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.failures import storage_error
 from dpdesk.io.safewrite import (
     PartialKeeper,
     hash_file,
-    put_in_place,
     remove_partial,
     sync_file,
-    sync_folder,
     told,
     told_of,
     write_new,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import errno
 import hashlib
 import os
 import stat
@@ -17,6 +16,7 @@ from typing import Protocol
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.systems import BINARY, NO_LINK, sync_folder
 from dpdesk.io.failures import retold, storage_error
 
 _PIECE = 1 << 20
@@ -48,7 +48,7 @@ def hash_file(path: Path, token: CancelToken) -> tuple[str, int]:
     """
     digest = hashlib.sha256()
     size = 0
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    handle = os.open(path, os.O_RDONLY | NO_LINK | BINARY)
     with os.fdopen(handle, "rb") as stream:
         while piece := stream.read(_PIECE):
             token.check()
@@ -59,7 +59,7 @@ def hash_file(path: Path, token: CancelToken) -> tuple[str, int]:
 
 def write_new(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write a file that must not exist, with these permissions less the umask, and sync it."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, mode)
     with os.fdopen(handle, "wb") as stream:
         stream.write(data)
         stream.flush()
@@ -68,23 +68,9 @@ def write_new(path: Path, data: bytes, mode: int = 0o666) -> None:
 
 def sync_file(path: Path) -> None:
     """Make sure that the bytes of a file are on the disk."""
-    handle = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    handle = os.open(path, os.O_RDWR | BINARY)
     try:
         os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def sync_folder(path: Path) -> None:
-    """Make sure that the names in a folder are on the disk (where the platform can)."""
-    if os.name == "nt":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise
     finally:
         os.close(handle)
 
@@ -185,19 +171,6 @@ def _plain_mode(folder: Path) -> int:
     mode = stat.S_IMODE(probe.stat().st_mode)
     probe.unlink()
     return mode
-
-
-def put_in_place(folder: Path, target: Path) -> None:
-    """Rename a finished folder to ``target``, absent or an empty folder. Raises OSError."""
-    existed = target.exists()
-    if existed and os.name == "nt":  # elsewhere a rename takes the place of an empty folder
-        target.rmdir()
-    try:
-        folder.rename(target)
-    except OSError:
-        if existed:
-            target.mkdir(exist_ok=True)
-        raise
 
 
 def remove_partial(partial: Path, keeper: PartialKeeper) -> None:

@@ -32,6 +32,7 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.shapes import read_json
+from dpdesk.core.systems import BINARY
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.settings import acting_user
@@ -526,7 +527,7 @@ class AuditLog(Closing):
 def _make_file(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not path.exists():
-        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        flags = os.O_WRONLY | os.O_CREAT | BINARY
         os.close(os.open(path, flags, 0o600))
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import KEY_NAMES, is_key_name
+from dpdesk.core.systems import open_to_others
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.failures import storage_error
 from dpdesk.project.review.homefiles import locked, read_small, write_private
@@ -43,7 +44,6 @@ _FORMAT, _SECRET, _ID = 1, 32, 16
 _LARGEST = 64 * 1024
 _CARD = frozenset({"format", "kind", "id", "name", "created"})
 _BACKUP = _CARD | {"argon2", "nonce", "sealed"}
-_OTHERS = 0o077
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ def _parsed(path: Path, kind: str, keys: frozenset[str]) -> dict[str, object]:
 
 
 def _read(path: Path) -> PseudonymKey:
-    if os.name == "posix" and path.exists() and path.stat().st_mode & _OTHERS:
+    if open_to_others(path):
         raise InputError(
             "pseudonym-key.open-to-others",
             msg(

@@ -9,13 +9,13 @@ import ctypes
 import os
 import re
 import shutil
-import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
+from dpdesk.core import systems
 from dpdesk.core.errors import StorageError
 from dpdesk.core.resources import resource
 
@@ -65,7 +65,7 @@ def system_libraries() -> tuple[SystemLibrary, ...]:
 
 def require_display(
     environment: Mapping[str, str] = os.environ,
-    platform: str = sys.platform,
+    platform: str = systems.name_of(),
     system: System | None = None,
 ) -> None:
     """Raise where a window cannot be shown; Qt itself would abort the process.

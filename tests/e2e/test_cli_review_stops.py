@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.io import workspace
+from dpdesk.core import systems
 from tests.helpers.signers import AUTHOR, Person, people, write_plan
 from tests.helpers.waiting import PATIENCE_SECONDS
 
@@ -30,7 +30,7 @@ def wait_for_lock(folder: Path) -> None:
     while time.monotonic() < until:
         for path in folder.glob(".*.lock"):
             with path.open("ab") as stream:
-                if not workspace.try_hold(stream.fileno()):
+                if not systems.try_hold(stream.fileno()):
                     return
         os.sched_yield()
     raise AssertionError(f"no one locked anything in {folder}")
@@ -44,7 +44,7 @@ def test_a_submission_that_waits_for_another_program_is_stopped(
     command = [sys.executable, "-m", "dpdesk", "review", "submit", "release"]
     handle = os.open(author.folder / "internal", os.O_RDONLY)
     try:
-        workspace.hold(handle)
+        systems.hold(handle)
         with subprocess.Popen(
             [*command, "--passphrase-file", str(author.secret)],
             cwd=author.desk,

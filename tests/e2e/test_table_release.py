@@ -342,6 +342,20 @@ def test_linked_tables_share_their_cells(context: AppContext, folder: Path) -> N
     assert verified(context, made, folder / "firms.csv").failures == ()
 
 
+def test_a_table_with_the_name_of_a_device_can_be_unpacked_on_every_system(
+    context: AppContext, folder: Path
+) -> None:
+    keys = (
+        'protect = "random-round"\nbase = 10\n'
+        '[[protection.tables]]\nname = "con"\nrows = ["region"]\ncolumns = ["size"]\n'
+        '[[protection.tables]]\nname = "Nul.1"\nrows = ["region"]\n'
+    )
+    made = release(context, folder, "devices", keys)
+    names = sorted(path.name for path in (made / "public/tables").iterdir())
+    assert names == ["%4Eul.1.csv", "%63on.csv"]
+    assert verified(context, made, folder / "firms.csv").failures == ()
+
+
 def test_a_table_that_is_rounded_again_has_the_same_numbers_and_a_lost_store_refuses(
     context: AppContext, folder: Path
 ) -> None:

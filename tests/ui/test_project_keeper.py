@@ -68,7 +68,7 @@ class Office:
 def office(
     qtbot: QtBot, tmp_path: Path, hub: JobHub, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Office]:
-    monkeypatch.setattr("dpdesk.project.file.locking._MOUNTS", tmp_path / "none")
+    monkeypatch.setattr("dpdesk.core.systems._MOUNTS", tmp_path / "none")
     with AppContext.open(tmp_path / "home") as context:
         made = Office(qtbot, context, hub)
         yield made

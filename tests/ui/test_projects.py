@@ -84,7 +84,7 @@ def office(
     settings: MemorySettings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Office]:
-    monkeypatch.setattr("dpdesk.project.file.locking._MOUNTS", tmp_path / "none")
+    monkeypatch.setattr("dpdesk.core.systems._MOUNTS", tmp_path / "none")
     other = projects.Desk(tmp_path / "other home")
     with AppContext.open(tmp_path / "home") as context:
         made = Office(qtbot, context, hub, theme, settings, other)

@@ -10,96 +10,15 @@ import contextlib
 import hashlib
 import json
 import os
-import re
-import sys
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+from dpdesk.core import systems
 from dpdesk.core.messages import msg
 from dpdesk.core.shapes import read_json
-from dpdesk.io import workspace
 from dpdesk.project.settings import host_name, user_name
-
-# Where a project lies: which file systems keep no promises of locks and syncs, and folders.
-
-
-# File systems over a network, or between a virtual machine and its host: locks and syncs may be
-# emulated or missing there.
-_SHARES = {
-    "nfs": "NFS",
-    "nfs4": "NFS",
-    "cifs": "Windows share",
-    "smb": "Windows share",
-    "smb2": "Windows share",
-    "smb3": "Windows share",
-    "smbfs": "Windows share",
-    "ncpfs": "NetWare share",
-    "afs": "AFS",
-    "openafs": "AFS",
-    "9p": "9P",
-    "ceph": "Ceph",
-    "glusterfs": "GlusterFS",
-    "lustre": "Lustre",
-    "gpfs": "GPFS",
-    "beegfs": "BeeGFS",
-    "davfs": "WebDAV",
-    "vboxsf": "shared folder",
-    "prl_fs": "shared folder",
-    "virtiofs": "shared folder",
-}
-_FUSE_SHARES = re.compile(
-    r"fuse\.(sshfs|rclone|s3fs|gcsfuse|davfs2?|gvfsd-fuse|glusterfs|ceph|smbnetfs|curlftpfs|"
-    r"vmhgfs-fuse|onedriver|google-drive-ocamlfuse|juicefs|seadrive|afs|nfs)"
-)
-_MOUNTS = Path("/proc/mounts")
-_REMOTE_DRIVE = 4
-
-
-def network_share(path: Path, mounts: str | None = None) -> str:
-    """The kind of network share on which ``path`` lies, in a few words; empty when on none.
-
-    ``mounts`` is the table of mounts (None: the system's own).
-    """
-    if sys.platform == "win32":
-        return _windows_share(path)
-    if mounts is None:
-        try:
-            mounts = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
-        except OSError:  # no such table: nothing is known, so nothing is said
-            return ""
-    kind = _file_system(os.path.realpath(path), mounts)
-    if kind in _SHARES:
-        return _SHARES[kind]
-    found = _FUSE_SHARES.fullmatch(kind)
-    return "" if found is None else found.group(1)
-
-
-def _file_system(path: str, mounts: str) -> str:
-    """The type of the file system mounted last at the nearest folder above ``path``."""
-    longest, kind = -1, ""
-    for line in mounts.splitlines():
-        fields = line.split(" ")
-        if len(fields) < 3:
-            continue
-        point = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code.group(1), 8)), fields[1])
-        below = point.rstrip("/") + "/"
-        if (path == point or path.startswith(below)) and len(below) >= longest:
-            longest, kind = len(below), fields[2]
-    return kind
-
-
-def _windows_share(path: Path) -> str:
-    anchor = path.absolute().anchor
-    if anchor.startswith("\\\\"):
-        return "Windows share"
-    with contextlib.suppress(ImportError, AttributeError, OSError):
-        import ctypes
-
-        if ctypes.windll.kernel32.GetDriveTypeW(anchor) == _REMOTE_DRIVE:  # type: ignore[attr-defined,unused-ignore]
-            return "Windows share"
-    return ""
 
 
 def inside(folder: Path, relative: str | None) -> Path | None:
@@ -153,10 +72,7 @@ class WriterLock:
         if file is None:
             return
         with contextlib.suppress(OSError):
-            if os.name != "nt":  # an open file cannot be removed there: only its content goes
-                self.path.unlink()
-            else:
-                file.truncate(0)
+            systems.remove_held(self.path, file)
         file.close()
 
 
@@ -178,7 +94,7 @@ def take_lock(project: Path) -> WriterLock | LockHolder:
         file = path.open("a+b", buffering=0)  # nothing left to be written when it is closed
         taken = False
         try:
-            if not workspace.try_hold(file.fileno()):
+            if not systems.try_hold(file.fileno()):
                 return _holder(file)
             taken = _is_at(file, path)
         finally:

@@ -20,11 +20,12 @@ from dpdesk import __version__
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
+from dpdesk.core.systems import network_share
 from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.file import store
 from dpdesk.project.file.codec import CodecError
 from dpdesk.project.file.loading import Loaded, Lost, load, salvage
-from dpdesk.project.file.locking import LockHolder, WriterLock, network_share, take_lock
+from dpdesk.project.file.locking import LockHolder, WriterLock, take_lock
 from dpdesk.project.file.migrations import MIGRATIONS, Migration
 from dpdesk.project.file.parts import PartError
 from dpdesk.project.file.records import ProjectContents, ReadOnly

@@ -30,11 +30,12 @@ from pathlib import Path
 from dpdesk import __version__
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.messages import msg
+from dpdesk.core.systems import network_share
 from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.audit import AuditCheck, AuditEntry, AuditLog, AuditNote
 from dpdesk.project.candidates import ShelfSnapshot
 from dpdesk.project.file.loading import Loaded, Lost, salvage
-from dpdesk.project.file.locking import LockHolder, WriterLock, network_share, take_lock
+from dpdesk.project.file.locking import LockHolder, WriterLock, take_lock
 from dpdesk.project.file.opening import (
     JOURNAL,
     SUFFIX,

@@ -16,6 +16,7 @@ from dpdesk import __version__
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.systems import BINARY
 from dpdesk.project import sql
 from dpdesk.project.ledger.records import FIRST, Begun, LedgerEntry
 from dpdesk.project.settings import acting_user
@@ -316,7 +317,7 @@ def make_file(path: Path, mode: int) -> bool:
         return False
     if not path.parent.is_dir():
         raise no_folder(path)
-    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
+    flags = os.O_WRONLY | os.O_CREAT | BINARY
     os.close(os.open(path, flags, mode))
     return True
 

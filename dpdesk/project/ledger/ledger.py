@@ -24,7 +24,7 @@ from dpdesk.core.closing import Closing
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.project.file.locking import network_share
+from dpdesk.core.systems import network_share
 from dpdesk.project.ledger import file
 from dpdesk.project.ledger.accounts import Book, raises
 from dpdesk.project.ledger.file import (

@@ -32,6 +32,7 @@ from dpdesk.core.errors import StorageError
 from dpdesk.core.home import expanded
 from dpdesk.core.messages import msg
 from dpdesk.core.shapes import read_json
+from dpdesk.core.systems import BINARY
 from dpdesk.project.ledger.records import FIRST, LedgerEntry
 
 VARIABLE = "DPDESK_WITNESS"
@@ -191,7 +192,7 @@ class Witness:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             _expect_plain(self.path)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | BINARY
             descriptor = os.open(self.path, flags, 0o600)
             try:
                 while content:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.messages import msg
-from dpdesk.io import workspace
+from dpdesk.core.systems import BINARY, NO_LINK, NO_WAIT, sync_folder, try_hold
 from dpdesk.io.failures import storage_error
-from dpdesk.io.safewrite import PartialKeeper, sync_folder, write_new
+from dpdesk.io.safewrite import PartialKeeper, write_new
 
 LONGEST_WAIT = 30
 
@@ -34,7 +34,7 @@ def read_small(path: Path, most: int) -> bytes:
 
     Raises StorageError, and InputError ``file.kind`` or ``file.too-large``.
     """
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags = os.O_RDONLY | BINARY | NO_LINK | NO_WAIT
     try:
         handle = os.open(path, flags)
         with os.fdopen(handle, "rb") as stream:
@@ -98,7 +98,7 @@ def take_lock(handle: int, what: Path) -> None:
     """
     until = time.monotonic() + LONGEST_WAIT
     while True:
-        if workspace.try_hold(handle):
+        if try_hold(handle):
             return
         if time.monotonic() >= until:
             raise StorageError(

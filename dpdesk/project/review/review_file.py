@@ -20,9 +20,10 @@ from pathlib import Path
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.systems import sync_folder
 from dpdesk.io.failures import storage_error
 from dpdesk.io.release_folder import INTERNAL, REVIEW, SEAL
-from dpdesk.io.safewrite import PartialKeeper, remove_partial, sync_folder, write_new
+from dpdesk.io.safewrite import PartialKeeper, remove_partial, write_new
 from dpdesk.project.review.binding import ReleaseBinding, binding_faults, manifest_code
 from dpdesk.project.review.events import Event, Fault
 from dpdesk.project.review.graph import (

@@ -18,7 +18,7 @@ COLUMNS = "Columns and their roles"
 @pytest.fixture(autouse=True)
 def local_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Whatever disk the tests run on counts as this computer's own."""
-    monkeypatch.setattr("dpdesk.project.file.locking._MOUNTS", tmp_path / "none")
+    monkeypatch.setattr("dpdesk.core.systems._MOUNTS", tmp_path / "none")
 
 
 def test_a_work_is_kept_left_and_gone_on_with(person: Person, tmp_path: Path) -> None:

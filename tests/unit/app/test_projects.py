@@ -24,7 +24,7 @@ STOP = CancelToken()
 @pytest.fixture(autouse=True)
 def local_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[ProjectFile]]:
     """Whatever disk the tests run on counts as this computer's own."""
-    monkeypatch.setattr("dpdesk.project.file.locking._MOUNTS", tmp_path / "none")
+    monkeypatch.setattr("dpdesk.core.systems._MOUNTS", tmp_path / "none")
     opened: list[ProjectFile] = []
     yield opened
     for project in opened:
@@ -61,7 +61,7 @@ def test_a_new_project_is_never_made_on_a_network_share(
     context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mounts").write_text(f"server:/x {tmp_path} nfs rw 0 0\n")
-    monkeypatch.setattr("dpdesk.project.file.locking._MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr("dpdesk.core.systems._MOUNTS", tmp_path / "mounts")
     with pytest.raises(InputError, match="NFS") as error:
         projects.create_project(
             context, tmp_path / "a", history().snapshot(), ShelfSnapshot(), STOP, silent

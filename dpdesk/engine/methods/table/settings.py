@@ -28,6 +28,7 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.core.plain import freeze, thaw
 from dpdesk.core.schema import Role
+from dpdesk.core.systems import is_device_name
 from dpdesk.core.table_parameters import (
     COUNT,
     MEAN,
@@ -450,9 +451,11 @@ def _plain_measure(each: Mapping[str, object]) -> object:
 
 
 def file_of(name: str) -> str:
-    """The file of one of several tables: unsafe characters are percent-encoded."""
+    """The file of one of several tables: what no system may have in a name is percent-encoded."""
     safe = quote(name, safe="").replace("~", "%7E")
-    return f"{FOLDER}/{'%2E' + safe[1:] if safe.startswith('.') else safe}.csv"
+    if safe.startswith(".") or is_device_name(safe):
+        safe = f"%{ord(safe[0]):02X}{safe[1:]}"
+    return f"{FOLDER}/{safe}.csv"
 
 
 def _once(names: tuple[str, ...], where: str) -> tuple[str, ...]:
