@@ -18,12 +18,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import RefusedError
+from dpdesk.core.frequency import Population
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import MethodInput
+from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS
 from dpdesk.engine.methods.l_diverted.method import LDiverted
@@ -156,6 +157,87 @@ def test_a_missing_value_of_released_rows_is_a_leaf_and_verifies_with_the_source
     in_a = sum(row[2].startswith("a") for row in RELEASED)
     lost = [Fraction(9, 4) + 1, Fraction(1), Fraction(in_a, 2) + 1]
     assert float(sum(lost) / 12 / 3) == outcome.result["metrics"]["loss"]  # type: ignore[index]
+
+
+ALIKE = [("0", "f", "a1")] * 3 + [("1", "f", "a1")] * 3 + [("", "f", "b1")] * 3
+PEOPLE = MemorySource.of(COLUMNS, [*ALIKE[:6] * 2, *ALIKE[6:]])
+
+
+@pytest.mark.parametrize(
+    ("asked", "gone", "reason"),
+    [
+        (
+            {
+                "require": [
+                    {"model": "l-diversity", "variant": "distinct", "attribute": "x", "l": 2}
+                ]
+            },
+            ALIKE[0],
+            "failed what is required",
+        ),
+        ({"households": "whole"}, ALIKE[3], "in their household"),
+        ({"population": "all.csv", "k_map": 4}, ALIKE[6], "too few rows of the population"),
+        ({"population": "all.csv", "delta_max": 0.6}, ALIKE[6], "too many of the rows"),
+        ({"missing_as": "none"}, ALIKE[6], "quasi-identifiers is missing"),
+    ],
+)
+def test_why_a_frequent_combination_is_absent_is_among_the_limits(
+    asked: dict[str, object], gone: Row, reason: str
+) -> None:
+    """Someone who knows that k rows have it concludes the reason, and with it more than rarity."""
+    houses = ["", "", "", "p", "q", "q", "", "", ""]
+    rows = [
+        (*row, "same" if row == ALIKE[0] else f"x{at % 2}", house)
+        for at, (row, house) in enumerate(zip(ALIKE, houses, strict=True))
+    ]
+    roles = QUASI | {"x": Role.SENSITIVE, "house": Role.CLUSTER}
+    raw = {"k": 3, "max_suppression": 1, "levels": RAW} | asked
+    population = Population("all.csv", "", PEOPLE.frequency_table(COLUMNS, CancelToken()))
+    given = MethodInput(
+        KAnonymity().effective_roles(roles, parse_parameters(PARAMETERS, raw, "plan")),
+        HIERARCHIES,
+        parse_parameters(PARAMETERS, raw, "plan"),
+        source=MemorySource.of((*COLUMNS, "x", "house"), rows),
+        population=population if "population" in asked else None,
+    )
+    made = KAnonymity().decide(given, CancelToken(), silent)
+    assert {row[:3] for row in publish_rows(given, made)} == {*ALIKE} - {gone}
+    (said,) = (each for each in made.guarantee.does_not_cover if each.startswith("Absence"))
+    assert reason in said
+    assert "suppressed rows had rare combinations" not in said
+
+
+def publish_rows(given: MethodInput, made: Outcome) -> list[Row]:
+    """The released rows; those of households that are left out, too, are not among them."""
+    column, out = made.values_recoding.left_out
+    source = given.source
+    assert isinstance(source, MemorySource)
+    place = source.columns.index(column) if column else 0
+    kept = [row for row in source.data if not column or row[place] not in out]
+    left = MemorySource.of(source.columns, kept)
+    return list(publish(left, made.values_recoding).data)
+
+
+@pytest.mark.parametrize(("sizes", "gone", "removed"), [((4, 4, 3), 3, 0), ((5, 4, 4), 0, 1)])
+def test_a_frequent_combination_that_is_absent_beside_drawn_values_has_its_reason(
+    sizes: tuple[int, ...], gone: int, removed: int
+) -> None:
+    """Classes of k rows leave none to spare, so that the smallest goes for ℓ′ = 4."""
+    towns = [town for town, size in zip("abc", sizes, strict=True) for _ in range(size)]
+    raw = {"l": 4, "k": 3, "max_suppression": 1, "sensitive": ["x"]}
+    given = MethodInput(
+        {"town": Role.QUASI_IDENTIFIER, "x": Role.SENSITIVE},
+        {"town": Hierarchy.from_rows("town", [(town, "*") for town in "abc"])},
+        parse_parameters(DIVERTED, raw, "plan"),
+        source=MemorySource.of(("town", "x"), [(town, f"x{at}") for at, town in enumerate(towns)]),
+    )
+    made = LDiverted().decide(given, CancelToken(), silent)
+    assert (made.result["rows_suppressed"], made.result["rows_removed"]) == (gone, removed)
+    said = " ".join(made.guarantee.does_not_cover)
+    assert ("had to go so that 4 divides the number of rows" in said) == bool(gone)
+    assert ("its combination is one of the released ones" in said) == bool(removed)
+    assert "rare combinations" not in said
+    assert "nothing of them is published" not in said
 
 
 @pytest.mark.parametrize("size", [2, 3])

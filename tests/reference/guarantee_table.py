@@ -487,6 +487,26 @@ def _requirement(model: str, keys: Mapping[str, object], name: int, **gaps: int)
     return holds
 
 
+def _why_absent(truth: Truth) -> list[str]:
+    """Why else than for a rare combination a row may have been suppressed."""
+    asked = list(dict.fromkeys(str(each["attribute"]) for each in truth.required))
+    names = ", ".join(asked[:-1]) + " and " * (len(asked) > 1) + "".join(asked[-1:])
+    reasons = {
+        "the rows with it are of too few persons": bool(truth.columns.get("pseudonym")),
+        f"the values of {names} of those who have it failed what is required (where it is known "
+        "not to be rare, this is certain: all of them may have one value, which each of them then "
+        "learns of the others)": bool(asked),
+        "too few rows of the population match it": "k_map" in truth.people,
+        "too many of the rows of the population that match it are in the data": "delta_max"
+        in truth.people,
+        "one of their quasi-identifiers is missing": truth.missing == "nothing",
+        "someone in their household has such a combination": truth.households,
+        f"it is one of the smallest, which had to go so that {truth.size} divides the number of "
+        "rows": truth.kind == "drawn",
+    }
+    return [reason for reason, holds in reasons.items() if holds]
+
+
 def _requirement_entries() -> list[Entry]:
     """What is required of every class, each by its definition."""
     distances = (
@@ -663,11 +683,11 @@ ROWS: tuple[Entry, ...] = (
     Entry(LIMITS, "Absence: suppressed rows had rare combinations, so someone who is known to "
           "be in "
           "the data and matches no released row is known to be one of them.",
-          _when(lambda t: t.kind == "k" and t.suppressed > 0)),
-    Entry(LIMITS, "Absence: suppressed rows had rare combinations of quasi-identifiers, so "
-          "someone who "
-          "is known to be in the data and matches no released row is known to be one of them.",
-          _when(lambda t: t.kind == "drawn" and t.suppressed > 0)),
+          _when(lambda t: t.kind == "k" and t.suppressed > 0 and not _why_absent(t))),
+    Entry(LIMITS, "Absence: someone who is known to be in the data and matches no released row is "
+          "known to be one of those suppressed, so that one of these is true: their combination is "
+          "rare; {names}.",
+          lambda t, gaps: t.suppressed > 0 and gaps[0].split("; ") == _why_absent(t) != []),
     Entry(LIMITS, "Knowledge of the search: someone who knows how the levels were chosen may "
           "conclude "
           "something about the rows that made a generalisation necessary (minimality attack).",
@@ -775,8 +795,18 @@ ROWS: tuple[Entry, ...] = (
         Entry(LIMITS, f"The {{n}} {rows} removed at random so that the number of rows is a "
               f"multiple of "
               "{n}: nothing of them is published, and the theorem says nothing of them.",
-              _both(_counts(0, "removed"), _counts(1, "size")))
+              _both(_counts(0, "removed"), _counts(1, "size"), _when(lambda t: not t.k)))
         for rows in ("row", "rows")
+    ),
+    *(
+        Entry(LIMITS, f"The {{n}} {rows} removed at random so that the number of rows is a "
+              f"multiple of {{n}}: {released}, since {were} taken from those with more than {{n}} "
+              f"rows; nothing else of {them} is published, and the theorem says nothing of {them}.",
+              _both(_counts(0, "removed"), _counts(1, "size"), _counts(2, "k")))
+        for rows, released, were, them in (
+            ("row", "its combination is one of the released ones", "it was", "it"),
+            ("rows", "their combinations are among the released ones", "they were", "them"),
+        )
     ),
 )  # fmt: skip
 """Sentences of releases of rows: k-anonymous and drawn."""

@@ -106,7 +106,9 @@ def k_guarantee(
         ),
         assumes=_assumptions(quasi, _named(roles, *UNCHANGED_ROLES)) + assumptions(linkages),
         does_not_cover=limits(k, linkages)
-        + _limits(k, roles, rows_suppressed, _diverse(required))
+        + _limits(k, roles, _diverse(required))
+        + (absence(_reasons(linkages, required, semantics)) if rows_suppressed else ())
+        + SEARCH_LIMITS
         + required_limits(required)
         + _missing_limits(k, semantics)
         + _household_limits(roles, linkages, semantics)
@@ -282,9 +284,56 @@ def _assumptions(quasi: Sequence[str], others: Sequence[str]) -> tuple[str, ...]
     )
 
 
-def _limits(
-    k: int, roles: Mapping[str, Role], rows_suppressed: int, diverse: Collection[str]
-) -> tuple[str, ...]:
+def absence(reasons: Sequence[str]) -> tuple[str, ...]:
+    """What it tells that a person's row is not released, where rows were suppressed.
+
+    ``reasons`` say why else than for a rare combination: each one could be that of a row, and which
+    one it is may follow from how many people are known to have the combination.
+    """
+    if not reasons:
+        return (
+            "Absence: suppressed rows had rare combinations, so someone who is known to be in "
+            "the data and matches no released row is known to be one of them.",
+        )
+    return (
+        msg(
+            "Absence: someone who is known to be in the data and matches no released row is known "
+            "to be one of those suppressed, so that one of these is true: {reasons}.",
+            reasons=joined(["their combination is rare", *reasons], "; "),
+        ),
+    )
+
+
+def _reasons(
+    linkages: Mapping[str, Linkage],
+    required: Sequence[Mapping[str, object]],
+    semantics: Mapping[str, object],
+) -> list[str]:
+    """Why rows may have been suppressed whose combination many have."""
+    found = []
+    if any(not each.groups for each in linkages.values()):
+        found.append("the rows with it are of too few persons")
+    if names := list(dict.fromkeys(str(each["attribute"]) for each in required)):
+        found.append(
+            msg(
+                "the values of {names} of those who have it failed what is required (where it is "
+                "known not to be rare, this is certain: all of them may have one value, which each "
+                "of them then learns of the others)",
+                names=listed(names),
+            )
+        )
+    if "k_map" in semantics:
+        found.append("too few rows of the population match it")
+    if "delta_max" in semantics:
+        found.append("too many of the rows of the population that match it are in the data")
+    if semantics.get("missing_as") == "none":
+        found.append("one of their quasi-identifiers is missing")
+    if semantics.get("households") == "whole":
+        found.append("someone in their household has such a combination")
+    return found
+
+
+def _limits(k: int, roles: Mapping[str, Role], diverse: Collection[str]) -> tuple[str, ...]:
     sensitive = _named(roles, Role.SENSITIVE) or _named(roles, Role.INSENSITIVE)
     shared = [name for name in sensitive if name not in diverse]
     limits = []
@@ -312,14 +361,7 @@ def _limits(
                 k=k,
             )
         )
-    limits += _column_limits(roles)
-    if rows_suppressed:
-        limits.append(
-            "Absence: suppressed rows had rare combinations, so someone who is known to be in "
-            "the data and matches no released row is known to be one of them."
-        )
-    limits += SEARCH_LIMITS
-    return tuple(limits)
+    return (*limits, *_column_limits(roles))
 
 
 def _column_limits(roles: Mapping[str, Role]) -> list[str]:

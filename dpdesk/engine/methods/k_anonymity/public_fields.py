@@ -11,7 +11,9 @@ ROWS_SUPPRESSED = PublicField(
     "result.rows_suppressed",
     Tells.COUNT,
     "How many rows were suppressed, so how many the source had. Of each of them it tells what its "
-    "absence tells: that fewer than k rows had its combination at the released levels.",
+    "absence tells: that fewer than k rows had its combination at the released levels, or that one "
+    "of the other reasons holds for which the plan suppresses rows; the guarantee lists them "
+    "(`Absence`). Where the plan requires something of sensitive columns, that is of their values.",
 )
 NODE = PublicField(
     "result.node.*",

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import counted, listed, msg
 from dpdesk.core.schema import Role
-from dpdesk.engine.methods.k_anonymity.guarantee import SEARCH_LIMITS
+from dpdesk.engine.methods.k_anonymity.guarantee import SEARCH_LIMITS, absence
 
 MODEL = "l-diverted zero-differential privacy"
 _MOST_NAMES = 12
@@ -158,7 +158,7 @@ def _not_covered(
             )
         )
     limits += _column_limits(diverted, roles, k)
-    limits += _row_limits(size, rows_removed, rows_suppressed)
+    limits += _row_limits(size, rows_removed, rows_suppressed, k)
     if k is not None:
         limits += SEARCH_LIMITS
     return tuple(limits)
@@ -209,9 +209,9 @@ def _column_limits(diverted: Sequence[str], roles: Mapping[str, Role], k: int | 
     return limits
 
 
-def _row_limits(size: int, rows_removed: int, rows_suppressed: int) -> list[str]:
+def _row_limits(size: int, rows_removed: int, rows_suppressed: int, k: int | None) -> list[str]:
     limits = []
-    if rows_removed:
+    if rows_removed and k is None:
         limits.append(
             counted(
                 "The {n:,} row removed at random so that the number of rows is a "
@@ -224,9 +224,27 @@ def _row_limits(size: int, rows_removed: int, rows_suppressed: int) -> list[str]
                 size=size,
             )
         )
-    if rows_suppressed:
+    elif rows_removed:
         limits.append(
-            "Absence: suppressed rows had rare combinations of quasi-identifiers, so someone who "
-            "is known to be in the data and matches no released row is known to be one of them."
+            counted(
+                "The {n:,} row removed at random so that the number of rows is a multiple of "
+                "{size:,}: its combination is one of the released ones, since it was taken from "
+                "those with more than {k:,} rows; nothing else of it is published, and the theorem "
+                "says nothing of it.",
+                "The {n:,} rows removed at random so that the number of rows is a multiple of "
+                "{size:,}: their combinations are among the released ones, since they were taken "
+                "from those with more than {k:,} rows; nothing else of them is published, and the "
+                "theorem says nothing of them.",
+                n=rows_removed,
+                size=size,
+                k=k,
+            )
         )
+    if rows_suppressed:
+        smallest = msg(
+            "it is one of the smallest, which had to go so that {size:,} divides the number of "
+            "rows",
+            size=size,
+        )
+        limits += absence((smallest,))
     return limits
