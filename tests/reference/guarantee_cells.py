@@ -128,8 +128,8 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
-        "Distances are over all numbers: someone who uses that counts are whole numbers may tell a "
-        "suppressed count more closely than the rules allow.",
+        "Distances are over all numbers: someone who uses that counts, and sums of whole numbers, "
+        "are whole may tell a suppressed value more closely than the rules allow.",
         lambda truth, _: truth.audited,
     ),
     Entry(

@@ -405,8 +405,7 @@ PRIVATE: tuple[Entry, ...] = (
                   "trial runs and the checklist inform: these are internal looks at the data, "
                   "and the stated loss does not cover what the decision itself reveals.", _noisy),
     Entry(LIMITS, "What the exact numbers show by themselves: a node whose exact degree is 0 has "
-          "no "
-          "edge, and one whose degree is that of all other nodes has an edge to each.",
+          "no edge, and one whose degree is that of all other nodes has an edge to each.",
           _when(lambda t: t.kind == "graph" and t.change > 0)),
     *(
         Entry(LIMITS, f"What {{names}} {shows}: these are the true numbers of the rows that are "
@@ -543,9 +542,8 @@ def _requirement_entries() -> list[Entry]:
         Entry(CLAIM, f"{likeness}, and by at most as many times as the natural logarithm of 1 over "
               "that share.", _requirement("beta-likeness", {"variant": "enhanced"}, 0, beta=1)),
         Entry(LIMITS, "More knowledge of {names}: the requirements on classes bound what is "
-                      "learned by someone who knows no more than the released distribution; "
-                      "anyone who can rule out values for a person, or counts similar values "
-                      "as one, may learn more.",
+              "learned by someone who knows no more than the released distribution; anyone who can "
+              "rule out values for a person, or counts similar values as one, may learn more.",
               lambda truth, gaps: set(listed(gaps[0])) == {e["attribute"] for e in truth.required}),
     ]  # fmt: skip
 
@@ -626,8 +624,7 @@ ROWS: tuple[Entry, ...] = (
           lambda t, gaps: t.kind == "k" and t.missing == "any" and number(gaps[0]) == t.k),
     *_requirement_entries(),
     Entry(CLAIM, "Rows that are alike have at least {n} different pseudonyms of {names}, so they "
-          "are "
-          "not those of fewer persons.", _both(_counts(0, "k"), _of("pseudonym", gap=1))),
+          "are not those of fewer persons.", _both(_counts(0, "k"), _of("pseudonym", gap=1))),
     *(
         Entry(ASSUMES, "Anyone who looks for a person knows nothing about them beyond "
               f"{known}{rest}.",
@@ -640,20 +637,16 @@ ROWS: tuple[Entry, ...] = (
     Entry(ASSUMES, "This is the only release about these people; several releases can be combined.",
           _kept),
     Entry(ASSUMES, "Each person has one identifier for {names}, always written the same way: one "
-          "that "
-          "is written in two ways counts as two persons.", _of("pseudonym")),
+          "that is written in two ways counts as two persons.", _of("pseudonym")),
     Entry(ASSUMES, "The key of the pseudonyms ({names}) stays secret.", _of("pseudonym", "groups")),
     Entry(ASSUMES, "Anyone who has it can compute the pseudonym of every identifier that comes to "
-          "mind, "
-          "and by trying all of them turn every pseudonym back, even without the source: for "
-          "them the "
-          "rows are as good as named.",
+          "mind, and by trying all of them turn every pseudonym back, even without the source: for "
+          "them the rows are as good as named.",
           _when(lambda t: "pseudonym" in t.columns or "groups" in t.columns)),
     Entry(LIMITS, "What a whole class shares: when all its rows hold the same value, that value is "
           "learnt of each of them without any link.", _kept),
     Entry(LIMITS, "What a whole class shares: when all its rows hold the same value of {names}, "
-          "that "
-          "value is learnt of each of them without any link.", _some(*OTHERS)),
+          "that value is learnt of each of them without any link.", _some(*OTHERS)),
     *(
         Entry(LIMITS, "What columns reveal about each other: where the released columns go "
               "together (an industry with an occupation), someone may conclude from what they "
@@ -680,9 +673,8 @@ ROWS: tuple[Entry, ...] = (
               "stratum of a row, or a rare case.", _of("weight"))
         for are in ("is", "are")
     ),
-    Entry(LIMITS, "Absence: suppressed rows had rare combinations, so someone who is known to "
-          "be in "
-          "the data and matches no released row is known to be one of them.",
+    Entry(LIMITS, "Absence: suppressed rows had rare combinations, so someone who is known to be "
+          "in the data and matches no released row is known to be one of them.",
           _when(lambda t: t.kind == "k" and t.suppressed > 0 and not _why_absent(t))),
     Entry(LIMITS, "Absence: someone who is known to be in the data and matches no released row is "
           "known to be one of those suppressed, so that one of these is true: their combination is "
@@ -693,49 +685,40 @@ ROWS: tuple[Entry, ...] = (
           "something about the rows that made a generalisation necessary (minimality attack).",
           _levels),
     Entry(LIMITS, "Published labels: levels that were made from the data may show a range, a "
-          "length or "
-          "a form that only values of suppressed rows have; someone who knows nearly all rows "
-          "can test "
-          "guesses about the others.", _levels),
-    Entry(LIMITS, "Several rows of one person: {names} shows which rows belong to the same "
-          "person, so "
-          "anyone who knows what two of them have in common may find a combination that fewer than "
-          "{n} "
-          "persons have.", _both(_of("pseudonym"), _counts(1, "k"))),
+          "length or a form that only values of suppressed rows have; someone who knows nearly all "
+          "rows can test guesses about the others.", _levels),
+    Entry(LIMITS, "Several rows of one person: {names} shows which rows belong to the same person, "
+          "so anyone who knows what two of them have in common may find a combination that fewer "
+          "than {n} persons have.", _both(_of("pseudonym"), _counts(1, "k"))),
     Entry(LIMITS, "Groups: {names} shows which rows belong to the same group, so anyone who "
           "recognises one "
           "member, or knows how the group is made up, may find the others.", _of("groups")),
     Entry(LIMITS, "Joined releases: {names} is the same in every release with this key and the "
-                  "linkage domain “{names}”, so two of them can be joined row by row; what "
-                  "both reveal about a person together may be told apart from fewer than {n} "
-                  "others.",
+          "linkage domain “{names}”, so two of them can be joined row by row; what both reveal "
+          "about a person together may be told apart from fewer than {n} others.",
           _both(_some("pseudonym", "groups"), _counts(2, "k"))),
-    Entry(LIMITS, "Later acts with the key: {names} was made for this release alone and cannot "
-                  "be joined with others by those who do not have the key; anyone who has it "
-                  "can.",
+    Entry(LIMITS, "Later acts with the key: {names} was made for this release alone and cannot be "
+          "joined with others by those who do not have the key; anyone who has it can.",
           _some("pseudonym", "groups")),
     *(
         Entry(CLAIM, "For someone who knows of the true values only how often each occurs, and "
-              "to whom "
-              f"the other released columns reveal nothing about them, a published value of "
-              f"{each}{{names}} "
-              "is the true one with a chance of 1 in {n}.", _both(_of("drawn"), _counts(1, "size")))
+              "to whom the other released columns reveal nothing about them, a published value of "
+              f"{each}{{names}} is the true one with a chance of 1 in {{n}}.",
+              _both(_of("drawn"), _counts(1, "size")))
         for each in ("", "each of ")
     ),
     *(
         Entry(CLAIM, f"For each person{each} and for every outcome of the hidden ids and coins, "
-              f"{{n}} "
-              f"swapped data {sets} would give every possible output with exactly the same chance.",
+              f"{{n}} swapped data {sets} would give every possible output with exactly the same "
+              "chance.",
               lambda truth, gaps: number(gaps[-1]) == truth.size - 1 > 0)
         for each in ("", ", and for each of {names} by itself,")
         for sets in ("set", "sets")
     ),
     *(
         Entry(CLAIM, f"There the person has exchanged {what} with someone of the same hidden "
-              f"group, so "
-              "which swaps they are depends on that outcome; the output cannot tell these {n} "
-              "cases "
-              "apart.", lambda truth, gaps: number(gaps[-1]) == truth.size)
+              "group, so which swaps they are depends on that outcome; the output cannot tell "
+              "these {n} cases apart.", lambda truth, gaps: number(gaps[-1]) == truth.size)
         for what in ("the value of {names}", "that value")
     ),
     *(
@@ -743,33 +726,25 @@ ROWS: tuple[Entry, ...] = (
               "covers at least {n} rows.", _both(_of("quasi"), _counts(1, "k"), _levels))
         for were in ("was", "were")
     ),
-    Entry(ASSUMES, "Ids, groups and draws stay secret: they existed in memory only, and were "
-          "drawn from "
-          "a cryptographic generator; against an adversary who breaks it nothing is promised.",
+    Entry(ASSUMES, "Ids, groups and draws stay secret: they existed in memory only, and were drawn "
+          "from a cryptographic generator; against an adversary who breaks it nothing is promised.",
           _drawn),
     Entry(ASSUMES, "This is the only release about these people: several draws of the same "
                    "values can be combined, and together they reveal the true ones.", _drawn),
-    Entry(ASSUMES, "It was published as it was drawn, not chosen among several draws after a "
-          "look at "
-          "them.", _hidden),
+    Entry(ASSUMES, "It was published as it was drawn, not chosen among several draws after a look "
+          "at them.", _hidden),
     Entry(ASSUMES, "The {n} values of a group are different texts; values that mean nearly the "
-          "same "
-          "hide little from someone who only asks for that meaning.", _counts(0, "size")),
+          "same hide little from someone who only asks for that meaning.", _counts(0, "size")),
     Entry(ASSUMES, "For the claim on k: anyone who looks for a person knows nothing about them "
                    "beyond the quasi-identifiers.", _levels),
-    Entry(LIMITS, "Someone who knows most of the other people's values: over all outcomes of "
-          "ids and "
-          "coins a fixed swap need not give the same chances, and such a person may learn a "
-          "value with "
-          "certainty.", _drawn),
+    Entry(LIMITS, "Someone who knows most of the other people's values: over all outcomes of ids "
+          "and coins a fixed swap need not give the same chances, and such a person may learn a "
+          "value with certainty.", _drawn),
     Entry(LIMITS, "What one published value says of a rare value: for someone who knows only how "
-          "often "
-          "each value occurs, the belief in it rises from its share of the rows (f out of N) to "
-          "1/{n} "
-          "where it is published.", _counts(0, "size")),
+          "often each value occurs, the belief in it rises from its share of the rows (f out of N) "
+          "to 1/{n} where it is published.", _counts(0, "size")),
     Entry(LIMITS, "Large counts and shares of the population: they are meant to be accurate, and "
-          "anyone who "
-          "is known to belong to a group may be judged by them.", _hidden),
+          "anyone who is known to belong to a group may be judged by them.", _hidden),
     Entry(LIMITS, "{names} taken together: each is drawn by itself, and nothing is claimed "
                   "about what their published values reveal in combination.", _of("drawn")),
     *(
@@ -782,8 +757,7 @@ ROWS: tuple[Entry, ...] = (
           _of("drawn")),
     *(
         Entry(LIMITS, f"Finding a person's row: {{names}} {are} released unchanged, so anyone who "
-              f"knows "
-              f"{them} about a person may find the row.",
+              f"knows {them} about a person may find the row.",
               lambda truth, gaps: _of(*OTHERS, *(() if truth.k else ("quasi",)))(truth, gaps))
         for are, them in (("is", "it"), ("are", "them"))
     ),
@@ -793,8 +767,8 @@ ROWS: tuple[Entry, ...] = (
           _of("sensitive")),
     *(
         Entry(LIMITS, f"The {{n}} {rows} removed at random so that the number of rows is a "
-              f"multiple of "
-              "{n}: nothing of them is published, and the theorem says nothing of them.",
+              "multiple of {n}: nothing of them is published, and the theorem says nothing of "
+              "them.",
               _both(_counts(0, "removed"), _counts(1, "size"), _when(lambda t: not t.k)))
         for rows in ("row", "rows")
     ),

@@ -174,8 +174,8 @@ _NOT_PRESENT = (
     "may tell it more closely than the rules allow, even exactly."
 )
 _WHOLE = (
-    "Distances are over all numbers: someone who uses that counts are whole numbers may tell a "
-    "suppressed count more closely than the rules allow."
+    "Distances are over all numbers: someone who uses that counts, and sums of whole numbers, are "
+    "whole may tell a suppressed value more closely than the rules allow."
 )
 _ZERO = "That an unsafe cell has the value 0 may be certain."
 _OTHER_TABLES_LIMIT = "Other tables about the same people or companies can reveal more."
