@@ -44,9 +44,16 @@ _WITHIN |= {"of", "mode"}
 _NESTED = "measure"
 
 
+LONGEST_FORM = 1_000
+"""Characters of a text that has another form than its own at most. The time to put marks in order
+grows with the square of how many stand in a row, so one value could hold up everything else."""
+
+
 def form(text: str) -> str:
-    """The form in which names and categories are compared."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    """The form in which names and categories are compared; that of a long text is the text."""
+    if text.isascii() or len(text) > LONGEST_FORM:
+        return text
+    return unicodedata.normalize("NFC", text)
 
 
 def same_forms(names: Iterable[str]) -> tuple[str, str] | None:

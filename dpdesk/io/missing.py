@@ -11,7 +11,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import UserMissing
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
-from dpdesk.core.schema import ColumnType
+from dpdesk.core.schema import LONGEST_FORM, ColumnType
 from dpdesk.core.source_spec import missing_line
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.csvload import RAW
@@ -48,6 +48,11 @@ def refuse_nul(
                     where = f"FROM {RAW} WHERE contains(c{j}, chr(0))"
                     row = cursor.execute(f"SELECT min(rowid) + 1 {where}").fetchone() or (1,)
                     raise nul_in_text(path.name, int(row[0]), name)
+
+
+def form_sql(v: str) -> str:
+    """SQL for the Unicode form of a text, as :func:`dpdesk.core.schema.form` gives it."""
+    return f"CASE WHEN length({v}) <= {LONGEST_FORM} THEN nfc_normalize({v}) ELSE {v} END"
 
 
 # The types that a column may have: what each of its values must be, in SQL, and their order.

@@ -23,7 +23,7 @@ from dpdesk.io.database import query
 from dpdesk.io.emptyrows import blank_sql
 from dpdesk.io.failures import storage_error
 from dpdesk.io.missing import condition as condition_of
-from dpdesk.io.missing import missing_sql
+from dpdesk.io.missing import form_sql, missing_sql
 
 if TYPE_CHECKING:
     import pyarrow
@@ -35,7 +35,7 @@ _BATCH = 4_096  # what follows holds the interpreter for a few milliseconds at m
 _BLOCK, _DIGEST = 64, 32
 _CHECKED = 200
 _ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", np.uint8)
-_TEXT = "trim(nfc_normalize(v), ' ')"
+_TEXT = f"trim({form_sql('v')}, ' ')"
 _BLANK = blank_sql("v")
 """Blanks of any kind, or nothing: no identifier."""
 _WHOLE = r"[+-]?[0-9]+([.]0?)?"

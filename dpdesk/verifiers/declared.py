@@ -29,6 +29,7 @@ from dpdesk.verifiers.reading import OTHER, texts
 _NUMBER = re.compile(r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _MOST_DIGITS = 1000
 _MOST_PARTS = 1_000_000
+_LONGEST_COMPOSED = 1000
 _ROOT = "*"
 
 Ladder = tuple[tuple[str, ...], ...]
@@ -81,7 +82,7 @@ class Column:
         """The category of each text; None where it belongs to none and the row goes elsewhere."""
         composed: dict[str, int] = {}
         for name, place in self.named.items():
-            composed.setdefault(unicodedata.normalize("NFC", name), place)
+            composed.setdefault(_composed(name), place)
         return [self._place(text, composed) for text in found]
 
     def _place(self, text: str, composed: Mapping[str, int]) -> int | None:
@@ -89,11 +90,16 @@ class Column:
         for one in (text, bare):
             if one in self.named:
                 return self.named[one]
-        same = unicodedata.normalize("NFC", bare)
+        same = _composed(bare)
         if not text.isascii() and same in composed:
             return composed[same]
         number = None if bare in self.apart or not self.parts else number_of(text)
         return None if number is None else self.parts[bisect_right(self.cuts, number)]
+
+
+def _composed(text: str) -> str:
+    # Marks in a row take time by the square of their number, so long texts stay as they are.
+    return text if len(text) > _LONGEST_COMPOSED else unicodedata.normalize("NFC", text)
 
 
 def read_column(name: str, wanted: ColumnRequest, given: Declarations) -> Column:

@@ -17,7 +17,14 @@ from dpdesk.core.schema import form
 from dpdesk.core.source_spec import DATE, NUMBER, SourceSpec
 from dpdesk.io.csvload import RAW, Loaded
 from dpdesk.io.database import literal, query
-from dpdesk.io.missing import DATE_FORMS, DATE_ORDERS, ISO_DATE, condition, number_pattern
+from dpdesk.io.missing import (
+    DATE_FORMS,
+    DATE_ORDERS,
+    ISO_DATE,
+    condition,
+    form_sql,
+    number_pattern,
+)
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -35,7 +42,7 @@ def value_sql(v: str, kind: str, missing: Sequence[str], decimal: str, date_orde
     elif kind == DATE:
         good, read = _is_date(v, date_order), v
     else:
-        good, read = f"NOT contains({v}, chr(0))", f"nfc_normalize({v})"
+        good, read = f"NOT contains({v}, chr(0))", form_sql(v)
     lost = literal(UNREADABLE)
     return f"CASE WHEN {absent} THEN {v} WHEN {good} THEN {read} ELSE {lost} END"
 

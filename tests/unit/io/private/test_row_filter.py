@@ -8,6 +8,7 @@ import pytest
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.schema import LONGEST_FORM, form
 from dpdesk.core.source_spec import read_source
 from dpdesk.io.private.row_filter import read_filter
 from dpdesk.io.store import DataStore
@@ -137,7 +138,7 @@ def test_the_place_of_a_row_is_none_of_its_values(query: str, tmp_path: Path) ->
 
 
 def test_a_value_that_could_fill_the_memory_leaves_its_row_out(tmp_path: Path) -> None:
-    longest = 1 << 20
+    longest = 1 << 16
     values = ["z" * (longest - 1), "z" * longest]
     (tmp_path / "d.csv").write_text("age,txt\n" + "".join(f"1,{text}\n" for text in values))
     query = "SELECT * FROM data WHERE age = '1' AND replace(txt, 'z', 'zzzz') <> ''"
@@ -146,6 +147,22 @@ def test_a_value_that_could_fill_the_memory_leaves_its_row_out(tmp_path: Path) -
     try:
         store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent, private=True)
         assert [len(text) for _, text in store.page(0, 9)] == [longest - 1]
+        store.close()
+    finally:
+        workspace.close()
+
+
+@pytest.mark.parametrize("pairs", [499, 500, 200_000])
+def test_a_long_run_of_marks_is_read_and_stays_as_it_is(pairs: int, tmp_path: Path) -> None:
+    marked = "a" + "\u0301\u0327" * pairs
+    (tmp_path / "d.csv").write_text(f"age,txt\n1,{marked}\n2,b\n")
+    spec = read_source({"path": "d.csv", **KEYS}, "the test")
+    workspace = Workspace.open(tmp_path / "home")
+    try:
+        store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent, private=True)
+        assert store.page(0, 9)[1] == ("2", "b")
+        assert (store.page(0, 9)[0][1] == marked) == (len(marked) > LONGEST_FORM)
+        assert store.page(0, 9)[0][1] == form(marked)
         store.close()
     finally:
         workspace.close()
