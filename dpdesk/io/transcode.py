@@ -20,6 +20,13 @@ from dpdesk.io.line_kernels import blank_length
 
 CANDIDATES = ("cp1252", "iso8859_2", "cp1250")
 _WORD = re.compile(rb"[^\s,;|\t\"]*[\x80-\xff][^\s,;|\t\"]*")
+_LETTER = rb"A-Za-z\xc0-\xff"
+_SIGNS = re.compile(
+    rb"(?<![%(letter)s])(?:[cdhkmn]?m\xb3(?![%(letter)s])"  # m³, cm³
+    rb"|\xa3(?:(?:m|mn|bn|k|K|M|million|billion|thousand)s?)?(?![%(letter)s])"  # £, £m, £bn
+    rb"|[\xa1\xbf](?=[A-Z\xc0-\xde]))" % {b"letter": _LETTER}  # ¿Cuál, ¡Sí
+)
+_GUILLEMETS = b"\xab\xbb"
 _ENOUGH = 20_000
 
 
@@ -53,14 +60,26 @@ def guess_legacy(words: Iterable[bytes]) -> LegacyGuess:
     """Choose the encoding in which the words look most like words of a language.
 
     Letters beside letters count for an encoding, signs and undefined bytes inside words against
-    it; ties go to the commoner encoding (cp1252 first).
+    it; ties go to the commoner encoding (cp1252 first). Signs of units, amounts and quotations,
+    which stand beside letters in every language, count for none.
     """
     sample = list(words)
     utf8 = sum(is_utf8(word) for word in sample)
-    scores = {encoding: sum(_score(w, encoding) for w in sample) for encoding in CANDIDATES}
+    told = _told_by_letters(sample)
+    scores = {encoding: sum(_score(w, encoding) for w in told) for encoding in CANDIDATES}
     best = max(CANDIDATES, key=lambda encoding: scores[encoding])
     example = sample[0].decode(best, "replace")[:40] if sample else ""
     return LegacyGuess(best, example, utf8)
+
+
+def _told_by_letters(words: Iterable[bytes]) -> list[bytes]:
+    """The words without the signs of cp1252 that other encodings would take for letters."""
+    found = [_SIGNS.sub(b" ", word) for word in words]
+    opened = sum(word.startswith(_GUILLEMETS[:1]) for word in found)
+    closed = sum(word.rstrip(b".!?)").endswith(_GUILLEMETS[1:]) for word in found)
+    if opened and opened == closed:
+        found = [word.strip(_GUILLEMETS + b".!?)") for word in found]
+    return found
 
 
 def is_utf8(word: bytes) -> bool:
@@ -86,7 +105,7 @@ def _score(word: bytes, encoding: str) -> float:
         if "\x80" <= character <= "\x9f":
             score -= 5.0
         elif character.isalpha():
-            score += 1.0
+            score += 1.0 if in_word else 0.0
         elif in_word:
             score -= 1.0
     return score
