@@ -25,9 +25,8 @@ from dpdesk.ui.charts import ChartView, load_plots
 from dpdesk.ui.crash import CrashReporter
 from dpdesk.ui.display import require_display
 from dpdesk.ui.jobs import GcKeeper, JobHub, JobOutcome, SpareTime
-from dpdesk.ui.language import install_language
 from dpdesk.ui.main_window import MainWindow
-from dpdesk.ui.settings import SettingsStore
+from dpdesk.ui.settings import SettingsStore, install_language
 from dpdesk.ui.theme import ThemeManager
 
 # Python code on a background thread lets the window have a turn after this long. Each call into the

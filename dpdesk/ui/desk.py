@@ -38,8 +38,7 @@ from dpdesk.ui.shell.bars import StatusFacts
 from dpdesk.ui.side_windows import SideWindows
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.windows.people import PeopleWindow
-from dpdesk.ui.words.budget import status_words
-from dpdesk.ui.words.settings import planned_words, released_words
+from dpdesk.ui.words.settings import planned_words, released_words, status_words
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 from dpdesk.ui.workbench.state import history_steps
 

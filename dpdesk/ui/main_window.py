@@ -43,11 +43,22 @@ from dpdesk.ui.crash import Fault
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.shell import ActionSet, Panel, PanelEntry
-from dpdesk.ui.shell.actions import CommandPalette, toggle_tables
+from dpdesk.ui.shell.actions import (
+    CommandPalette,
+    PanelSteps,
+    ProjectActions,
+    RequestingWindow,
+    ViewMenus,
+    keys_text,
+    opening_specs,
+    toggle_tables,
+    working_specs,
+)
 from dpdesk.ui.shell.bars import (
     DocumentCorner,
     HelpArea,
     HelpPane,
+    HistoryStep,
     PanelArea,
     StatusFacts,
     StatusStrip,
@@ -57,22 +68,11 @@ from dpdesk.ui.shell.bars import (
     restore,
     take_first_size,
 )
-from dpdesk.ui.shell.history import HistoryStep
-from dpdesk.ui.shell.navigation import Navigation
-from dpdesk.ui.shell.panel import FocusKeeper, focus_next_region, focus_region
-from dpdesk.ui.shell.standard import (
-    PanelSteps,
-    ProjectActions,
-    RequestingWindow,
-    ViewMenus,
-    keys_text,
-    opening_specs,
-    working_specs,
-)
+from dpdesk.ui.shell.navigation import FocusKeeper, Navigation, focus_next_region, focus_region
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import ActivityList, MessageBand, StepHeader, column, splitter
 from dpdesk.ui.widgets.activity import JobFollower
-from dpdesk.ui.widgets.focusing import tab_as_laid_out
+from dpdesk.ui.widgets.layouts import tab_as_laid_out
 from dpdesk.ui.words.spoken import said
 
 _CLOSE_SAVE, _CLOSE_DISCARD = "window.close-save", "window.close-discard"

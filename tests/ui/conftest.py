@@ -13,7 +13,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.core.language import ENGLISH, read_catalogue
 from dpdesk.core.language.catalogue import WINDOW
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.language import WindowTranslator
+from dpdesk.ui.settings import WindowTranslator
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.words.spoken import set_language
 from dpdesk.ui.workbench import Workbench

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.types import ExplorationView, Explored
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.panels.protect.live import GrowingViews, LiveAnswer
+from dpdesk.ui.panels.protect.presenter import GrowingViews, LiveAnswer
 from tests.helpers.waiting import PATIENCE_SECONDS
 
 

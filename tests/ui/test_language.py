@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtWidgets import QApplication
 
 from dpdesk.core.language import Catalogue, voice_of
-from dpdesk.ui.language import WindowTranslator, language_for, own_name
+from dpdesk.ui.settings import WindowTranslator, language_for, own_name
 from dpdesk.ui.words.spoken import said, set_language
 
 
@@ -59,7 +59,7 @@ def test_languages_call_themselves_by_their_own_names() -> None:
 
 def test_an_english_window_reads_no_catalogue_and_no_library_for_them() -> None:
     code = (
-        "import sys, dpdesk.ui.desk, dpdesk.ui.shell.standard as s, dpdesk.ui.language as l;"
+        "import sys, dpdesk.ui.desk, dpdesk.ui.shell.actions as s, dpdesk.ui.settings as l;"
         "l.language_for('en'); [l.own_name(code) for code in l.languages()];"
         "print([name for name in sys.modules if name.split('.')[0] == 'babel'])"
     )

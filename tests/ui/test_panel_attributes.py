@@ -22,8 +22,7 @@ from dpdesk.core.source_spec import Coarsened
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.attributes import AttributesPanel
 from dpdesk.ui.panels.attributes.presenter import note
-from dpdesk.ui.panels.attributes.pseudonyms import PseudonymCard
-from dpdesk.ui.panels.attributes.view import NAME, NOTE, ROLE
+from dpdesk.ui.panels.attributes.view import NAME, NOTE, ROLE, PseudonymCard
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench

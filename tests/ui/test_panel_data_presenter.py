@@ -17,7 +17,7 @@ from dpdesk.ui.panels.data.presenter import (
     parse_codes,
     reading_sentence,
 )
-from dpdesk.ui.words.columns import short_share
+from dpdesk.ui.words.settings import short_share
 
 RAGGED = JobFailed(1, "Opening", "input", "csv.ragged", "line 3", details={"line": 3})
 GONE = JobFailed(1, "Opening", "storage", "storage.missing", "gone")

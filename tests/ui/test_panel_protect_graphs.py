@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import BarChart
 from dpdesk.ui.forms.columns import DimensionsField
-from dpdesk.ui.forms.graphs import GraphForm
+from dpdesk.ui.forms.form import GraphForm
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench

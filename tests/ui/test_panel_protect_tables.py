@@ -16,8 +16,8 @@ from dpdesk.core.plain import thaw
 from dpdesk.core.schema import Role
 from dpdesk.core.tabulation import CellAxis, CellStory, CellTable, Crosstab
 from dpdesk.engine.methods.registered import default_registry
+from dpdesk.ui.forms.form import Shelf, ShelfField, TableForm
 from dpdesk.ui.forms.records import RecordsField
-from dpdesk.ui.forms.tables import Shelf, ShelfField, TableForm
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.panels.protect.pivot import PivotPage

@@ -17,7 +17,7 @@ from dpdesk.core.pivot import BrowseState, Step, Trail
 from dpdesk.ui.browsing.window import TrailLine
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets.choices import ChoiceStrip
-from dpdesk.ui.widgets.parts import LonelyBrowser
+from dpdesk.ui.widgets.states import LonelyBrowser
 
 HOSTILE = "<b>age</b><img src='file:///etc/hostname'><a href='x'>"
 RICH = (

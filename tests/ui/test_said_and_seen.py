@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.context import AppContext
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
-from dpdesk.ui.widgets import MessageBand, focusing
+from dpdesk.ui.widgets import MessageBand, layouts
 from tests.helpers.a11y import focusable
 from tests.helpers.events import settle
 from tests.helpers.sitting import Sitting
@@ -42,7 +42,7 @@ class _Told:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> _Told:
     made = _Told()
-    monkeypatch.setattr(focusing, "QAccessible", made)
+    monkeypatch.setattr(layouts, "QAccessible", made)
     return made
 
 

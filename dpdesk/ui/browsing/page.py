@@ -45,11 +45,11 @@ from dpdesk.ui.charts import ChartView
 from dpdesk.ui.models import DataGrid
 from dpdesk.ui.models.table import guarded
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.theme.tokens import Tokens
+from dpdesk.ui.theme.manager import Tokens
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.parts import button, note
+from dpdesk.ui.widgets.states import button, note
 from dpdesk.ui.words.numbers import shortened
 from dpdesk.ui.words.spoken import said
 

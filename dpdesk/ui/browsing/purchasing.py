@@ -24,7 +24,7 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.parts import Problem, button, note
+from dpdesk.ui.widgets.states import Problem, button, note
 from dpdesk.ui.words.numbers import grouped, marked_within, short_name, typed_exact
 from dpdesk.ui.words.spoken import said
 

@@ -35,9 +35,8 @@ from dpdesk.ui.browsing.words import measure_words, percent_words
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowDoubleSpin
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.focusing import leave_wheel
-from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea
-from dpdesk.ui.widgets.parts import button, labelled
+from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea, leave_wheel
+from dpdesk.ui.widgets.states import button, labelled
 from dpdesk.ui.words.numbers import short_name, shortened
 
 MIME = "application/x-dpdesk-dimension"

@@ -25,13 +25,12 @@ from dpdesk.ui.browsing.page import BrowsePage
 from dpdesk.ui.browsing.purchasing import Purchase
 from dpdesk.ui.browsing.side import COLUMNS, ROWS, BrowseSide, SideScroll
 from dpdesk.ui.browsing.words import filter_words, measure_words, percent_words, pieces_words
-from dpdesk.ui.files import FileAsker, file_stem
+from dpdesk.ui.files import FileAsker, FilePlace, file_stem
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.parts import button, note
-from dpdesk.ui.widgets.placing import FilePlace
+from dpdesk.ui.widgets.states import button, note
 from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.windows.base import ReadingWindow
 from dpdesk.ui.words.numbers import LONGEST_NAME, short_name, verbatim

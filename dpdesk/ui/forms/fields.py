@@ -46,7 +46,7 @@ from dpdesk.core.shapes import read_json
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowDoubleSpin, NarrowSpin, UnitSlider
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.focusing import leave_wheel
+from dpdesk.ui.widgets.layouts import leave_wheel
 from dpdesk.ui.words.numbers import typed_number
 from dpdesk.ui.words.spoken import inside, said
 

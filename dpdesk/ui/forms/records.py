@@ -41,7 +41,7 @@ from dpdesk.ui.forms.fields import Field, field_for, range_words
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.focusing import leave_wheel
+from dpdesk.ui.widgets.layouts import leave_wheel
 from dpdesk.ui.words.numbers import marked, typed_number
 from dpdesk.ui.words.spoken import said, spoken_parameter
 

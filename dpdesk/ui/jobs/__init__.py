@@ -8,6 +8,7 @@
 """
 
 from dpdesk.ui.jobs.hub import (
+    GcKeeper,
     JobCancelled,
     JobChannel,
     JobDone,
@@ -15,8 +16,8 @@ from dpdesk.ui.jobs.hub import (
     JobHub,
     JobOutcome,
     JobState,
+    SpareTime,
 )
-from dpdesk.ui.jobs.spare_time import GcKeeper, SpareTime
 
 __all__ = [
     "GcKeeper",

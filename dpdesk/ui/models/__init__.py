@@ -6,9 +6,9 @@
 ``format_cell``      the one place where a value becomes text
 """
 
-from dpdesk.ui.models.grid import DataGrid
 from dpdesk.ui.models.table import (
     PLACEHOLDER,
+    DataGrid,
     ListModel,
     RowSource,
     TableModel,

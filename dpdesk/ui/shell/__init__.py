@@ -7,6 +7,6 @@
 """
 
 from dpdesk.ui.shell.actions import MENUS, ActionSet, ActionSpec
-from dpdesk.ui.shell.panel import Mark, Panel, PanelEntry, PanelStatus
+from dpdesk.ui.shell.navigation import Mark, Panel, PanelEntry, PanelStatus
 
 __all__ = ["MENUS", "ActionSet", "ActionSpec", "Mark", "Panel", "PanelEntry", "PanelStatus"]

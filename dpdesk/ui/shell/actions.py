@@ -12,26 +12,42 @@ Use::
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QKeySequence
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
+    QDragEnterEvent,
+    QDropEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QKeySequence,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
     QHeaderView,
     QLabel,
     QLineEdit,
+    QMainWindow,
     QMenu,
     QTreeWidget,
     QTreeWidgetItem,
     QWidget,
 )
 
-from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.core.language import languages
+from dpdesk.core.messages import msg
+from dpdesk.ui.charts.view import ChartSaved
+from dpdesk.ui.settings import SYSTEM, SettingsStore, own_name
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.theme.manager import MODES, TEXT_SIZES
 from dpdesk.ui.widgets.layouts import column
+from dpdesk.ui.words.numbers import verbatim
 
 MENUS = ("file", "edit", "view", "run", "help")
 
@@ -300,3 +316,427 @@ def toggle_tables(panel: QWidget) -> None:
     inside = [view for view in views if focus is not None and view.isAncestorOf(focus)]
     for view in inside or views:
         view.toggle_table()
+
+
+Slotted = Callable[[QAction], None]
+translate = QCoreApplication.translate
+
+
+def opening_specs() -> list[ActionSpec]:
+    """Commands of the File menu that open something; those on projects come after them."""
+    text = translate("Actions", "&Open…")
+    tip = translate("Actions", "Open a data file, a plan or a release")
+    found = [_spec("file.open", text, "Ctrl+O", tip, "open")]
+    text = translate("Actions", "Open a &release…")
+    tip = translate("Actions", "Open the folder of a release, check it and export from it")
+    found.append(_spec("file.release", text, "", tip, "open"))
+    text = translate("Actions", "Open the sa&mple")
+    tip = translate("Actions", "Open the synthetic people that come with DPDesk")
+    found.append(_spec("file.sample", text, "", tip, "open"))
+    return found
+
+
+def working_specs() -> list[ActionSpec]:
+    """The other commands of the window itself."""
+    return [*_saving(), *_edit_and_run(), *_view_and_help()]
+
+
+def _spec(identifier: str, text: str, keys: str, tip: str, group: str = "") -> ActionSpec:
+    return ActionSpec(identifier, text, identifier.partition(".")[0], keys, tip, group)
+
+
+def _saving() -> list[ActionSpec]:
+    text = translate("Actions", "&Save plan")
+    tip = translate("Actions", "Save roles, hierarchies and settings as a plan")
+    found = [_spec("file.save", text, "Ctrl+S", tip, "save")]
+    text = translate("Actions", "Save plan &as…")
+    tip = translate("Actions", "Save the plan under another name")
+    found.append(_spec("file.save-as", text, "Ctrl+Shift+S", tip, "save"))
+    text = translate("Actions", "Copy as Pyt&hon")
+    tip = translate("Actions", "Copy the plan and its run as code for a notebook or a script")
+    found.append(_spec("file.python", text, "", tip, "save"))
+    text = translate("Actions", "&Quit")
+    tip = translate("Actions", "Close the window")
+    found.append(_spec("file.quit", text, "Ctrl+Q", tip, "quit"))
+    return found
+
+
+def _edit_and_run() -> list[ActionSpec]:
+    text, tip = translate("Actions", "&Undo"), translate("Actions", "Take the last edit back")
+    found = [_spec("edit.undo", text, "Ctrl+Z", tip)]
+    text, tip = translate("Actions", "&Redo"), translate("Actions", "Do the edit again")
+    found.append(_spec("edit.redo", text, "Ctrl+Shift+Z", tip))
+    text = translate("Actions", "&History…")
+    tip = translate("Actions", "Go to any state that the work has had, also to what was undone")
+    found.append(_spec("edit.history", text, "Ctrl+H", tip))
+    text = translate("Actions", "&Run this step")
+    tip = translate("Actions", "Do the main action of the current step")
+    found.append(_spec("run.run", text, "Ctrl+Return", tip))
+    text = translate("Actions", "&Cancel the running job")
+    tip = translate("Actions", "Stop the newest job; nothing is changed")
+    found.append(_spec("run.cancel", text, "Esc", tip))
+    return found
+
+
+def _view_and_help() -> list[ActionSpec]:
+    text = translate("Actions", "Chart or &table")
+    tip = translate("Actions", "Show charts as picture or as table")
+    found = [_spec("view.twin", text, "Ctrl+T", tip, "panel")]
+    text = translate("Actions", "&Next region")
+    tip = translate("Actions", "Move the focus to the next part of the window")
+    found.append(_spec("view.region", text, "F6", tip, "panel"))
+    text = translate("Actions", "&Explain this step")
+    tip = translate("Actions", "Show what this step is for")
+    found.append(_spec("help.explain", text, "F1", tip))
+    text = translate("Actions", "&Keys")
+    tip = translate("Actions", "List all keys")
+    found.append(_spec("help.keys", text, "", tip))
+    text = translate("Actions", "&Find a command…")
+    tip = translate("Actions", "Find a command by a few letters")
+    found.append(_spec("help.palette", text, "Ctrl+K", tip))
+    return found
+
+
+class PanelStep(QObject):
+    """Goes to one panel; an object of its own, so that no closure holds the window."""
+
+    def __init__(self, steps: PanelSteps, number: int) -> None:
+        super().__init__(steps)
+        self._steps, self._number = steps, number
+
+    def go(self) -> None:
+        """Go there."""
+        self._steps.asked.emit(self._number)
+
+
+class PanelSteps(QObject):
+    """Declares Ctrl+1 to Ctrl+6; ``asked(int)`` tells the number of the panel to go to."""
+
+    asked = Signal(int)
+
+    def __init__(self, titles: Sequence[str], actions: ActionSet) -> None:
+        super().__init__(actions)
+        self._handlers = [PanelStep(self, number) for number in range(1, len(titles) + 1)]
+        for number, title in enumerate(titles, start=1):
+            text = translate("Actions", "Go to {n} {title}").format(n=f"&{number}", title=title)
+            tip = translate("Actions", "Show the step {title}").format(title=title)
+            spec = _spec(f"view.panel-{number}", text, f"Ctrl+{number}", tip, "go")
+            actions.add(spec, self._handlers[number - 1].go)
+
+
+def keys_text(actions: ActionSet) -> str:
+    """All actions with keys, one per line."""
+    lines = [
+        msg("{file}: {note}", file=spec.keys, note=spec.words)
+        for spec in actions.specs
+        if spec.shortcut
+    ]
+    more = translate(
+        "Actions",
+        "Alt with an underlined letter presses that button. In charts, arrow keys go from "
+        "point to point and Enter chooses. F1 shows the keys of a step.",
+    )
+    return "\n".join([*lines, "", more])
+
+
+class ViewChoice(QObject):
+    """Chooses one theme or one text size; an object of its own, so that no closure is kept."""
+
+    def __init__(self, name: str, value: object, owner: ViewChoices) -> None:
+        super().__init__(owner)
+        self._name, self._value, self._owner = name, value, owner
+
+    def go(self) -> None:
+        """Choose it."""
+        self._owner.choose(self._name, self._value)
+
+
+class ViewChoices(QObject):
+    """Themes, text sizes, languages: what there is, what is chosen, and commands that choose.
+
+    ``said(kind, sentence)`` tells what a choice does later.
+    """
+
+    said = Signal(str, str)
+
+    def __init__(self, actions: ActionSet, theme: ThemeManager, settings: SettingsStore) -> None:
+        super().__init__(actions)
+        self._actions, self._theme, self._settings = actions, theme, settings
+        self._choices: list[ViewChoice] = []
+
+    def themes(self) -> list[tuple[str, object, bool]]:
+        """Words, value and whether chosen, of every theme."""
+        words = {
+            "system": self.tr("As the system"),
+            "light": self.tr("Light"),
+            "dark": self.tr("Dark"),
+        }
+        return [(words[mode], mode, mode == self._theme.mode) for mode in MODES]
+
+    def sizes(self) -> list[tuple[str, object, bool]]:
+        """Words, value and whether chosen, of every text size."""
+        size = self._theme.text_size
+        return [(f"{percent} %", percent, percent == size) for percent in TEXT_SIZES]
+
+    def languages(self) -> list[tuple[str, object, bool]]:
+        """Words, value and whether chosen, of every language; each calls itself by its own name."""
+        chosen = self._settings.current.language
+        found = [(self.tr("As the system"), SYSTEM), *((own_name(c), c) for c in languages())]
+        return [(words, code, code == chosen) for words, code in found]
+
+    def declare(self) -> None:
+        """Declare a command for each, for the list of commands."""
+        kinds = (
+            ("theme", self.tr("Colours: {choice}"), self.themes()),
+            ("size", self.tr("Text size: {choice}"), self.sizes()),
+            ("language", self.tr("Language: {choice}"), self.languages()),
+        )
+        for name, template, choices in kinds:
+            for words, value, _ in choices:
+                choice = ViewChoice(name, value, self)
+                self._choices.append(choice)
+                text = template.format(choice=words)
+                self._actions.add(ActionSpec(f"{name}.{value}", text), choice.go)
+
+    def choose(self, name: str, value: object) -> None:
+        """Take a theme, a text size or a language, and remember it."""
+        if name == "theme":
+            self._theme.set_mode(str(value))
+            self._settings.change(theme=self._theme.mode)
+        elif name == "language":
+            self._settings.change(language=str(value))
+            words = self.tr("The window speaks this language from the next start on.")
+            self.said.emit("info", words)
+        else:
+            self._theme.set_text_size(int(str(value)))
+            self._settings.change(text_size=self._theme.text_size)
+
+
+class ViewMenus(QObject):
+    """Submenus that are made when their menu opens: theme, text size, language, recent files.
+
+    ``recentAsked(path)`` tells which of the recent files to open, ``choices`` what was chosen.
+    """
+
+    recentAsked = Signal(str)
+
+    def __init__(self, actions: ActionSet, theme: ThemeManager, settings: SettingsStore) -> None:
+        super().__init__(actions)
+        self._settings = settings
+        self.choices = ViewChoices(actions, theme, settings)
+        self.choices.declare()
+
+    def extend(self, menu: QMenu, name: str) -> None:
+        """Add submenus to the menu ``file`` or ``view``."""
+        if name == "file":
+            self._add_recent(menu)
+        elif name == "view":
+            menu.addSeparator()
+            self._add_choices(menu, self.tr("&Colours"), self.choices.themes(), self._on_mode)
+            self._add_choices(menu, self.tr("Text si&ze"), self.choices.sizes(), self._on_size)
+            names = self.choices.languages()
+            self._add_choices(menu, self.tr("&Language"), names, self._on_language)
+
+    def _add_choices(
+        self, menu: QMenu, title: str, choices: Sequence[tuple[str, object, bool]], slot: Slotted
+    ) -> None:
+        submenu = menu.addMenu(title)
+        group = QActionGroup(submenu)
+        for words, value, current in choices:
+            action = QAction(words, submenu)
+            action.setCheckable(True)
+            action.setChecked(current)
+            action.setData(value)
+            group.addAction(action)
+            submenu.addAction(action)
+        submenu.triggered.connect(slot)
+
+    def _add_recent(self, menu: QMenu) -> None:
+        recent = self._settings.current.recent
+        submenu = QMenu(self.tr("Open re&cent"), menu)
+        submenu.setToolTipsVisible(True)
+        for path in recent:
+            action = QAction(verbatim(Path(path).name), submenu)
+            action.setToolTip(path)
+            action.setData(path)
+            submenu.addAction(action)
+        submenu.setEnabled(bool(recent))
+        submenu.triggered.connect(self._on_recent)
+        actions = menu.actions()
+        rule = next((action for action in actions if action.isSeparator()), actions[-1])
+        menu.insertMenu(rule, submenu)
+
+    @Slot(QAction)
+    def _on_recent(self, action: QAction) -> None:
+        self.recentAsked.emit(str(action.data()))
+
+    @Slot(QAction)
+    def _on_mode(self, action: QAction) -> None:
+        self.choices.choose("theme", action.data())
+
+    @Slot(QAction)
+    def _on_language(self, action: QAction) -> None:
+        self.choices.choose("language", action.data())
+
+    @Slot(QAction)
+    def _on_size(self, action: QAction) -> None:
+        self.choices.choose("size", action.data())
+
+
+class RequestingWindow(QMainWindow):
+    """A window that tells its wishes; see :class:`~dpdesk.ui.main_window.MainWindow`."""
+
+    openAsked = Signal()
+    openReleaseAsked = Signal()
+    openPathAsked = Signal(str)
+    sampleAsked = Signal()
+    saveAsked = Signal()
+    saveAsAsked = Signal()
+    pythonAsked = Signal()
+    undoAsked = Signal()
+    redoAsked = Signal()
+    momentAsked = Signal(int)
+    statesAsked = Signal()
+    guideAsked = Signal(str)
+    messageTriggered = Signal(str)
+    panelChanged = Signal(str)
+    chartSaved = Signal(object)
+
+    def customEvent(self, event: QEvent) -> None:
+        """A chart in the window was saved as a file."""
+        if isinstance(event, ChartSaved):
+            self.chartSaved.emit(event.path)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Local files may be dropped."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the first file dropped."""
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self.openPathAsked.emit(paths[0])
+
+    def wishes(self) -> dict[str, Callable[[], None]]:
+        """What sends the wishes that are actions, by their ids."""
+        return {
+            "file.open": self.on_open,
+            "file.release": self.on_open_release,
+            "file.sample": self.on_sample,
+            "file.save": self.on_save,
+            "file.save-as": self.on_save_as,
+            "file.python": self.on_python,
+            "edit.undo": self.on_undo,
+            "edit.redo": self.on_redo,
+        }
+
+    def on_open(self) -> None:
+        """Ctrl+O."""
+        self.openAsked.emit()
+
+    def on_open_release(self) -> None:
+        """Open the folder of a release."""
+        self.openReleaseAsked.emit()
+
+    def on_sample(self) -> None:
+        """Open what comes with the program."""
+        self.sampleAsked.emit()
+
+    def on_save(self) -> None:
+        """Ctrl+S."""
+        self.saveAsked.emit()
+
+    def on_save_as(self) -> None:
+        """Ctrl+Shift+S."""
+        self.saveAsAsked.emit()
+
+    def on_python(self) -> None:
+        """Copy the work as Python code."""
+        self.pythonAsked.emit()
+
+    def on_undo(self) -> None:
+        """Ctrl+Z."""
+        self.undoAsked.emit()
+
+    def on_redo(self) -> None:
+        """Ctrl+Shift+Z."""
+        self.redoAsked.emit()
+
+
+class ProjectActions(QObject):
+    """Declares the commands and tells when one is given.
+
+    ``newAsked()``, ``openAsked()``, ``copyAsked()``, ``closeAsked()``; ``applyAsked()`` to apply
+    the plan to another file.
+    """
+
+    newAsked = Signal()
+    openAsked = Signal()
+    copyAsked = Signal()
+    closeAsked = Signal()
+    applyAsked = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._open = False
+        self._has_file = False
+
+    def set_open(self, is_open: bool) -> None:
+        """Say whether a project is open."""
+        self._open = is_open
+
+    def set_work(self, *, has_file: bool) -> None:
+        """Say whether there is work with a file, whose plan could be applied to another one."""
+        self._has_file = has_file
+
+    def has_file(self) -> bool:
+        """Whether there is a plan to apply."""
+        return self._has_file
+
+    def is_open(self) -> bool:
+        """Whether a project is open."""
+        return self._open
+
+    def declare(self, actions: ActionSet) -> None:
+        """Declare the commands."""
+        text, tip = self.tr("&New project…"), self.tr("Keep the work in one file that saves itself")
+        actions.add(_projects_spec("new", text, "Ctrl+Shift+N", tip), self.on_new)
+        text = self.tr("Open pro&ject…")
+        tip = self.tr("Go on with a project: the work, its history and its candidates")
+        actions.add(_projects_spec("open", text, "Ctrl+Shift+O", tip), self.on_open)
+        text = self.tr("Sa&ve project as…")
+        tip = self.tr("Save the whole project under another name, and go on there")
+        actions.add(_projects_spec("copy", text, "", tip), self.on_copy, self.is_open)
+        text = self.tr("C&lose project")
+        tip = self.tr("Close the project; everything in it is saved")
+        actions.add(_projects_spec("close", text, "Ctrl+W", tip), self.on_close, self.is_open)
+        text = self.tr("Appl&y the plan to another file…")
+        tip = self.tr("Say what of the plan no longer fits, for instance, next year's file")
+        spec = ActionSpec("file.apply-plan", text, "file", "Ctrl+Shift+Y", tip, "apply")
+        actions.add(spec, self.on_apply, self.has_file)
+
+    def on_new(self) -> None:
+        """Ctrl+Shift+N."""
+        self.newAsked.emit()
+
+    def on_open(self) -> None:
+        """Ctrl+Shift+O."""
+        self.openAsked.emit()
+
+    def on_copy(self) -> None:
+        """Save under another name."""
+        self.copyAsked.emit()
+
+    def on_apply(self) -> None:
+        """Ctrl+Shift+Y."""
+        self.applyAsked.emit()
+
+    def on_close(self) -> None:
+        """Ctrl+W."""
+        self.closeAsked.emit()
+
+
+def _projects_spec(name: str, text: str, keys: str, tip: str) -> ActionSpec:
+    return ActionSpec(f"file.project-{name}", text, "file", keys, tip, "project")

@@ -9,17 +9,19 @@ labels ``headline``, ``section``, ``answer``, ``note``, ``fail``, ``caution``, `
 frames ``card``, ``sunken``, ``band-*``; buttons ``primary``, ``quiet``, ``link``.
 """
 
-from dpdesk.ui.theme.manager import Theme, ThemeManager, set_look
-from dpdesk.ui.theme.tokens import (
+from dpdesk.ui.theme.manager import (
     DARK,
     ICON_NAMES,
     LIGHT,
     SPACE,
+    Theme,
+    ThemeManager,
     Tokens,
     icon,
     look_colour,
     mix,
     pixmap,
+    set_look,
 )
 
 __all__ = [

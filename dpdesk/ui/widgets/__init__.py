@@ -13,10 +13,15 @@
 """
 
 from dpdesk.ui.widgets.activity import ActivityList, time_left_text
-from dpdesk.ui.widgets.focusing import Mnemonics, leave_wheel
-from dpdesk.ui.widgets.layouts import card, column, row, splitter
-from dpdesk.ui.widgets.placing import MessageBand
-from dpdesk.ui.widgets.states import Badge, EmptyState, FigureTile, GuaranteeCard, StepHeader
+from dpdesk.ui.widgets.layouts import Mnemonics, card, column, leave_wheel, row, splitter
+from dpdesk.ui.widgets.states import (
+    Badge,
+    EmptyState,
+    FigureTile,
+    GuaranteeCard,
+    MessageBand,
+    StepHeader,
+)
 
 __all__ = [
     "ActivityList",

@@ -1,31 +1,138 @@
-"""Headers, empty places, badges, numbers, guarantees, and lines that give way."""
+"""Parts that most windows are made of: headers, notes, buttons, lists of lines, empty places."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QFrame,
     QHBoxLayout,
+    QHeaderView,
     QLabel,
+    QLineEdit,
     QPushButton,
     QSizePolicy,
+    QTextBrowser,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from dpdesk.core.charts import Figure
+from dpdesk.core.errors import DpdeskError
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.messages import msg
+from dpdesk.ui.jobs import JobFailed
+from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.telling import say_expanded
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager, pixmap, set_look
-from dpdesk.ui.widgets.focusing import ASIDE
-from dpdesk.ui.widgets.layouts import column, row
-from dpdesk.ui.widgets.turning import BesideLayout
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, pixmap, set_look
+from dpdesk.ui.widgets.layouts import ASIDE, FlowBox, announce, column, row
+from dpdesk.ui.widgets.turning import BesideBox, BesideLayout
 from dpdesk.ui.words.numbers import figure_words, quoted, shortened
 from dpdesk.ui.words.spoken import said, spoken_guarantee
+
+
+class Lines(DataGrid):
+    """A table of which one whole line is chosen."""
+
+    def __init__(self, theme: ThemeManager, name: str, tip: str) -> None:
+        super().__init__(theme, name)
+        self.lines = ListModel(parent=self)
+        self.setToolTip(tip)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setModel(self.lines)
+        self.verticalHeader().hide()
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.horizontalHeader().setStretchLastSection(True)
+
+    @property
+    def chosen(self) -> int:
+        """The chosen line; -1 when there is none."""
+        rows = self.selectionModel().selectedRows()
+        return rows[0].row() if rows else -1
+
+
+def labelled(layout: QVBoxLayout, words: str, field: QWidget, tip: str) -> QWidget:
+    """Put a field below its label; both have the same name."""
+    label = QLabel(words)
+    label.setWordWrap(True)
+    label.setBuddy(field)
+    field.setAccessibleName(words.replace("&", ""))
+    field.setToolTip(tip)
+    layout.addWidget(label)
+    layout.addWidget(field)
+    return field
+
+
+class RoomyLine(QLineEdit):
+    """A field that is wide enough for what it asks for while it is empty."""
+
+    def sizeHint(self) -> QSize:
+        """See QWidget; room for the cross that clears it, too."""
+        hint = super().sizeHint()
+        words = self.fontMetrics().horizontalAdvance(self.placeholderText())
+        return QSize(max(hint.width(), words + 2 * hint.height()), hint.height())
+
+
+def secret_field() -> QLineEdit:
+    """A field that shows dots."""
+    field = QLineEdit()
+    field.setEchoMode(QLineEdit.EchoMode.Password)
+    return field
+
+
+def note(text: str = "", look: str = "note") -> QLabel:
+    """A wrapped line of text."""
+    label = QLabel(text)
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    set_look(label, look)
+    return label
+
+
+def button(text: str, tip: str, look: str = "") -> QPushButton:
+    """A button with a name and a tip."""
+    made = QPushButton(text)
+    made.setAccessibleName(text.replace("&", ""))
+    made.setToolTip(tip)
+    set_look(made, look)
+    return made
+
+
+class Problem(QLabel):
+    """One sentence about what is wrong, with shape and colour; hidden when nothing is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        set_look(self, "fail")
+        self.hide()
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence; empty: nothing."""
+        self.setText(f"✕ {in_window(sentence)}" if sentence else "")
+        self.setAccessibleName(sentence)
+        self.setVisible(bool(sentence))
+
+
+class LonelyBrowser(QTextBrowser):
+    """A page: it shows what stands in it, loads nothing and leads nowhere."""
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """Nothing from outside the page: one clear dot for a picture.
+
+        Without an answer Qt would look for a file of that name by itself.
+        """
+        nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
+        nothing.fill(Qt.GlobalColor.transparent)
+        return nothing
 
 
 class StepHeader(QWidget):
@@ -333,3 +440,155 @@ def in_window(sentence: str) -> str:
     Names and values stand in quotation marks.
     """
     return _MARKED.sub(lambda found: quoted(found[1]), said(sentence))
+
+
+KINDS = ("info", "ok", "caution", "fail")
+_LINE_LETTERS = 40
+_ICONS = {"info": "info", "ok": "check", "caution": "caution", "fail": "fail"}
+
+
+class MessageBand(QFrame):
+    """One message at a time; hidden when there is none.
+
+    ``triggered(str)`` carries the id of an action button, ``dismissed()`` the closing cross.
+    """
+
+    triggered = Signal(str)
+    dismissed = Signal()
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._kind = "info"
+        self._buttons: list[QPushButton] = []
+        layout = row(self, gap=SPACE.m)
+        layout.setContentsMargins(SPACE.m, SPACE.s, SPACE.s, SPACE.s)
+        self._icon = QLabel()
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._close = QToolButton()
+        self._close.setAccessibleName(self.tr("Dismiss this message"))
+        self._close.setToolTip(self.tr("Dismiss this message"))
+        self._close.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        set_look(self._close, "quiet")
+        self._close.clicked.connect(self._on_close)
+        self._answers = FlowBox(gap=SPACE.s)
+        self._answers.hide()
+        layout.addWidget(self._icon)
+        layout.addWidget(BesideBox(self._text, self._answers, wants=self._wanted_width), 1)
+        layout.addWidget(self._close)
+        theme.changed.connect(self._on_theme)
+        self.hide()
+
+    @property
+    def kind(self) -> str:
+        """``"info"``, ``"ok"``, ``"caution"`` or ``"fail"``."""
+        return self._kind
+
+    @property
+    def text(self) -> str:
+        """The sentence on show, empty when none."""
+        return self._text.text() if not self.isHidden() else ""
+
+    def show_message(
+        self,
+        kind: str,
+        text: str,
+        actions: Sequence[tuple[str, str]] = (),
+        *,
+        dismissible: bool = True,
+    ) -> None:
+        """Show a sentence with action buttons (id, label); replaces the one before."""
+        if kind not in KINDS:
+            raise ValueError(kind)
+        self._kind = kind
+        words = {
+            "info": self.tr("Note"),
+            "ok": self.tr("Done"),
+            "caution": self.tr("Caution"),
+            "fail": self.tr("Problem"),
+        }
+        text = in_window(text)
+        self._text.setText(text)
+        self.setAccessibleName(msg("{file}: {note}", file=words[kind], note=text))
+        self._icon.setToolTip(words[kind])
+        self._icon.setAccessibleName(words[kind])
+        self._replace_buttons(actions)
+        self._close.setVisible(dismissible)
+        set_look(self, f"band-{kind}")
+        self._on_theme(self._theme.theme)
+        self.show()
+        announce(self, self.accessibleName(), urgent=kind == "fail" or bool(actions))
+
+    def show_error(
+        self, error: JobFailed | DpdeskError, actions: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Show an error's own sentence and hint."""
+        text = f"{said(error.sentence)} {said(error.hint)}".strip()
+        self.show_message("fail", text, actions)
+
+    def focus_answer(self, place: int = 0) -> None:
+        """Move the focus to an action button, for a question that was just asked."""
+        if self._buttons:
+            self._buttons[place].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def clear(self) -> None:
+        """Take the message away."""
+        self.hide()
+        self._text.clear()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape dismisses while the focus is inside."""
+        if event.key() == Qt.Key.Key_Escape and self._close.isVisible():
+            self._on_close()
+            return
+        super().keyPressEvent(event)
+
+    def _replace_buttons(self, actions: Sequence[tuple[str, str]]) -> None:
+        for old in self._buttons:
+            self._answers.remove(old)
+            old.hide()
+            old.deleteLater()
+        self._buttons = []
+        self._answers.setVisible(bool(actions))
+        for identifier, label in actions:
+            button = QPushButton(label)
+            button.setProperty("action-id", identifier)
+            button.setAccessibleName(label.replace("&", ""))
+            button.setToolTip(label.replace("&", ""))
+            button.clicked.connect(self._on_action)
+            self._answers.add(button)
+            self._buttons.append(button)
+        self._answers.updateGeometry()
+
+    def _wanted_width(self) -> int:
+        """A whole line of the sentence, or as much of one as is read at ease."""
+        metrics = self._text.fontMetrics()
+        easy = metrics.averageCharWidth() * _LINE_LETTERS
+        return min(metrics.horizontalAdvance(self._text.text()), easy)
+
+    @Slot()
+    def _on_action(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.triggered.emit(str(sender.property("action-id")))
+
+    @Slot()
+    def _on_close(self) -> None:
+        self.clear()
+        self.dismissed.emit()
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        tokens = theme.tokens
+        colours = {
+            "info": tokens.muted,
+            "ok": tokens.accent,
+            "caution": tokens.caution,
+            "fail": tokens.fail,
+        }
+        self._icon.setPixmap(pixmap(_ICONS[self._kind], colours[self._kind], theme.icon))
+        self._close.setIcon(icon("cancel", tokens, size=theme.icon))
+        self._close.setIconSize(QSize(theme.icon * 3 // 4, theme.icon * 3 // 4))

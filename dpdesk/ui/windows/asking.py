@@ -41,8 +41,8 @@ from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.focusing import leave_wheel
-from dpdesk.ui.widgets.parts import Lines, Problem, button, labelled, note
+from dpdesk.ui.widgets.layouts import leave_wheel
+from dpdesk.ui.widgets.states import Lines, Problem, button, labelled, note
 from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.windows.base import ReadingWindow
 from dpdesk.ui.words.numbers import figure_words, grouped, legible, marked, short_name, shortened

@@ -16,7 +16,7 @@ from dpdesk.app.auditing import AuditCheck, AuditEntry, AuditSearch, AuditView
 from dpdesk.app.types import AppContext
 from dpdesk.core.charts import Cell
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.ui.files import FileAsker
+from dpdesk.ui.files import FileAsker, FilePlace
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobCancelled, JobFailed, JobHub
 from dpdesk.ui.jobs.hub import alone
@@ -25,10 +25,8 @@ from dpdesk.ui.models.table import TableModel
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.activity import JobLine
-from dpdesk.ui.widgets.focusing import leave_wheel
-from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.parts import button, note
-from dpdesk.ui.widgets.placing import FilePlace
+from dpdesk.ui.widgets.layouts import FlowBox, leave_wheel
+from dpdesk.ui.widgets.states import button, note
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import moment_words, said

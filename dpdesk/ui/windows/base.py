@@ -19,8 +19,7 @@ from dpdesk.ui.jobs.hub import T, Work
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
 from dpdesk.ui.widgets.activity import JobLine
-from dpdesk.ui.widgets.focusing import tab_as_laid_out
-from dpdesk.ui.widgets.layouts import SteadyArea
+from dpdesk.ui.widgets.layouts import SteadyArea, tab_as_laid_out
 from dpdesk.ui.words.numbers import short_name
 
 _LONGEST_TITLE = 200

@@ -28,7 +28,7 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.parts import Lines, button, labelled, note, secret_field
+from dpdesk.ui.widgets.states import Lines, button, labelled, note, secret_field
 from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped, verbatim

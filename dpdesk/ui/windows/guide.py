@@ -33,7 +33,7 @@ from dpdesk.core.method_card import Attacker, Reader
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.layouts import FlowBox, FrontStack, SteadyArea, card, splitter
-from dpdesk.ui.widgets.parts import LonelyBrowser, button, note
+from dpdesk.ui.widgets.states import LonelyBrowser, button, note
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.spoken import said, window_language
 from dpdesk.ui.workbench import Workbench

@@ -9,11 +9,11 @@ from PySide6.QtCore import QCoreApplication, Slot
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from dpdesk.app.types import History
-from dpdesk.ui.shell.history import HistoryStep
+from dpdesk.ui.shell.bars import HistoryStep
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.parts import Lines, button, note
+from dpdesk.ui.widgets.states import Lines, button, note
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.workbench import Aspect, Changes, Workbench

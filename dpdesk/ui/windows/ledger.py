@@ -23,10 +23,8 @@ from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.jobs.hub import token_only
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.focusing import leave_wheel
-from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.parts import Lines, button, labelled, note
-from dpdesk.ui.widgets.states import in_window
+from dpdesk.ui.widgets.layouts import FlowBox, leave_wheel
+from dpdesk.ui.widgets.states import Lines, button, in_window, labelled, note
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped, typed_exact
 from dpdesk.ui.words.spoken import moment_words, said

@@ -15,13 +15,12 @@ from dpdesk.app.types import AppContext
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import joined
-from dpdesk.ui.files import FileAsker
+from dpdesk.ui.files import FileAsker, FilePlace
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
 from dpdesk.ui.jobs.hub import Work, alone, report_only
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import PageStack
-from dpdesk.ui.widgets.placing import FilePlace
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.windows.people_pages import ADD, EXPORT, IMPORT, KeysPage, TrustPage
 from dpdesk.ui.words.spoken import said_error

@@ -22,7 +22,7 @@ from dpdesk.app.review.values import (
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.parts import Lines, Problem, button, labelled, note, secret_field
+from dpdesk.ui.widgets.states import Lines, Problem, button, labelled, note, secret_field
 from dpdesk.ui.words.spoken import moment_words
 
 translate = QCoreApplication.translate

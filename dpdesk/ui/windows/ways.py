@@ -24,7 +24,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.parts import button, note
+from dpdesk.ui.widgets.states import button, note
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import said

@@ -1,4 +1,4 @@
-"""Settings, edits and trials in a few words, and what is still missing before a search."""
+"""Columns, settings, edits, trials and budgets in words, and what a search still needs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.private.trial import OutsideRows, Trial
 from dpdesk.app.types import (
+    ColumnProfile,
+    ColumnType,
     Command,
     LevelNames,
     Method,
+    Outlook,
     ReleaseFacts,
+    Role,
     SetMethod,
     SetParameters,
     WorkState,
@@ -22,6 +26,7 @@ from dpdesk.app.types import (
 from dpdesk.core.capabilities import ESTIMATED, Capabilities
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import level_words
+from dpdesk.core.labels import Variable
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     ChoiceParameter,
@@ -33,10 +38,111 @@ from dpdesk.core.parameters import (
     parse_parameters,
 )
 from dpdesk.core.plain import number_text
-from dpdesk.core.schema import Role
 from dpdesk.ui.jobs import JobFailed
-from dpdesk.ui.words.numbers import figure_words, grouped, marked, quoted
+from dpdesk.ui.words.numbers import figure_words, grouped, marked, marked_within, quoted, shortened
 from dpdesk.ui.words.spoken import inside, said
+
+translate = QCoreApplication.translate
+
+
+def type_words(kind: ColumnType) -> str:
+    """A column type in plain words."""
+    words = {
+        ColumnType.INTEGER: translate("DataPanel", "integer"),
+        ColumnType.DECIMAL: translate("DataPanel", "decimal"),
+        ColumnType.DATE: translate("DataPanel", "date"),
+        ColumnType.BOOLEAN: translate("DataPanel", "yes/no"),
+        ColumnType.TEXT: translate("DataPanel", "text"),
+        ColumnType.EMPTY: translate("DataPanel", "no value"),
+    }
+    return words[kind]
+
+
+def role_words(role: Role) -> str:
+    """A role as people call it."""
+    words = {
+        Role.IDENTIFIER: translate("DataPanel", "identifier"),
+        Role.QUASI_IDENTIFIER: translate("DataPanel", "quasi-identifier"),
+        Role.SENSITIVE: translate("DataPanel", "sensitive"),
+        Role.INSENSITIVE: translate("DataPanel", "insensitive"),
+        Role.WEIGHT: translate("DataPanel", "weight"),
+        Role.CLUSTER: translate("DataPanel", "cluster"),
+        Role.PSEUDONYM: translate("DataPanel", "pseudonym"),
+    }
+    return words[role]
+
+
+def short_share(share: float) -> str:
+    """A share in few letters: whole percents where that is honest."""
+    percent = share * 100
+    if percent == 0:
+        return "0 %"
+    if percent < 1:
+        return "<1 %"
+    if 99 < percent < 100:
+        return ">99 %"
+    return f"{percent:.0f} %"
+
+
+_MOST_CODES = 12
+
+
+def label_of(profile: ColumnProfile | None) -> str:
+    """The label of a column; empty when its source gives none."""
+    return "" if profile is None else profile.label
+
+
+def with_label(profile: ColumnProfile | None, value: str) -> str:
+    """A value with the label of its code, where it has one; a very long one is cut."""
+    if profile is None or profile.variable is None:
+        return shortened(value)
+    return shortened(profile.variable.shown(value))
+
+
+def is_declared_missing(profile: ColumnProfile | None, value: str) -> bool:
+    """Whether the source itself declares the value missing."""
+    if profile is None or profile.variable is None:
+        return False
+    return bool(profile.variable.missing) and profile.variable.missing.holds(value)
+
+
+def label_facts(profile: ColumnProfile) -> tuple[tuple[str, str], ...]:
+    """Label and value of what the source says of a column; nothing when it says nothing."""
+    said = profile.variable
+    if said is None:
+        return ()
+    found = [
+        (translate("Labels", "Label"), said.label),
+        (translate("Labels", "Codes"), codes_words(said)),
+        (translate("Labels", "Declared missing"), missing_words(said)),
+    ]
+    return tuple((name, text) for name, text in found if text)
+
+
+def codes_words(said: Variable) -> str:
+    """The labelled codes, the first dozen of them."""
+    codes = [f"{code} = {label}" for code, label in said.value_labels.items()]
+    more = [translate("Labels", "and {n} more").format(n=grouped(len(codes) - _MOST_CODES))]
+    return "; ".join(codes[:_MOST_CODES] + (more if len(codes) > _MOST_CODES else []))
+
+
+def missing_words(said: Variable) -> str:
+    """The codes and the range that stand for a missing value."""
+    parts = list(said.missing.values)
+    if said.missing.low is not None and said.missing.high is not None:
+        low, high = (_end_words(end) for end in (said.missing.low, said.missing.high))
+        parts.append(f"{low} – {high}")
+    return ", ".join(parts)
+
+
+def _end_words(end: float) -> str:
+    """An end of a range with all its digits: rounded, it would name other codes."""
+    if end == float("-inf"):
+        return translate("Labels", "lowest")
+    if end == float("inf"):
+        return translate("Labels", "highest")
+    return marked(number_text(Fraction(repr(end))))
+
 
 MOST_PARTS = 6
 NO_NAMES: LevelNames = MappingProxyType({})
@@ -133,9 +239,6 @@ def same_value(parameter: Parameter, first: object, second: object) -> bool:
         return parameter.parse(first, "") == parameter.parse(second, "")
     except InputError:
         return False
-
-
-translate = QCoreApplication.translate
 
 
 def worded(
@@ -377,3 +480,72 @@ def _of(some: int, rows: int) -> str:
 
 def _percent(share: float) -> str:
     return translate("Trial", "{number} %").format(number=marked(f"{100 * share:.3g}"))
+
+
+def cost_words(outlook: Outlook) -> str:
+    """The button that releases: ``Release, spends ε = 0.5 of 2``."""
+    words = translate("Budget", "Release, spends {cost}")
+    if outlook.again:
+        words = translate("Budget", "Release again, spends {cost}")
+    if outlook.limit:
+        words += translate("Budget", " of {limit}")
+    return words.format(
+        cost=_short_amount(outlook.cost), limit=_amount(outlook.limit, outlook.cost)
+    )
+
+
+def status_words(outlook: Outlook) -> str:
+    """The status bar: ``ε 0.5/2``, spent of what may be spent."""
+    if not outlook.limit:
+        return translate("Budget", "{spent} spent").format(spent=_short_amount(outlook.spent))
+    return f"{_short_amount(outlook.spent)}/{_amount(outlook.limit, outlook.spent)}"
+
+
+def outlook_words(outlook: Outlook) -> str:
+    """What is spent, what this costs, what would be left."""
+    account = said(outlook.account)
+    words = translate("Budget", "{account}: {spent} spent so far. This release costs {cost}.")
+    if outlook.refusal:
+        words += " ✕ {refusal}"
+    elif outlook.left:
+        words += translate("Budget", " Afterwards {after} of {limit} are spent, {left} left.")
+    else:
+        words += translate("Budget", " Afterwards {after} are spent; no limit is set.")
+    return words.format(
+        account=f"{account[:1].upper()}{account[1:]}",
+        spent=_short_amount(outlook.spent),
+        cost=_short_amount(outlook.cost),
+        after=_short_amount(outlook.after),
+        limit=_short_amount(outlook.limit),
+        left=_short_amount(outlook.left),
+        refusal=f"{outlook.refusal} {outlook.hint}".strip(),
+    )
+
+
+def confirm_words(outlook: Outlook) -> str:
+    """What the second step before a release says."""
+    words = translate(
+        "Budget",
+        "The noise is drawn once, now. This spends {cost} of the budget of {account} for good, "
+        "no matter what becomes of the release.",
+    )
+    if outlook.again:
+        words += translate(
+            "Budget", " {spent} were spent before: this is a further release of the same people."
+        )
+    return words.format(
+        cost=_short_amount(outlook.cost),
+        account=said(outlook.account),
+        spent=_short_amount(outlook.spent),
+    )
+
+
+def _short_amount(text: str) -> str:
+    return marked_within(text).replace(" = ", "\u00a0")
+
+
+def _amount(limit: str, beside: str) -> str:
+    """A limit without the sign that stands before it already."""
+    sign, _, amount = limit.partition(" = ")
+    alike = beside.startswith(sign) and ", " not in limit
+    return marked_within(amount) if alike else _short_amount(limit)

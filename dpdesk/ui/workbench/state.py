@@ -27,7 +27,7 @@ from dpdesk.app.types import (
 )
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.ui.jobs import JobFailed, JobHub
-from dpdesk.ui.shell.history import HistoryStep
+from dpdesk.ui.shell.bars import HistoryStep
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import tasks
 

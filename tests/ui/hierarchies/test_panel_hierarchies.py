@@ -15,7 +15,7 @@ from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.schema import Role
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.hierarchies import HierarchiesPanel
-from dpdesk.ui.panels.hierarchies.tree_model import MIME
+from dpdesk.ui.panels.hierarchies.presenter import MIME
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench

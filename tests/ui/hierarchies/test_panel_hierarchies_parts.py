@@ -22,7 +22,7 @@ from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, Why
 from dpdesk.core.schema import ColumnType, Role, ValueCount
 from dpdesk.engine.hierarchies.suggestions import suggest_hierarchy
 from dpdesk.ui.panels.hierarchies import presenter
-from dpdesk.ui.panels.hierarchies.presenter import State, reason
+from dpdesk.ui.panels.hierarchies.presenter import HierarchyModel, State, reason
 from dpdesk.ui.panels.hierarchies.tasks import (
     Edit,
     EditKind,
@@ -34,7 +34,6 @@ from dpdesk.ui.panels.hierarchies.tasks import (
     share_text,
     shown,
 )
-from dpdesk.ui.panels.hierarchies.tree_model import HierarchyModel
 from dpdesk.ui.panels.hierarchies.tree_pane import HierarchyTree, TreePane
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager

@@ -17,8 +17,8 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.ui.models.table import guarded
 from dpdesk.ui.panels.compare.table import CompareCell, CompareModel, CompareRow, CompareTable
 from dpdesk.ui.panels.hierarchies.effect import EffectModel
+from dpdesk.ui.panels.hierarchies.presenter import HierarchyModel
 from dpdesk.ui.panels.hierarchies.tasks import look_at
-from dpdesk.ui.panels.hierarchies.tree_model import HierarchyModel
 from dpdesk.ui.theme import ThemeManager
 
 LONG = "word " * 200_000

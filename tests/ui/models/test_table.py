@@ -14,7 +14,7 @@ from dpdesk.core.errors import StorageError
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.models import PLACEHOLDER, DataGrid, ListModel, TableModel
 from dpdesk.ui.theme import ThemeManager
-from dpdesk.ui.words.columns import with_label
+from dpdesk.ui.words.settings import with_label
 from tests.helpers.waiting import PATIENCE_SECONDS
 
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from dpdesk.ui.theme import DARK, ICON_NAMES, LIGHT, ThemeManager, Tokens, mix, pixmap, set_look
-from dpdesk.ui.widgets.parts import Lines
+from dpdesk.ui.widgets.states import Lines
 
 
 def luminance(colour: str) -> float:

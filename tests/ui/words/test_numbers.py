@@ -20,10 +20,8 @@ from dpdesk.core.spans import Span
 from dpdesk.ui.browsing.purchasing import read_amount
 from dpdesk.ui.forms.fields import ValueField
 from dpdesk.ui.forms.spin import NarrowDoubleSpin, NarrowSpin
-from dpdesk.ui.language import WindowTranslator
+from dpdesk.ui.settings import WindowTranslator
 from dpdesk.ui.windows.asking import RangeBox
-from dpdesk.ui.words.budget import cost_words, status_words
-from dpdesk.ui.words.columns import missing_words
 from dpdesk.ui.words.numbers import (
     bare_share,
     figure_words,
@@ -32,6 +30,7 @@ from dpdesk.ui.words.numbers import (
     typed_exact,
     typed_number,
 )
+from dpdesk.ui.words.settings import cost_words, missing_words, status_words
 from dpdesk.ui.words.spoken import moment_words, said, set_language
 
 EITHER = [("12", "12"), ("12.5", "12.5"), ("12,5", "12.5"), ("0.125", "0.125"), (",5", "0.5"),

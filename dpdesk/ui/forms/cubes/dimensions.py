@@ -23,8 +23,7 @@ from dpdesk.ui.forms.fields import Field, TextArea
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowSpin
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.focusing import leave_wheel
-from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.layouts import FlowBox, leave_wheel
 from dpdesk.ui.words.numbers import grouped, quoted, verbatim
 
 MOST_LEVEL = 30

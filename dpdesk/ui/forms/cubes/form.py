@@ -40,7 +40,7 @@ from dpdesk.ui.forms.records import RecordsField, form_field
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowSpin
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.focusing import Mnemonics, leave_wheel
+from dpdesk.ui.widgets.layouts import Mnemonics, leave_wheel
 
 UP_TO, LIST = "up-to", "list"
 TIMES, TOTAL = "×", "grand total"

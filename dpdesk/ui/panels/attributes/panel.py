@@ -14,7 +14,6 @@ from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.source_spec import Coarsened
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobFailed, JobHub
-from dpdesk.ui.panels.attributes.coarsening import CoarseningCard
 from dpdesk.ui.panels.attributes.presenter import (
     LETTERS,
     Answered,
@@ -37,17 +36,20 @@ from dpdesk.ui.panels.attributes.presenter import (
     status,
     suggestions,
 )
-from dpdesk.ui.panels.attributes.pseudonyms import PseudonymCard
-from dpdesk.ui.panels.attributes.view import AttributeGrid, AttributesModel
+from dpdesk.ui.panels.attributes.view import (
+    AttributeGrid,
+    AttributesModel,
+    CoarseningCard,
+    PseudonymCard,
+)
 from dpdesk.ui.shell import Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import EmptyState, MessageBand, StepHeader, column
 from dpdesk.ui.widgets.layouts import FlowBox, PageStack
-from dpdesk.ui.widgets.parts import RoomyLine
+from dpdesk.ui.widgets.states import RoomyLine
 from dpdesk.ui.widgets.turning import SideArea, TurningSplitter
-from dpdesk.ui.words.columns import role_words
 from dpdesk.ui.words.numbers import short_name
-from dpdesk.ui.words.settings import drawn_columns
+from dpdesk.ui.words.settings import drawn_columns, role_words
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 

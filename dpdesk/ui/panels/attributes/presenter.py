@@ -21,8 +21,8 @@ from dpdesk.app.types import (
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.source_spec import Coarsened, SourceSpec
 from dpdesk.ui.shell import Mark, PanelStatus
-from dpdesk.ui.words.columns import role_words, short_share, type_words
 from dpdesk.ui.words.numbers import grouped, short_name
+from dpdesk.ui.words.settings import role_words, short_share, type_words
 from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate

@@ -33,11 +33,11 @@ from dpdesk.ui.widgets import (
     StepHeader,
     column,
     leave_wheel,
-    parts,
     row,
 )
 from dpdesk.ui.widgets.choices import FoldingStrip
 from dpdesk.ui.widgets.layouts import FlowBox, FrontStack, SteadyArea
+from dpdesk.ui.widgets.states import button
 from dpdesk.ui.widgets.turning import Side, Sides
 from dpdesk.ui.words.numbers import LONG_SENTENCE, short_name
 from dpdesk.ui.words.spoken import said
@@ -257,9 +257,9 @@ class ComparePanel(Panel):
             "A": QPushButton(self.tr("Release &A…")),
             "B": QPushButton(self.tr("Release &B…")),
         }
-        for pin, button in self._make.items():
-            button.setProperty("pin", pin)
-            button.clicked.connect(self._on_make)
+        for pin, make in self._make.items():
+            make.setProperty("pin", pin)
+            make.clicked.connect(self._on_make)
         set_look(self._make["A"], "primary")
         layout.addWidget(self._header)
         self.band = MessageBand(self._theme)
@@ -296,7 +296,7 @@ class ComparePanel(Panel):
         layout.addWidget(self.band)  # below: what is being clicked stays where it is
 
     def _build_ways(self) -> QPushButton:
-        self._ways = parts.button("", "")
+        self._ways = button("", "")
         self._ways.clicked.connect(self.waysAsked)
         return self._ways
 
@@ -304,7 +304,7 @@ class ComparePanel(Panel):
         tip = self.tr(
             "Look through the tables of the release that is open, or ask its rows for counts"
         )
-        self._browse = parts.button(self.tr("Bro&wse the release…"), tip)
+        self._browse = button(self.tr("Bro&wse the release…"), tip)
         self._browse.clicked.connect(self._on_browse)
         return self._browse
 
@@ -411,14 +411,14 @@ class ComparePanel(Panel):
         self._ways.setAccessibleName(text.replace("&", ""))
 
     def _offer_release(self) -> None:
-        for pin, button in self._make.items():
+        for pin, make in self._make.items():
             entry = presenter.pinned(self._entries, pin)
-            button.setVisible(entry is not None)
+            make.setVisible(entry is not None)
             if entry is not None:
                 text = self.tr("Release {pin}: candidate {n}, {name}")
                 text = text.format(pin=pin, n=entry.candidate.id, name=entry.candidate.name)
-                button.setAccessibleName(text)
-                button.setToolTip(self.tr("Go on to Review and export with these settings"))
+                make.setAccessibleName(text)
+                make.setToolTip(self.tr("Go on to Review and export with these settings"))
         self._content.strip.setVisible(self._content.narrow and bool(self._entries))
 
     def _show_entries(self) -> None:

@@ -19,8 +19,7 @@ from dpdesk.ui.jobs.hub import token_only
 from dpdesk.ui.panels.data.presenter import translate
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.focusing import announce
-from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.layouts import FlowBox, announce
 from dpdesk.ui.words.numbers import grouped, short_name, verbatim
 
 _ROWS, _FIND = "data.rows", "data.find"

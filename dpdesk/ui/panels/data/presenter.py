@@ -18,8 +18,8 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import NULS, REPEATED, UNEVEN
 from dpdesk.ui.jobs import JobFailed
-from dpdesk.ui.words.columns import label_facts, short_share, type_words, with_label
 from dpdesk.ui.words.numbers import columns_words, figure_words, grouped, rows_words, short_name
+from dpdesk.ui.words.settings import label_facts, short_share, type_words, with_label
 
 ENCODINGS = ("utf-8", "cp1252", "iso8859-1", "iso8859-15", "cp1250", "iso8859-2", "utf-16")
 DELIMITERS = (",", ";", "\t", "|", " ")

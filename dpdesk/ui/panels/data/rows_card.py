@@ -32,8 +32,7 @@ from dpdesk.core.row_conditions import (
 from dpdesk.ui.telling import say_expanded
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.focusing import leave_wheel
-from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.layouts import FlowBox, leave_wheel
 from dpdesk.ui.words.numbers import grouped, short_name
 
 translate = QCoreApplication.translate

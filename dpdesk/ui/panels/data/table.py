@@ -32,8 +32,15 @@ from dpdesk.core.messages import joined, msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.models import DataGrid, TableModel
-from dpdesk.ui.models.grid import FITTED_COLUMNS, LEAST_ROWS
-from dpdesk.ui.models.table import PAGE_ROWS, PLACEHOLDER, Index, RowSource, guarded
+from dpdesk.ui.models.table import (
+    FITTED_COLUMNS,
+    LEAST_ROWS,
+    PAGE_ROWS,
+    PLACEHOLDER,
+    Index,
+    RowSource,
+    guarded,
+)
 from dpdesk.ui.panels.data.looking import (
     ArrangedRows,
     CellAt,
@@ -58,8 +65,8 @@ from dpdesk.ui.widgets import MessageBand, StepHeader, column
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import ElidedLabel
 from dpdesk.ui.widgets.turning import BesideBox, SideArea, TurningSplitter
-from dpdesk.ui.words.columns import is_declared_missing, role_words, with_label
 from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.settings import is_declared_missing, role_words, with_label
 from dpdesk.ui.words.spoken import said
 
 

@@ -12,14 +12,13 @@ from dpdesk.app.types import HierarchyChoice
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies import presenter
-from dpdesk.ui.panels.hierarchies.actions import AnswerStore, HierarchyActions
 from dpdesk.ui.panels.hierarchies.effect import (
     AttributeList,
     BeforeAfterPane,
     LevelBar,
     PicturePane,
 )
-from dpdesk.ui.panels.hierarchies.making import Draft, MakingPane
+from dpdesk.ui.panels.hierarchies.making import AnswerStore, Draft, HierarchyActions, MakingPane
 from dpdesk.ui.panels.hierarchies.tasks import Answer, Edit, HierarchyAnswer, Suggestion
 from dpdesk.ui.panels.hierarchies.tree_pane import TreePane
 from dpdesk.ui.shell import Panel, PanelStatus

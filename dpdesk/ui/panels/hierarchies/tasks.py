@@ -17,13 +17,12 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app import hierarchies, recording
 from dpdesk.app.hierarchies import Examined
-from dpdesk.app.types import AppContext, DataStore, HierarchyChoice
+from dpdesk.app.types import AppContext, ColumnType, DataStore, HierarchyChoice
 from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable
 from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.hierarchy import Codes, Hierarchy, HierarchyPreview, LevelEffect, LevelSummary
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import HierarchyBuilder, SuggestedHierarchy
-from dpdesk.core.schema import ColumnType
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.jobs.hub import failure
 from dpdesk.ui.words.numbers import grouped, short_name, shortened

@@ -32,9 +32,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.ui.panels.hierarchies.presenter import lacking_sentence
+from dpdesk.ui.panels.hierarchies.presenter import (
+    BELOW,
+    ROWS,
+    VALUE,
+    HierarchyModel,
+    lacking_sentence,
+)
 from dpdesk.ui.panels.hierarchies.tasks import Edit, EditKind, HierarchyAnswer, shown, takes_place
-from dpdesk.ui.panels.hierarchies.tree_model import BELOW, ROWS, VALUE, HierarchyModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.choices import MANY_LINES

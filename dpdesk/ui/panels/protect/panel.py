@@ -26,7 +26,7 @@ from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.jobs.hub import alone
 from dpdesk.ui.panels.protect import presenter
 from dpdesk.ui.panels.protect.deck import ChartDeck
-from dpdesk.ui.panels.protect.live import GrowingViews, LiveAnswer, LiveViews, ViewRequest
+from dpdesk.ui.panels.protect.presenter import GrowingViews, LiveAnswer, LiveViews, ViewRequest
 from dpdesk.ui.panels.protect.private_side import PrivateSide
 from dpdesk.ui.panels.protect.result_pane import EXAMPLE, ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
@@ -34,8 +34,7 @@ from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.shell.actions import ActionSet, ActionSpec
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import EmptyState, StepHeader, column
-from dpdesk.ui.widgets.focusing import announce
-from dpdesk.ui.widgets.layouts import SteadyArea
+from dpdesk.ui.widgets.layouts import SteadyArea, announce
 from dpdesk.ui.widgets.turning import Side, Sides
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.settings import (

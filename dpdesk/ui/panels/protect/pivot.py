@@ -36,8 +36,7 @@ from dpdesk.ui.models import DataGrid
 from dpdesk.ui.models.table import guarded
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, column
-from dpdesk.ui.widgets.focusing import leave_wheel
-from dpdesk.ui.widgets.layouts import FlowBox
+from dpdesk.ui.widgets.layouts import FlowBox, leave_wheel
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import said
 

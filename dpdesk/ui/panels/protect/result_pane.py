@@ -31,8 +31,7 @@ from dpdesk.ui.telling import say_expanded
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
 from dpdesk.ui.widgets.activity import JobFollower, ShareBar, state_text
-from dpdesk.ui.widgets.focusing import announce, leave_wheel
-from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea
+from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea, announce, leave_wheel
 from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.numbers import LONG_SENTENCE, figure_words, short_name, typed_exact
 from dpdesk.ui.words.settings import HIERARCHIES, place_of, place_words

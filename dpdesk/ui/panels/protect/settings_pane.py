@@ -26,18 +26,15 @@ from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.forms.columns import FormContext
 from dpdesk.ui.forms.cubes import CubeForm
-from dpdesk.ui.forms.graphs import GraphForm
+from dpdesk.ui.forms.form import GraphForm, TableForm
 from dpdesk.ui.forms.spin import NarrowCombo
-from dpdesk.ui.forms.tables import TableForm
 from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Badge, Mnemonics, column, row
-from dpdesk.ui.widgets.focusing import leave_wheel
-from dpdesk.ui.widgets.layouts import HoldingArea
+from dpdesk.ui.widgets.layouts import HoldingArea, leave_wheel
 from dpdesk.ui.widgets.states import in_window
-from dpdesk.ui.words.budget import outlook_words
 from dpdesk.ui.words.numbers import marked, typed_exact, verbatim
-from dpdesk.ui.words.settings import NO_NAMES, levels_words, trial_lines
+from dpdesk.ui.words.settings import NO_NAMES, levels_words, outlook_words, trial_lines
 from dpdesk.ui.words.spoken import said
 
 SIGNS = {"epsilon": "ε", "rho": "ρ"}

@@ -17,7 +17,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import FoldingStrip
 from dpdesk.ui.widgets.layouts import FrontStack
-from dpdesk.ui.widgets.parts import LonelyBrowser
+from dpdesk.ui.widgets.states import LonelyBrowser
 from dpdesk.ui.words.numbers import grouped, legible
 from dpdesk.ui.words.spoken import said, spoken
 

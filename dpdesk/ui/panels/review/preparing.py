@@ -31,7 +31,6 @@ from dpdesk.core.resources import resource
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub, JobOutcome
-from dpdesk.ui.language import own_name
 from dpdesk.ui.panels.review import presenter
 from dpdesk.ui.panels.review.presenter import (
     Treatments,
@@ -45,14 +44,17 @@ from dpdesk.ui.panels.review.presenter import (
 )
 from dpdesk.ui.panels.review.release_page import PICTURE, QUESTIONS, Questions, Turning
 from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
+from dpdesk.ui.settings import own_name
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, row
 from dpdesk.ui.widgets.activity import JobLine
-from dpdesk.ui.words.budget import confirm_words, cost_words, outlook_words
 from dpdesk.ui.words.numbers import legible, verbatim
 from dpdesk.ui.words.settings import (
     Missing,
     Situation,
+    confirm_words,
+    cost_words,
+    outlook_words,
     place_words,
     trial_verdict,
     untried_words,
