@@ -11,10 +11,12 @@ from decimal import Decimal
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
 from dpdesk.io.formats.excel.parts import (
-    CHUNK,
+    BrokenPartError,
+    Depth,
     Parts,
     Sheet,
     check_text,
+    feed,
     new_parser,
     open_part,
     short_names,
@@ -88,6 +90,9 @@ class SheetCells:
     are noted. ``expected`` is the number of the last row as the sheet states it; it may be wrong.
     """
 
+    _long_text: str | None = None
+    """What stands for a text that is too long for any cell; without it the sheet is refused."""
+
     def __init__(
         self, archive: zipfile.ZipFile, sheet: Sheet, parts: Parts, name: str, notes: Notes
     ) -> None:
@@ -98,7 +103,8 @@ class SheetCells:
         self._done: list[Row] = []
         self._kind = self._style = ""
         self._pieces: list[str] = []
-        self._has_value = self._has_formula = self._aloud = False
+        self._has_value = self._has_formula = self._aloud = self._open = False
+        self._depth = Depth()
         self._merged: list[str] = []
         self._columns: dict[str, int] = {}
         self.expected: int | None = None
@@ -112,12 +118,10 @@ class SheetCells:
         Raises InputError that names row and column, and what expat and the archive raise.
         """
         with open_part(self._archive, self._sheet.part) as file:
-            while chunk := file.read(CHUNK):
-                self._parser.Parse(chunk, False)
-                check_text(self._pieces)
+            for _ in feed(self._parser, file):
+                check_text(self._pieces, self._long_text)
                 yield from self._done
                 self._done.clear()
-            self._parser.Parse(b"", True)
         yield from self._done
         for place in self._merged:
             self._notes.add(
@@ -135,20 +139,26 @@ class SheetCells:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         short = _NAMES.get(name)
         if short == "c":
+            if self._open:
+                raise BrokenPartError("a cell stands inside another one")
+            self._open = True
             self._kind = attributes.get("t", "n")
             self._style = attributes.get("s", "")
             self._column = self._column_at(attributes.get("r"))
             self._has_value = self._has_formula = False
             self._pieces.clear()
-        elif short in ("v", "is") and self._has_value:
+            return
+        if short == "row":
+            self._begin_row(attributes.get("r"))
+            return
+        self._depth.deeper()
+        if short in ("v", "is") and self._has_value:
             self._second_value()
         elif short == "v" or (short == "t" and not self._aloud):
             self._has_value = True
             self._parser.CharacterDataHandler = self._pieces.append
         elif short == "is":
             self._has_value = True
-        elif short == "row":
-            self._begin_row(attributes.get("r"))
         elif short == "f":
             self._has_formula = True
         elif short == "rPh":
@@ -162,13 +172,17 @@ class SheetCells:
     def _end(self, name: str) -> None:
         short = _NAMES.get(name)
         if short == "c":
+            self._open = False
             self._keep()
-        elif short in ("v", "t"):
-            self._parser.CharacterDataHandler = None
-        elif short == "row":
+            return
+        if short == "row":
             if any(value is not None for value in self._row):
                 self._done.append((self._number, self._row))
             self._row = []
+            return
+        self._depth.higher()
+        if short in ("v", "t"):
+            self._parser.CharacterDataHandler = None
         elif short == "rPh":
             self._aloud = False
 
@@ -196,7 +210,11 @@ class SheetCells:
 
     def _column_at(self, place: str | None) -> int:
         """The column of the next cell, from 0."""
-        return self._column + 1 if place is None else self._column_of(place)
+        if place is not None:
+            return self._column_of(place)
+        if self._column + 1 >= _MOST_COLUMNS:
+            raise ValueError(f"there is no cell {_MOST_COLUMNS + 1:,} in a row")
+        return self._column + 1
 
     def _column_of(self, place: str) -> int:
         letters = place.rstrip(_DIGITS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO
 from xml.parsers import expat
@@ -24,6 +24,10 @@ _LARGEST_PART = 1 << 31
 below."""
 _LARGEST_DESCRIPTION = 1 << 26
 """Bytes of any other part that is held, such as the list of styles (Excel allows 65,490)."""
+_LONGEST_TAG = 1 << 22
+"""Bytes of one tag: expat holds a tag as a whole, and looks at it again with every piece."""
+DEEPEST = 1_000
+"""Elements inside each other; expat holds each of them."""
 _SPACES = (
     "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
     "http://purl.oclc.org/ooxml/spreadsheetml/main",
@@ -88,8 +92,40 @@ def new_parser() -> expat.XMLParserType:
     return parser
 
 
-def read_parts(archive: zipfile.ZipFile) -> Parts:
-    """Read what the cells refer to.
+class Depth:
+    """How many elements of a part are open at the moment."""
+
+    def __init__(self) -> None:
+        self._open = 0
+
+    def deeper(self) -> None:
+        """An element begins. Raises BrokenPartError when too many are open."""
+        self._open += 1
+        if self._open > DEEPEST:
+            raise BrokenPartError("elements in it stand inside each other without end")
+
+    def higher(self) -> None:
+        """An element ends."""
+        self._open -= 1
+
+
+def feed(parser: expat.XMLParserType, file: IO[bytes]) -> Iterator[None]:
+    """Give a part to a parser, a piece at a time; it is at its end when nothing more comes.
+
+    Raises BrokenPartError for a tag that no program writes, and what the handlers raise.
+    """
+    given = 0
+    while chunk := file.read(CHUNK):
+        parser.Parse(chunk, False)
+        given += len(chunk)
+        if given - parser.CurrentByteIndex > _LONGEST_TAG:
+            raise BrokenPartError("a tag in it is longer than any that programs write")
+        yield
+    parser.Parse(b"", True)
+
+
+def read_parts(archive: zipfile.ZipFile, instead: str | None = None) -> Parts:
+    """Read what the cells refer to; ``instead`` of texts that are too long for any cell.
 
     Raises BrokenPartError, expat.ExpatError, zipfile.BadZipFile.
     """
@@ -117,7 +153,7 @@ def read_parts(archive: zipfile.ZipFile) -> Parts:
     by_kind = dict(links.values())
     shown = _styles(archive, by_kind.get("styles", ""))
     strings_part = by_kind.get("sharedStrings", "")
-    strings = read_strings(archive, strings_part) if strings_part else []
+    strings = read_strings(archive, strings_part, instead) if strings_part else []
     return Parts(tuple(sheets), strings, *shown, since_1904)
 
 
@@ -162,17 +198,20 @@ def totals_rows(archive: zipfile.ZipFile, sheet: Sheet) -> list[str]:
 
 
 def _parse(archive: zipfile.ZipFile, part: str, names: dict[str, str] | None, start: Start) -> None:
+    depth = Depth()
+
     def opened(name: str, attributes: dict[str, str]) -> None:
+        depth.deeper()
         short = name if names is None else names.get(name)
         if short is not None:
             start(short, attributes)
 
     parser = new_parser()
     parser.StartElementHandler = opened
+    parser.EndElementHandler = lambda name: depth.higher()
     with open_part(archive, part, _LARGEST_DESCRIPTION) as file:
-        while chunk := file.read(CHUNK):
-            parser.Parse(chunk, False)
-        parser.Parse(b"", True)
+        for _ in feed(parser, file):
+            pass
 
 
 def open_part(archive: zipfile.ZipFile, part: str, most: int | None = None) -> IO[bytes]:
@@ -200,10 +239,15 @@ def _by_any_case(archive: zipfile.ZipFile, part: str) -> str:
     return next((name for name in archive.namelist() if name.casefold() == wanted), part)
 
 
-def check_text(pieces: list[str]) -> None:
-    """Raise BrokenPartError when the pieces of one text are too long for any cell."""
-    if len(pieces) and sum(map(len, pieces)) > _LONGEST_TEXT:
-        raise BrokenPartError("a text in it is longer than any cell may hold")
+def check_text(pieces: list[str], instead: str | None = None) -> None:
+    """Put ``instead`` in the place of the pieces of one text that is too long for any cell.
+
+    Raises BrokenPartError where there is nothing to put.
+    """
+    if pieces and sum(map(len, pieces)) > _LONGEST_TEXT:
+        if instead is None:
+            raise BrokenPartError("a text in it is longer than any cell may hold")
+        pieces[:] = [instead]
 
 
 def _styles(
@@ -273,16 +317,17 @@ def unescaped(text: str) -> str:
         return text
 
 
-def read_strings(archive: zipfile.ZipFile, part: str) -> list[str]:
-    """The texts that cells share, without how they are read aloud."""
+def read_strings(archive: zipfile.ZipFile, part: str, instead: str | None) -> list[str]:
+    """The texts that cells share, without how they are read aloud; see :func:`check_text`."""
     names = short_names("si", "t", "rPh")
     strings: list[str] = []
     pieces: list[str] = []
     parser = new_parser()
-    aloud = False
+    aloud, depth = False, Depth()
 
     def start(name: str, _: dict[str, str]) -> None:
         nonlocal aloud
+        depth.deeper()
         short = names.get(name)
         if short == "si":
             pieces.clear()
@@ -293,6 +338,7 @@ def read_strings(archive: zipfile.ZipFile, part: str) -> list[str]:
 
     def end(name: str) -> None:
         nonlocal aloud
+        depth.higher()
         short = names.get(name)
         if short == "t":
             parser.CharacterDataHandler = None
@@ -303,8 +349,6 @@ def read_strings(archive: zipfile.ZipFile, part: str) -> list[str]:
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     with open_part(archive, part, _LARGEST_PART) as file:
-        while chunk := file.read(CHUNK):
-            parser.Parse(chunk, False)
-            check_text(pieces)
-        parser.Parse(b"", True)
+        for _ in feed(parser, file):
+            check_text(pieces, instead)
     return strings

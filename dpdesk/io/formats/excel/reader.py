@@ -47,6 +47,7 @@ class WorkbookReader:
     """
 
     encoding = "utf-8"
+    _long_text: str | None = None
 
     def __init__(self, request: ReadRequest) -> None:
         self._path = Path(request.path)
@@ -68,7 +69,7 @@ class WorkbookReader:
             raise self._no_workbook() from error
 
     def _describe(self, request: ReadRequest) -> None:
-        parts = read_parts(self._archive)
+        parts = read_parts(self._archive, self._long_text)
         sheet = self._chosen(request.table, parts)
         for place in totals_rows(self._archive, sheet):
             self.notes.add(

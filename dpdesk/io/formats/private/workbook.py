@@ -14,6 +14,8 @@ from dpdesk.io.private.values import UNREADABLE
 
 _LOST: list[str | None] = [UNREADABLE]
 """What stands for a row of which a cell lies nowhere."""
+_NO_TEXT = "\0"
+"""A text that no cell may hold, and which is unreadable, in place of one that is too long."""
 _DIGITS = 7
 """Of the last row that a sheet may have."""
 
@@ -24,6 +26,8 @@ class PrivateWorkbook(WorkbookReader):
     Without a header, the columns that the plan declares tell how many there are. Values beyond the
     last column are not read.
     """
+
+    _long_text = _NO_TEXT
 
     def _head(self, request: ReadRequest) -> list[str]:
         if request.header is not False:
@@ -58,6 +62,8 @@ class _Cells(SheetCells):
     The number that a row states decides nothing but whether it lies below what is skipped: rows
     may come in any order, and a number that is none, or is not the next one, changes no other row.
     """
+
+    _long_text = _NO_TEXT
 
     def _begin_row(self, place: str | None) -> None:
         number, self._digits = self._number + 1, ""

@@ -17,6 +17,7 @@ import xlsxwriter
 from dpdesk.core.errors import InputError
 from dpdesk.io.formats.excel import parts as workbook_parts
 from dpdesk.io.formats.excel.cells import duration_text, moment_text
+from dpdesk.io.private.values import UNREADABLE
 from tests.helpers.stat_files import head
 
 TEXTS = (
@@ -250,6 +251,54 @@ def test_texts_that_only_fill_the_memory_are_refused(
         head(path)
     monkeypatch.setattr(workbook_parts, "_LARGEST_DESCRIPTION", 100)
     with pytest.raises(InputError, match="not an Excel workbook, or it is damaged"):
+        head(path)
+
+
+@pytest.mark.parametrize("times", [1, 40])
+def test_a_text_that_is_too_long_is_unreadable_for_a_private_method(
+    times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workbook_parts, "_LONGEST_TEXT", 500_000)
+    long = ("a" * 99_999 + "<!-- -->") * 7 * times
+    path = _sheet(tmp_path / "a.xlsx", f'<c t="str"><v>{long}</v></c>', "<c><v>1</v></c>")
+    assert head(path, private=True, wanted=("c0", "c1")).head == ((UNREADABLE, "1"),)
+
+
+@pytest.mark.parametrize("cell", ['<c r="A2">', "<c><is>", "<c><f>", "<c><v>", "<x>", "<x/><x>"])
+def test_elements_inside_each_other_without_end_are_refused(cell: str, tmp_path: Path) -> None:
+    path = _sheet(tmp_path / "a.xlsx", cell * 100_000)
+    with pytest.raises(InputError, match="breaks off or is damaged") as refused:
+        head(path)
+    assert "mismatched" not in refused.value.sentence
+
+
+def test_shared_texts_and_styles_inside_each_other_without_end_are_refused(
+    tmp_path: Path,
+) -> None:
+    path = _sheet(tmp_path / "a.xlsx", "<c><v>1</v></c>", styles="<xf>" * 100_000)
+    with pytest.raises(InputError, match="damaged"):
+        head(path)
+    with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
+        archive.writestr("s.xml", "<si>" * 100_000)
+    refused = pytest.raises(workbook_parts.BrokenPartError, match="inside each other")
+    with zipfile.ZipFile(tmp_path / "s.zip") as archive, refused:
+        workbook_parts.read_strings(archive, "s.xml", None)
+
+
+def test_a_row_has_no_more_cells_than_a_sheet_has_columns(tmp_path: Path) -> None:
+    path = _sheet(tmp_path / "a.xlsx", "<c><v>1</v></c>" * 16_385)
+    with pytest.raises(InputError, match="there is no cell 16,385 in a row"):
+        head(path)
+    assert head(path, private=True, wanted=("c0",)).head == ((UNREADABLE,),)
+
+
+def test_a_tag_without_end_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workbook_parts, "_LONGEST_TAG", 1 << 18)
+    attributes = " ".join(f'a{j}="1"' for j in range(100_000))
+    path = _sheet(tmp_path / "a.xlsx", f"<c {attributes}><v>1</v></c>")
+    with pytest.raises(InputError, match="a tag in it is longer than any that programs write"):
         head(path)
 
 
