@@ -134,6 +134,13 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
+        "Sums of finer tables: where three or more tables are sums of one finer table that is not "
+        "published, someone who uses that it exists, with no negative cell, may tell a suppressed "
+        "value more closely than the rules allow.",
+        lambda truth, _: truth.audited,
+    ),
+    Entry(
+        LIMITS,
         "That an unsafe cell has the value 0 may be certain.",
         lambda truth, _: truth.audited and not truth.present,
     ),

@@ -162,7 +162,7 @@ def _suppressed(promise: Promise) -> _Words:
         assumes.append("No one who contributes to a cell uses what they themselves gave.")
     inside = (_INSIDE,) if promise.singletons else ()
     open_ = () if promise.present else (_NOT_PRESENT, _ZERO)
-    return claim, tuple(assumes), (*open_, _WHOLE, _TOGETHER, *inside, _MARKS, _PARAMETERS)
+    return claim, tuple(assumes), (*open_, _WHOLE, _FINER, _TOGETHER, *inside, _MARKS, _PARAMETERS)
 
 
 _PRESENT = (
@@ -176,6 +176,11 @@ _NOT_PRESENT = (
 _WHOLE = (
     "Distances are over all numbers: someone who uses that counts, and sums of whole numbers, are "
     "whole may tell a suppressed value more closely than the rules allow."
+)
+_FINER = (
+    "Sums of finer tables: where three or more tables are sums of one finer table that is not "
+    "published, someone who uses that it exists, with no negative cell, may tell a suppressed "
+    "value more closely than the rules allow."
 )
 _ZERO = "That an unsafe cell has the value 0 may be certain."
 _OTHER_TABLES_LIMIT = "Other tables about the same people or companies can reveal more."
