@@ -72,7 +72,7 @@ class OpenCube:
         InputError ``query.*``; RefusedError ``query.*``, of which ``query.refused`` says that no
         table has the dimensions together; Cancelled.
         """
-        from dpdesk.engine.cubes.olap.answering import read_grid
+        from dpdesk.engine.cubes.olap.grids import read_grid
 
         report(StepStarted("Read the table", 1, 1))
         wanted, cube = state.query().columns(), self.cube

@@ -31,8 +31,7 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.language import ENGLISH, speaking
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import Plan
-from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import CellTable
 from dpdesk.engine.method import CellsInput, CellsMethod, CellsOutcome, Method

@@ -10,11 +10,11 @@ import shutil
 from functools import cache
 from pathlib import Path
 
-import dpdesk.verifiers.anatomy.verification
+import dpdesk.verifiers.anatomy
 import dpdesk.verifiers.anonymity.source_verification
 import dpdesk.verifiers.cubes.verification
-import dpdesk.verifiers.diverted.source_verification
-import dpdesk.verifiers.graphs.verification  # noqa: F401 - made ready
+import dpdesk.verifiers.diverted
+import dpdesk.verifiers.graphs  # noqa: F401 - made ready
 from dpdesk.app.private.checking import read_tables
 from dpdesk.app.self_check import (
     CellsQuestion,
@@ -28,8 +28,7 @@ from dpdesk.core.compiled import start
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.graver import use_tool
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.published import ClaimCheck
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import ClaimCheck, Manifest
 from dpdesk.engine.registry import cells_of, noise_of, rows_of
 from dpdesk.io.canonical import read_canonical
 from dpdesk.io.csvgrammar import UnreadableTableError

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.review.protocols import passage
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.labels import UserMissing
-from dpdesk.core.published import TableFacts
-from dpdesk.core.release import ReleaseFacts, VerifyReport
+from dpdesk.core.release import ReleaseFacts, TableFacts, VerifyReport
 from dpdesk.core.schema import Role
 from dpdesk.project.review.checklist import Checklist, Difference, make_checklist
 from dpdesk.project.review.events import Mode

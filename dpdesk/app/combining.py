@@ -57,7 +57,7 @@ class OpenTogether:
 
     def ask(self, query: Query, token: CancelToken, report: Report) -> Answer:
         """The answer from all of them; as :meth:`~dpdesk.app.querying.OpenRelease.ask`."""
-        from dpdesk.engine.cubes.olap.answering import read_grid
+        from dpdesk.engine.cubes.olap.grids import read_grid
 
         query = query.spelled_as([column.name for column in self.about.askable.columns])
         with told(self.about.folder):

@@ -18,8 +18,7 @@ from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import speaking
 from dpdesk.core.messages import TABLE, read_again
 from dpdesk.core.parameters import ParameterValue, effective_parameters
-from dpdesk.core.published import ClaimCheck
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import ClaimCheck, Manifest
 from dpdesk.core.schema import Role
 from dpdesk.core.systems import name_of
 from dpdesk.engine.method import Method

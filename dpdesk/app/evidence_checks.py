@@ -29,8 +29,7 @@ from dpdesk.core.messages import TABLE, joined, msg, table_faults
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyFile, Plan
-from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import FIGURES_CLAIM, CheckStatus, ClaimCheck, Manifest
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.method import Method, MethodInput, Outcome

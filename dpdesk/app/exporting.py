@@ -35,8 +35,7 @@ from dpdesk.core.labels import NO_BOOK, Codebook, Kind, Variable
 from dpdesk.core.language import ENGLISH, speaking, voice
 from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import nearest
-from dpdesk.core.published import MINIMAL_CHANGE, ClaimCheck
-from dpdesk.core.release import Manifest, ReleaseFacts
+from dpdesk.core.release import MINIMAL_CHANGE, ClaimCheck, Manifest, ReleaseFacts
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.csvw import read_labels, read_variables

@@ -117,7 +117,7 @@ def resolve(
         return missing_apart(load(base / choice.path, attribute).hierarchy, data)[0]
     if isinstance(choice, HierarchyBuilder):
         return build(data, attribute, choice, token)
-    from dpdesk.engine.hierarchies.alignment import default_hierarchy
+    from dpdesk.engine.hierarchies.preview import default_hierarchy
 
     return default_hierarchy(attribute, data.frequency_table([attribute], token).domains[0])
 

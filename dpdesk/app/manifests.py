@@ -18,15 +18,14 @@ from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.messages import TABLE, joined, msg, table_faults
 from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.public_fields import COMMON, LISTED, PublicField, unlisted, withdrawn, written
-from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest
 from dpdesk.io.canonical import canonical_json, plain_table
 from dpdesk.io.release_folder import FORMAT, MANIFEST, commitment
 
 if TYPE_CHECKING:
-    from dpdesk.core.guarantee import Guarantee
     from dpdesk.core.parameters import ParameterValue
     from dpdesk.core.plan import Plan
+    from dpdesk.core.release import Guarantee
     from dpdesk.engine.method import Method, Outcome
     from dpdesk.io.published import PublishedCsv
 

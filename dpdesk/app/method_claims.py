@@ -14,8 +14,14 @@ from dpdesk.app.page_checks import ABOUT_CLAIM
 from dpdesk.app.reports import PRINTED_CLAIM, REPORT_CLAIM
 from dpdesk.core.messages import msg
 from dpdesk.core.public_fields import LISTED
-from dpdesk.core.published import FIGURES_CLAIM, MADE_AGAIN, ROWS_COMPARED, CheckStatus, ClaimCheck
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import (
+    FIGURES_CLAIM,
+    MADE_AGAIN,
+    ROWS_COMPARED,
+    CheckStatus,
+    ClaimCheck,
+    Manifest,
+)
 from dpdesk.engine.method import GUARANTEE, Method
 from dpdesk.engine.registry import rows_of
 from dpdesk.io.release_folder import MANIFEST

@@ -31,8 +31,7 @@ from dpdesk.core.parameters import (
     parse_parameters,
 )
 from dpdesk.core.plan import Plan
-from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list
 from dpdesk.engine.method import Method

@@ -20,8 +20,7 @@ from dpdesk.core.budget import (
 from dpdesk.core.errors import StorageError
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number
-from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest
 from dpdesk.engine.private.method import Charge
 from dpdesk.io.release_folder import EVIDENCE, INTERNAL
 from dpdesk.project.ledger.records import Debited, LedgerEntry, one_line

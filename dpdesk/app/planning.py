@@ -684,7 +684,7 @@ def build_from(
 
 
 def _default(name: str, store: DataStore, token: CancelToken, notes: _Notes) -> Hierarchy:
-    from dpdesk.engine.hierarchies.alignment import default_hierarchy
+    from dpdesk.engine.hierarchies.preview import default_hierarchy
 
     notes.add(
         "hierarchy.default",
@@ -709,7 +709,7 @@ def _check_leaves(
 
     Noted are missing values that are released by the name of a group of others.
     """
-    from dpdesk.engine.hierarchies.alignment import align, missing_in_groups
+    from dpdesk.engine.hierarchies.preview import align, missing_in_groups
 
     for name, role in roles.items():
         if role is Role.QUASI_IDENTIFIER:

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.texts import same_texts
 from dpdesk.core.errors import InputError, RefusedError, StorageError
-from dpdesk.core.guarantee import hidden_columns
 from dpdesk.core.jobs import CancelToken, Report, StepStarted, silent
 from dpdesk.core.messages import msg
-from dpdesk.core.published import MINIMAL_CHANGE, CheckStatus
 from dpdesk.core.query import Answer, Askable, Query
-from dpdesk.core.release import Manifest, VerifyReport
+from dpdesk.core.release import MINIMAL_CHANGE, CheckStatus, Manifest, VerifyReport, hidden_columns
 from dpdesk.core.spans import span_of
 from dpdesk.engine.registry import answers_of, truth_of
 

@@ -15,8 +15,7 @@ from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK
 from dpdesk.core.messages import msg
-from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest
 from dpdesk.engine.method import Method
 from dpdesk.engine.registry import noise_of
 from dpdesk.io.canonical import UnreadableJsonError

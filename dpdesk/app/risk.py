@@ -11,9 +11,9 @@ from dpdesk.app.planning import PlacedPlan, placed
 from dpdesk.app.querying import NOT_COMPARED
 from dpdesk.core.capabilities import Protection
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.guarantee import hidden_columns
 from dpdesk.core.jobs import CancelToken, Note, Report, ending
 from dpdesk.core.messages import msg
+from dpdesk.core.release import hidden_columns
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

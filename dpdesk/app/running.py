@@ -54,8 +54,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted, ending
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.messages import TABLE, msg, table_of
-from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.release import Manifest, ReleaseSummary
+from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest, ReleaseSummary
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list
 from dpdesk.engine.method import CellsOutcome, Outcome, with_claim

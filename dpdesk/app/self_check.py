@@ -16,9 +16,8 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.frequency import FrequencySource, FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.published import ClaimCheck, RowDifference
 from dpdesk.core.recoding import Recoding, TupleRecoding
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import ClaimCheck, Manifest, RowDifference
 from dpdesk.core.subprocesses import KeptSubprocess, SubprocessError
 from dpdesk.engine.method import Method, MethodInput, RowsMethod
 

@@ -22,8 +22,7 @@ from importlib.resources.abc import Traversable
 from dpdesk import __version__
 from dpdesk.core.language import voice_of
 from dpdesk.core.language.catalogue import PAGES, TEXTS, part_of
-from dpdesk.core.published import OTHER_WORDS, CheckStatus, ClaimCheck
-from dpdesk.core.release import Manifest, StatedTexts
+from dpdesk.core.release import OTHER_WORDS, CheckStatus, ClaimCheck, Manifest, StatedTexts
 from dpdesk.core.resources import resource, resource_files
 
 _CODE = ("app", "core", "engine", "io", "report", "verifiers")

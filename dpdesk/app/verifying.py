@@ -42,8 +42,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted, ending
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import Plan
-from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
-from dpdesk.core.release import Failure, Manifest, VerifyReport
+from dpdesk.core.release import MADE_AGAIN, CheckStatus, ClaimCheck, Failure, Manifest, VerifyReport
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.method import CellsMethod, Method, MethodInput, RowsMethod, with_claim

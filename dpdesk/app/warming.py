@@ -42,13 +42,13 @@ MODULES = (
     "pyarrow.csv",
     "dpdesk.engine.methods.dp_cube.exploration",
     "dpdesk.engine.cubes.optimal.planner",
-    "dpdesk.engine.cubes.planners.bmax",
+    "dpdesk.engine.cubes.planners",
     "dpdesk.engine.methods.dp_cube.design",
     "dpdesk.engine.noise.kernels",
     "dpdesk.app.browsing",
-    "dpdesk.engine.cubes.olap.answering",
+    "dpdesk.engine.cubes.olap.grids",
     "dpdesk.io.release_content",
-    "dpdesk.engine.methods.l_diverted.exploration",
+    "dpdesk.engine.methods.l_diverted.judging",
     "dpdesk.engine.methods.l_diverted.combined",
     "dpdesk.engine.decoys.kernels",
     "dpdesk.io.rewrite",
@@ -109,13 +109,13 @@ def _noise() -> None:
 
     What is drawn is used for nothing and counts nothing.
     """
-    from dpdesk.engine.methods.dp_cube.warming import warm_kernels
+    from dpdesk.engine.methods.dp_cube.method import warm_kernels
 
     warm_kernels()
 
 
 def _values() -> None:
     """The kernels that draw values draw a few of nobody's and forget them."""
-    from dpdesk.engine.methods.l_diverted.warming import warm_kernels
+    from dpdesk.engine.methods.l_diverted.method import warm_kernels
 
     warm_kernels()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.private.trial import Trial
-from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import (
+    Outcome,
     columns,
     guarantee_text,
     one_line,
@@ -22,7 +22,7 @@ from dpdesk.cli.printing import (
 from dpdesk.core.charts import BarChart, Cell, Chart, ScatterChart, format_figure
 from dpdesk.core.jobs import CancelToken, Event, Report
 from dpdesk.core.messages import msg
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 
 if TYPE_CHECKING:
     from dpdesk.app.comparing import Comparison

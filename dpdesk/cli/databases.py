@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from dpdesk.app import databases
 from dpdesk.app.context import AppContext
-from dpdesk.cli.outcome import Outcome
+from dpdesk.cli.printing import Outcome
 from dpdesk.core.jobs import CancelToken, Report
 
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app import budgets, ledgers, witnessing
 from dpdesk.app.context import AppContext
 from dpdesk.app.recording import mention
-from dpdesk.cli.outcome import Outcome
-from dpdesk.cli.printing import columns, one_line, paragraph
+from dpdesk.cli.printing import Outcome, columns, one_line, paragraph
 from dpdesk.core.budget import (
     Approximate,
     Budget,

@@ -17,7 +17,7 @@ from pathlib import Path
 from dpdesk.app.progress import ProgressLine, is_terminal
 from dpdesk.cli import early
 from dpdesk.cli.arguments import parse
-from dpdesk.cli.outcome import Outcome
+from dpdesk.cli.printing import Outcome
 from dpdesk.core.errors import Cancelled, DpdeskError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plain import harmless

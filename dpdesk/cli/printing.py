@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpdesk.core.charts import format_figure
@@ -12,6 +13,26 @@ from dpdesk.core.messages import msg
 if TYPE_CHECKING:
     from dpdesk.app.recipes import FitReport
     from dpdesk.core.schema import ColumnProfile, DataProfile
+
+
+# What a command has to say.
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command has to say.
+
+    ``text`` is for people, ``json`` replaces it with ``--json``; ``complaints`` go to stderr, the
+    last one being the sentence of an exit code that is not 0. ``kept`` says that the command left
+    something behind that must stay even when nobody can read the text.
+    """
+
+    text: str
+    json: object = None
+    code: int = 0
+    complaints: tuple[str, ...] = ()
+    kept: bool = False
+
 
 _WIDTH = 96
 

@@ -45,7 +45,7 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """See :class:`dpdesk.core.published.SpreadFacts`.
+    """See :class:`dpdesk.core.release.SpreadFacts`.
 
     ``held`` are the homogeneous classes per value, int64 of shape (values,).
     """

@@ -12,16 +12,21 @@ from dpdesk.core.capabilities import UNKNOWN, Capabilities
 from dpdesk.core.charts import Chart, ChartTable, Figure
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.frequency import FrequencySource, Population
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.method_card import BLANK, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.public_fields import PublicField
-from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference, Separated
 from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import (
+    ClaimCheck,
+    Guarantee,
+    Manifest,
+    PublishedTable,
+    RowDifference,
+    Separated,
+)
 from dpdesk.core.schema import Role
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow
     from duckdb import DuckDBPyConnection
 
-    from dpdesk.core.published import Separated
+    from dpdesk.core.release import Separated
     from dpdesk.io.published import PublishedCsv
 
 

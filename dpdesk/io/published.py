@@ -15,8 +15,7 @@ from typing import Any
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.messages import msg
-from dpdesk.core.published import GroupSizes
-from dpdesk.core.release import CountedRows
+from dpdesk.core.release import CountedRows, GroupSizes
 from dpdesk.io.csvgrammar import UnreadableTableError, read_lines
 
 _COLLAPSE_ROWS = 2_000_000

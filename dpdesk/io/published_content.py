@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.labels import NOTHING_MISSING, UserMissing
-from dpdesk.core.published import Content
+from dpdesk.core.release import Content
 from dpdesk.core.schema import ColumnType, ValueCount
 from dpdesk.io.database import connect, query
 from dpdesk.io.failures import storage_error
@@ -325,7 +325,7 @@ _HIGH, _FAR = 0.99, 2.0
 
 @dataclass(frozen=True)
 class ColumnContent:
-    """What the texts of a column look like; see :class:`dpdesk.core.published.ColumnFacts`."""
+    """What the texts of a column look like; see :class:`dpdesk.core.release.ColumnFacts`."""
 
     type: ColumnType
     content: Content

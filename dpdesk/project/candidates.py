@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.errors import InputError
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import msg
+from dpdesk.core.release import Guarantee
 from dpdesk.core.schema import Role
 from dpdesk.project.work import WorkState
 

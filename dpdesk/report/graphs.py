@@ -12,8 +12,7 @@ from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.exact.attack import Attack
 from dpdesk.engine.method import Method
-from dpdesk.engine.methods.dp_graph.parameters import PARAMETERS
-from dpdesk.engine.methods.dp_graph.settings import GraphSettings
+from dpdesk.engine.methods.dp_graph.settings import PARAMETERS, GraphSettings
 from dpdesk.engine.methods.dp_graph.words import UNIT, exact_parts
 from dpdesk.engine.private.guarantee_words import converted
 from dpdesk.engine.private.widths import half_width

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.language import voice
+from dpdesk.core.release import Guarantee
 from dpdesk.report.page_tree import content_of
 from dpdesk.report.pages import render
 from dpdesk.report.review import CheckLine

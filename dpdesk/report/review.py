@@ -10,9 +10,8 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
 from dpdesk.core.messages import text_of
-from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.recoding import AnyRecoding, TupleRecoding
-from dpdesk.core.release import Manifest, celled_columns
+from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest, celled_columns
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method

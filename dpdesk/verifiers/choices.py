@@ -13,7 +13,7 @@ from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.declared import (
     Column,

@@ -22,7 +22,7 @@ from dpdesk.core.frequency import FrequencySource, RowRule
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import fraction_of
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.reading import OTHER, texts
 
@@ -461,7 +461,7 @@ def without_number(source: FrequencySource, column: str, token: CancelToken) -> 
     return int(table.counts[strange[table.codes[:, 0]]].sum())
 
 
-def counted(
+def counted_cells(
     kept: FrequencySource, columns: Sequence[Column], token: CancelToken
 ) -> NDArray[np.int64]:
     """How many of the kept rows are in each cell, one axis for each column."""

@@ -15,7 +15,7 @@ from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table, read_json
 from dpdesk.verifiers.cubes.stated import RESULT_LABEL
 from dpdesk.verifiers.declared import (
@@ -31,7 +31,7 @@ from dpdesk.verifiers.declared import (
 )
 from dpdesk.verifiers.promises import Sentences, words_check
 from dpdesk.verifiers.reading import OTHER, cluster_of, count, number, texts
-from dpdesk.verifiers.views.verification import known_sums, made_again, verify_views
+from dpdesk.verifiers.views import known_sums, made_again, verify_views
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
 SETS, BASES = "itemsets.csv", "bases.csv"

@@ -15,7 +15,7 @@ from math import exp, log, sqrt
 from typing import Protocol
 
 from dpdesk.core.messages import TABLE, msg, table_of, texts_in
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_table
 from dpdesk.verifiers.reading import guarantee_of, number, promised, texts
 
@@ -23,7 +23,7 @@ from dpdesk.verifiers.reading import guarantee_of, number, promised, texts
 
 
 class Sentences(Protocol):
-    """A guarantee as it was worded again; see :class:`dpdesk.core.guarantee.Guarantee`."""
+    """A guarantee as it was worded again; see :class:`dpdesk.core.release.Guarantee`."""
 
     def as_json(self) -> dict[str, object]:
         """What a manifest would say."""

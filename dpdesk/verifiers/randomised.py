@@ -16,14 +16,14 @@ import numpy as np
 from dpdesk.core.frequency import UNREADABLE
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.published import (
+from dpdesk.core.recoding import Recoding
+from dpdesk.core.release import (
     ROWS_COMPARED,
     CheckStatus,
     ClaimCheck,
     PublishedTable,
     RowDifference,
 )
-from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import PLAN_ROLES, Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.anonymity.verification import compare, merged, shown, whole_number

@@ -11,7 +11,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plain import fraction_of
-from dpdesk.core.published import PublishedTable
+from dpdesk.core.release import PublishedTable
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
 

@@ -16,13 +16,10 @@ from time import process_time
 import numpy as np
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.cubes.lattice import lattice_sizes
-from dpdesk.engine.cubes.optimal.curves import plan_variances
-from dpdesk.engine.cubes.optimal.objectives import Goal, candidates_of, objective_of
+from dpdesk.engine.cubes.lattice import CubePlan, lattice_sizes
+from dpdesk.engine.cubes.optimal.objectives import Goal, candidates_of, objective_of, plan_variances
 from dpdesk.engine.cubes.optimal.planner import Descent, Search, plan_optimal
-from dpdesk.engine.cubes.planners.bmax import plan_bmax
-from dpdesk.engine.cubes.planners.simple import plan_all, plan_base
-from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.cubes.planners import plan_all, plan_base, plan_bmax
 from dpdesk.engine.private.kinds import Noise
 
 ADULT = (9, 16, 7, 15, 6, 5, 2, 2)

@@ -18,13 +18,9 @@ from math import prod
 
 import numpy as np
 
-from dpdesk.engine.cubes.consistency.blocks import layout
-from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
-from dpdesk.engine.cubes.lattice import members
-from dpdesk.engine.cubes.planners.bmax import plan_bmax
-from dpdesk.engine.cubes.planners.exact import plan_exact
-from dpdesk.engine.cubes.planners.problem import CoverProblem, cover_problem
-from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube, layout
+from dpdesk.engine.cubes.lattice import CubePlan, members
+from dpdesk.engine.cubes.planners import CoverProblem, cover_problem, plan_bmax, plan_exact
 from dpdesk.engine.private.kinds import Noise
 
 EIGHT = (9, 16, 7, 15, 6, 5, 2, 2)

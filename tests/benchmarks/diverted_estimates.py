@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpdesk.engine.methods.l_diverted.estimation.estimate import Estimator, Tables, estimate
-from dpdesk.engine.methods.l_diverted.estimation.groups import FullTransition, group_model
+from dpdesk.engine.methods.l_diverted.groups import FullTransition, group_model
 from tests.helpers.diverted_releases import published, skewed_codes
 
 ROWS, VALUES, SIZE = 50_000, 20, 5

@@ -22,21 +22,19 @@ from numpy.typing import NDArray
 
 from dpdesk.core.charts import Axis, Chart, format_figure
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.engine.methods.l_diverted.comparators.experiment import (
+from dpdesk.engine.methods.l_diverted.comparing import (
     SELECTIVITIES,
+    SELECTIVITY,
+    SIZE,
     Codes,
     Measured,
     Sample,
     Setting,
     Trial,
     Way,
+    lines_chart,
     measure,
     random_pool,
-)
-from dpdesk.engine.methods.l_diverted.comparators.own_data import (
-    SELECTIVITY,
-    SIZE,
-    lines_chart,
     selectivity_lines,
     size_lines,
     small_lines,
@@ -47,7 +45,7 @@ from dpdesk.engine.methods.l_diverted.estimation.estimate import (
     iterative_bayes,
     nonnegative,
 )
-from dpdesk.engine.methods.l_diverted.estimation.groups import FullTransition, group_model
+from dpdesk.engine.methods.l_diverted.groups import FullTransition, group_model
 from dpdesk.engine.methods.l_diverted.mechanism import divert
 from dpdesk.engine.noise.randomness import SystemRandomness
 from dpdesk.report.svg import render_document

@@ -23,7 +23,7 @@ import numpy as np
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.engine.hierarchies.alignment import AlignedTable
+from dpdesk.engine.hierarchies.preview import AlignedTable
 from dpdesk.engine.methods.k_anonymity.anytime import anytime_search
 from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import ChoiceParameter, parse_parameters
 from dpdesk.core.pseudonyms import Linkage
+from dpdesk.core.release import Guarantee
 from dpdesk.core.resources import resource
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee

@@ -28,8 +28,7 @@ from dpdesk.core.parameters import (
     TextParameter,
     parse_parameters,
 )
-from dpdesk.core.published import CheckStatus
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import CheckStatus, Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput, Outcome, RowsMethod
 from dpdesk.engine.methods.registered import default_registry

@@ -17,7 +17,7 @@ from dpdesk.core.errors import Cancelled, InputError, RefusedError
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import Parameter, effective_parameters, parse_parameters
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.private.method import Design, NoisyTables, PrivateInput, PrivateMethod

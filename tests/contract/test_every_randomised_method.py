@@ -16,8 +16,7 @@ from dpdesk.core.frequency import CodedColumn, NewValues, RewrittenRows
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
 from dpdesk.core.parameters import effective_parameters, parse_parameters
-from dpdesk.core.published import CheckStatus, RowDifference
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import CheckStatus, Manifest, RowDifference
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput, Outcome, RowsMethod
 from dpdesk.engine.methods.registered import default_registry

@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.messages import frame
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.pseudonyms import Linkage
+from dpdesk.core.release import Guarantee
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput, RowsMethod
-from dpdesk.engine.methods.anatomy.guarantee import anatomy_guarantee
+from dpdesk.engine.methods.anatomy.settings import anatomy_guarantee
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
 from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
-from dpdesk.engine.methods.randomised_response.guarantee import response_guarantee
+from dpdesk.engine.methods.randomised_response.settings import response_guarantee
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod

@@ -17,8 +17,14 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import MADE_AGAIN, ROWS_COMPARED, CheckStatus, ClaimCheck, PublishedTable
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import (
+    MADE_AGAIN,
+    ROWS_COMPARED,
+    CheckStatus,
+    ClaimCheck,
+    Manifest,
+    PublishedTable,
+)
 from dpdesk.engine.method import GUARANTEE, Method
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.engine.registry import Registry

@@ -15,13 +15,11 @@ import numpy as np
 from dpdesk.core.capabilities import Capabilities, Content, RowOrder, Spending
 from dpdesk.core.charts import Figure
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.parameters import IntegerParameter, Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
-from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import CheckStatus, ClaimCheck, Guarantee, Manifest, PublishedTable
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_table
 from dpdesk.engine.method import (

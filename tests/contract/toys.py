@@ -15,8 +15,7 @@ from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.public_fields import Tells, fields_of, settings
-from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import ClaimCheck, Manifest, PublishedTable, RowDifference
 from dpdesk.engine.method import Method, MethodInput, Outcome
 from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.methods.dp_graph.method import DpGraph

@@ -21,9 +21,8 @@ from dpdesk.app.querying import open_release
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
 from dpdesk.core.query import Chosen, Grouping, Query
-from dpdesk.core.release import Manifest, VerifyReport
+from dpdesk.core.release import CheckStatus, Manifest, VerifyReport
 from dpdesk.engine.methods.anatomy.method import Anatomy
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.published import PublishedCsv

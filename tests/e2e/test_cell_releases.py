@@ -15,8 +15,7 @@ from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import Cancelled, CancelToken, Event, StepStarted, silent
-from dpdesk.core.published import CheckStatus
-from dpdesk.core.release import VerifyReport
+from dpdesk.core.release import CheckStatus, VerifyReport
 from dpdesk.engine.methods.k_anonymity.celled import SEARCH
 from tests.helpers.forging import manifest_of, seal_again
 

@@ -17,8 +17,7 @@ from dpdesk.app.payment_checks import PAYMENT_CLAIM
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.language import voice_of
-from dpdesk.core.published import CheckStatus
-from dpdesk.core.release import VerifyReport
+from dpdesk.core.release import CheckStatus, VerifyReport
 from dpdesk.project.ledger.records import LedgerEntry
 from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.forging import (

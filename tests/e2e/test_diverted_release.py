@@ -23,8 +23,7 @@ from dpdesk.app.risk import assess
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
-from dpdesk.core.release import Manifest, VerifyReport
+from dpdesk.core.release import CheckStatus, Manifest, VerifyReport
 from dpdesk.engine.methods.l_diverted.method import LDiverted
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.published import PublishedCsv

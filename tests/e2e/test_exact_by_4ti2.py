@@ -13,7 +13,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.graver import use_tool
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.engine.cubes.exact import moves, sensitivity
 from dpdesk.verifiers.cubes import exact, exact_claim
 from dpdesk.verifiers.cubes import exact as vectors

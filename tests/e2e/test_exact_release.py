@@ -17,7 +17,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.ledgers import open_ledger
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from dpdesk.io.planfile import read_plan
 from dpdesk.project.ledger import Ledger
 from dpdesk.project.review.votes import ItemStatus

@@ -15,7 +15,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.evidence_checks import HIERARCHY_FILES_CLAIM
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.engine.methods.registered import default_registry
 from tests.helpers import releases as town
 from tests.helpers.forging import canonical, manifest_of, report_again, seal_again

@@ -15,8 +15,7 @@ from dpdesk.app.risk import assess
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
-from dpdesk.core.release import VerifyReport
+from dpdesk.core.release import CheckStatus, VerifyReport
 from tests.helpers import releases as town
 from tests.helpers.forging import canonical, manifest_of, report_again, seal_again
 

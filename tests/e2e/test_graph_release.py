@@ -19,7 +19,7 @@ from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import read_release, verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from dpdesk.project.review.votes import ItemStatus
 from tests.helpers.cubes import toml
 from tests.helpers.forging import PAGES, RECORDED, check_found, forged, manifest_of, seal_again

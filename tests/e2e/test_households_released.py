@@ -15,8 +15,7 @@ from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
-from dpdesk.core.release import VerifyReport
+from dpdesk.core.release import CheckStatus, VerifyReport
 from dpdesk.project.pseudonym_keys import PseudonymKeys
 from dpdesk.project.review import keys
 from tests.helpers.forging import canonical, manifest_of, seal_again

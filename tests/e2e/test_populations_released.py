@@ -16,8 +16,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.errors import DpdeskError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
-from dpdesk.core.release import VerifyReport
+from dpdesk.core.release import CheckStatus, VerifyReport
 from tests.helpers.forging import canonical, manifest_of, seal_again
 
 _SAMPLE = (*[("Ulm", "f")] * 4, *[("Ulm", "m")] * 4, *[("Bonn", "f")] * 3, *[("Bonn", "m")] * 3)

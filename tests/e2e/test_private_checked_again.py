@@ -13,7 +13,7 @@ import xlsxwriter
 from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from dpdesk.engine.methods.registered import default_registry
 from tests.helpers.cubes import release
 

@@ -17,7 +17,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.public_fields import LISTED
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from dpdesk.engine.methods.dp_cube.method import DpCube
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.project.ledger.ledger import Ledger

@@ -15,8 +15,7 @@ from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
-from dpdesk.core.release import VerifyReport
+from dpdesk.core.release import CheckStatus, VerifyReport
 from tests.helpers.forging import manifest_of, seal_again
 
 _DISEASES = ("flu", "cold", "flu", "cold", "gout", "cold", "flu", "flu", "gout", "cold", "cold")

@@ -22,9 +22,8 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.budget import DebitRequest, Neighbours, PureEpsilon
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
 from dpdesk.core.query import Chosen, Grouping, Query
-from dpdesk.core.release import VerifyReport
+from dpdesk.core.release import CheckStatus, VerifyReport
 from dpdesk.project.ledger.accounts import add_up
 from tests.helpers import cubes
 from tests.helpers.forging import manifest_of, seal_again

@@ -18,7 +18,7 @@ from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from dpdesk.project.review.questions import Item
 from dpdesk.project.review.votes import ItemStatus
 from dpdesk.verifiers.tables import attacks

@@ -18,8 +18,7 @@ from dpdesk.app.exporting import export_release
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
-from dpdesk.core.release import VerifyReport
+from dpdesk.core.release import CheckStatus, VerifyReport
 from dpdesk.io import release_check
 from dpdesk.io.safewrite import hash_file
 from tests.helpers import releases as town

@@ -14,7 +14,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.forging import check_found, forged, manifest_of
 

@@ -12,9 +12,9 @@ from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Chosen, Grouping, Query
 from dpdesk.engine.cubes.channels import Channel
-from dpdesk.engine.cubes.olap.answering import read_grid
 from dpdesk.engine.cubes.olap.combined import reader_of
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
+from dpdesk.engine.cubes.olap.grids import read_grid
 from dpdesk.engine.methods.dp_cube.design import CubeDesign
 from dpdesk.engine.private.kinds import Noise, bounds_in_steps
 from dpdesk.report.cubes import table_width

@@ -11,15 +11,18 @@ from hypothesis import strategies as st
 from dpdesk.core import capabilities
 from dpdesk.core.capabilities import UNKNOWN, Capabilities, Protection, Spending
 from dpdesk.core.public_fields import LISTED
-from dpdesk.core.published import (
+from dpdesk.core.release import (
     CheckStatus,
     ClaimCheck,
     ColumnFacts,
     Content,
+    Evidence,
+    Failure,
+    ReleaseFacts,
     SpreadFacts,
     TableFacts,
+    VerifyReport,
 )
-from dpdesk.core.release import Evidence, Failure, ReleaseFacts, VerifyReport
 from dpdesk.core.schema import ColumnType, Role, RoleSuggestion, ValueCount
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.project.review.checklist import Checklist, make_checklist

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.engine.methods.l_diverted.estimation.groups import partition_counts
+from dpdesk.engine.methods.l_diverted.groups import partition_counts
 
 Ints = NDArray[np.int64]
 

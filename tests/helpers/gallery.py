@@ -16,7 +16,6 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from dpdesk.core.charts import Figure
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
@@ -26,6 +25,7 @@ from dpdesk.core.parameters import (
     Parameter,
     ShareParameter,
 )
+from dpdesk.core.release import Guarantee
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.jobs import JobHub, JobState

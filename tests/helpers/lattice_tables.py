@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.engine.hierarchies.alignment import AlignedTable
+from dpdesk.engine.hierarchies.preview import AlignedTable
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from dpdesk.core.frequency import FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.published import GroupSizes
 from dpdesk.core.recoding import Recoding
+from dpdesk.core.release import GroupSizes
 
 Row = tuple[str, ...]
 

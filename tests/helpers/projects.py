@@ -22,11 +22,11 @@ from dpdesk.core.charts import (
     ScatterChart,
     SeriesStyle,
 )
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
 from dpdesk.core.pseudonyms import PseudonymSpec
+from dpdesk.core.release import Guarantee
 from dpdesk.core.schema import Role
 from dpdesk.io.workspace import Workspace
 from dpdesk.project.candidates import Candidate, CandidateShelf

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.hierarchies.alignment import AlignedTable, align
+from dpdesk.engine.hierarchies.preview import AlignedTable, align
 from tests.helpers.memory_tables import MemorySource, Row
 
 

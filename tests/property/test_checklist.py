@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from dpdesk.core.published import TableFacts
+from dpdesk.core.release import TableFacts
 from dpdesk.core.shapes import ShapeError
 from dpdesk.project.review.policy import LIMITS
 from tests.helpers import checked_facts as facts

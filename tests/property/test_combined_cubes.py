@@ -12,9 +12,9 @@ import pytest
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import read_query
-from dpdesk.engine.cubes.olap.answering import cube_grid, read_grid
 from dpdesk.engine.cubes.olap.combined import combine, reader_of
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
+from dpdesk.engine.cubes.olap.grids import cube_grid, read_grid
 from dpdesk.engine.cubes.olap.purchase import compare
 from tests.helpers.released_cubes import MemoryRelease, memory_release
 from tests.reference import olap

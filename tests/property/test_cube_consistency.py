@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpdesk.engine.cubes.consistency.blocks import cells_below
-from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
+from dpdesk.engine.cubes.consistency.residual import Measured, cells_below, consistent_cube
 from tests.reference import cube_consistency as reference
 
 Sources = dict[int, tuple[reference.Floats, float]]

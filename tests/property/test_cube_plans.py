@@ -8,10 +8,8 @@ from math import log
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpdesk.engine.cubes.planners.bmax import plan_bmax
-from dpdesk.engine.cubes.planners.pmost import plan_pmost
-from dpdesk.engine.cubes.planners.simple import plan_all, plan_base
-from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.cubes.lattice import CubePlan
+from dpdesk.engine.cubes.planners import plan_all, plan_base, plan_bmax, plan_pmost
 from dpdesk.engine.private.kinds import Noise
 from tests.reference import cube_plans as reference
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import parse_parameters
-from dpdesk.engine.hierarchies.alignment import AlignedTable
+from dpdesk.engine.hierarchies.preview import AlignedTable
 from dpdesk.engine.methods.k_anonymity.celled import judge_cells
 from dpdesk.engine.methods.k_anonymity.mondrian import Parts, mondrian
 from dpdesk.engine.methods.k_anonymity.scales import Scale, scale_of

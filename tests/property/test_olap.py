@@ -13,9 +13,8 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Chosen, Grouping, Query
 from dpdesk.engine.cubes.lattice import information
-from dpdesk.engine.cubes.olap.answering import cube_grid
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
-from dpdesk.engine.cubes.olap.grids import sum_variances
+from dpdesk.engine.cubes.olap.grids import cube_grid, sum_variances
 from tests.helpers.released_cubes import MemoryRelease, memory_release
 from tests.reference import cube_consistency, olap
 

@@ -16,7 +16,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import Population
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.engine.hierarchies.alignment import default_hierarchy
+from dpdesk.engine.hierarchies.preview import default_hierarchy
 from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
 from dpdesk.engine.methods.k_anonymity.counting import constrained_counter
 from dpdesk.engine.methods.k_anonymity.households import Households
@@ -26,7 +26,7 @@ from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES, evaluate_node
 from dpdesk.engine.methods.k_anonymity.population import PopulationRows, absent_rows
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints
 from dpdesk.engine.methods.k_anonymity.samarati import PREFERENCES, samarati
-from dpdesk.verifiers.anonymity.population import Asked, matching, staying
+from dpdesk.verifiers.anonymity.remaking import Asked, matching, staying
 from tests.helpers.lattice_tables import LatticeTable, aligned, lattice_tables
 from tests.helpers.memory_tables import MemorySource
 from tests.reference import households, k_anonymity, populations

@@ -18,9 +18,9 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from dpdesk.core.schema import Role
-from dpdesk.engine.hierarchies.remaking import remakes
+from dpdesk.engine.hierarchies.editing import remakes
 from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS

@@ -22,7 +22,7 @@ from dpdesk.core.frequency import Population
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity

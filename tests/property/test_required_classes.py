@@ -18,7 +18,7 @@ from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import parse_parameters
-from dpdesk.engine.hierarchies.alignment import AlignedTable, align
+from dpdesk.engine.hierarchies.preview import AlignedTable, align
 from dpdesk.engine.methods.k_anonymity import mondrian as methods
 from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells
 from dpdesk.engine.methods.k_anonymity.globally import KOptimize

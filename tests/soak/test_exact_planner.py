@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpdesk.engine.cubes.planners.exact import plan_exact
+from dpdesk.engine.cubes.planners import plan_exact
 from dpdesk.engine.private.kinds import Noise
 from tests.reference import cube_plans as reference
 

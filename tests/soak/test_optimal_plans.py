@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpdesk.engine.cubes.optimal.curves import plan_variances
-from dpdesk.engine.cubes.optimal.objectives import Goal
+from dpdesk.engine.cubes.optimal.objectives import Goal, plan_variances
 from dpdesk.engine.cubes.optimal.planner import plan_optimal
 from dpdesk.engine.private.kinds import Noise
 from tests.helpers.soak import SoakBook

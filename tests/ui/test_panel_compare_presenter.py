@@ -20,8 +20,8 @@ from dpdesk.core.charts import (
     PointSeries,
     ScatterChart,
 )
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.plan import HierarchyBuilder, SourceSpec
+from dpdesk.core.release import Guarantee
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.ui.panels.compare import presenter

@@ -16,8 +16,8 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
 from dpdesk.app.types import AppContext, SetParameters
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.plain import thaw
+from dpdesk.core.release import Guarantee
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review import ReviewPanel
 from dpdesk.ui.panels.review.panel import PREPARE, RELEASE

@@ -13,8 +13,7 @@ from dpdesk.app.types import Candidate, Failure, Method, ReleaseFacts, VerifyRep
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.pseudonyms import PseudonymSpec
-from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
-from dpdesk.core.release import Evidence
+from dpdesk.core.release import FIGURES_CLAIM, CheckStatus, ClaimCheck, Evidence
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.anatomy.method import Anatomy
 from dpdesk.engine.methods.l_diverted.method import LDiverted

@@ -68,7 +68,7 @@ def test_the_same_seed_chooses_the_same_changes_of_different_modules() -> None:
 
 
 def test_the_nearest_tests_of_a_module_are_those_that_import_it() -> None:
-    path = Path("dpdesk/engine/methods/l_diverted/estimation/groups.py")
+    path = Path("dpdesk/engine/methods/l_diverted/groups.py")
     tests = Importers(ROOT).nearest(path, 3)
     assert len(tests) == 3
     assert "estimation.groups" in (ROOT / tests[0]).read_text("utf-8")

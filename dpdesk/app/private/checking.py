@@ -47,8 +47,7 @@ from dpdesk.core.language import ENGLISH, speaking
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, Plan
-from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest
 from dpdesk.core.shapes import as_table
 from dpdesk.core.source_spec import source_format, unnamed
 from dpdesk.engine.method import Method

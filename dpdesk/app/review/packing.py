@@ -241,7 +241,7 @@ def _stated_language(facts: ReleaseFacts) -> str:
 def _report(context: AppContext, picture: ReviewPicture, language: str) -> tuple[bytes, str]:
     """The report made again, where verifying found it to be the stored one; else why not."""
     from dpdesk.app.reports import REPORT_CLAIM, made_again
-    from dpdesk.core.published import CheckStatus
+    from dpdesk.core.release import CheckStatus
 
     verified, facts = picture.verified, picture.checked.facts.release
     check = next((one for one in verified.claims if one.claim == REPORT_CLAIM), None)

@@ -14,8 +14,7 @@ from dpdesk.core.charts import Chart, ChartValueError, charts_from_json
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
-from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.core.release import Failure, VerifyReport
+from dpdesk.core.release import CheckStatus, ClaimCheck, Failure, VerifyReport
 from dpdesk.core.shapes import read_json
 from dpdesk.project.review.events import Fault
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
-from dpdesk.cli.outcome import Outcome
-from dpdesk.cli.printing import columns
+from dpdesk.cli.printing import Outcome, columns
 from dpdesk.core.jobs import CancelToken, Report
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from dpdesk.app import auditing, signing
 from dpdesk.app.context import AppContext
 from dpdesk.app.recording import mention
 from dpdesk.app.review import acting, packing, protocols, review_picture, sheets
-from dpdesk.cli.outcome import Outcome
-from dpdesk.cli.printing import columns, one_line, paragraph
+from dpdesk.cli.printing import Outcome, columns, one_line, paragraph
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 

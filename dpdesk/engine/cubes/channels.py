@@ -23,9 +23,8 @@ from dpdesk.core.budget import Noise as LedgerNoise
 from dpdesk.core.cube_parameters import AVERAGE, COUNT, SUM
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.exact.part import ExactPart
-from dpdesk.engine.cubes.lattice import cells
+from dpdesk.engine.cubes.lattice import CubePlan, NoiseSource, cells
 from dpdesk.engine.cubes.mechanism import RowEffect, spread
-from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.kinds import Measure, Noise, bounds_in_steps, sampler, stated_variance

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dpdesk.core.budget import amount
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import joined, msg
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.release import Guarantee, Manifest
+from dpdesk.core.shapes import as_table
 from dpdesk.engine.cubes.exact.words import assumptions, exact_guarantee
+from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.guarantee_words import (
     CHOOSING,
@@ -20,7 +23,7 @@ from dpdesk.engine.private.guarantee_words import (
     stated,
 )
 from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.settings import REPLACE, PrivateSettings
+from dpdesk.engine.private.settings import REPLACE, PrivateSettings, stated_cluster
 
 
 def cube_guarantee(
@@ -99,3 +102,22 @@ def _not_covered(settings: CubeSettings) -> tuple[str, ...]:
         sentences.append("The number of persons in the data: it is taken to be known.")
     sentences += [CHOOSING, PUBLISHING]
     return tuple(sentences)
+
+
+# Settings and guarantee of a cube once more, from the public parameters of its manifest.
+
+
+def settings_of(manifest: Manifest) -> CubeSettings:
+    """The settings in the public parameters of a manifest. Raises InputError, TypeError."""
+    values = parse_parameters(PARAMETERS, manifest.parameters, "the manifest")
+    return CubeSettings.from_parameters(values, "the manifest")
+
+
+def guarantee_again(manifest: Manifest) -> Guarantee:
+    """The guarantee that the settings and the stated minimal change give.
+
+    Raises InputError, and what a malformed manifest raises.
+    """
+    exact = manifest.result.get("exact")
+    change = None if exact is None else int(str(as_table(exact)["minimal_change"]))
+    return cube_guarantee(settings_of(manifest), stated_cluster(manifest), change)

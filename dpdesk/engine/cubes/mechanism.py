@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.engine.cubes.exact.sensitivity import GenericSensitivity
-from dpdesk.engine.cubes.lattice import cells, members
-from dpdesk.engine.cubes.plans import NoiseSource
+from dpdesk.engine.cubes.lattice import NoiseSource, cells, members
 from dpdesk.engine.private.kinds import Noise
 
 Integers = NDArray[np.int64]

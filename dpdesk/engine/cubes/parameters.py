@@ -15,16 +15,21 @@ from dpdesk.core.cube_parameters import (
     PublishParameter,
 )
 from dpdesk.core.parameters import (
+    Among,
     Choice,
     ChoiceParameter,
+    ColumnParameter,
     Condition,
     FlagParameter,
     LevelsParameter,
     NestedParameter,
     Parameter,
+    Records,
     TextListParameter,
+    Variant,
+    bounds,
+    in_order,
 )
-from dpdesk.core.records import Among, ColumnParameter, Records, Variant, bounds, in_order
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.origins import ORIGINS_PARAMETER
 from dpdesk.engine.private.settings import (

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from typing import Any
 
-from dpdesk.core.cube_parameters import ALL, AVERAGE, COUNT, MAX_DIMENSIONS, SUM
+from dpdesk.core.cube_parameters import ALL, AVERAGE, CELLS, COUNT, CUBOID, MAX_DIMENSIONS, SUM
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Nested, ParameterValue, exact_number, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes.exact.asked import check_exact, read_exact
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of, members
 from dpdesk.engine.cubes.parameters import SOURCE_LABELS
@@ -481,3 +481,87 @@ def _measure(item: object) -> Measure:
     bounds = [exact_number(item.get(key, 1)) for key in ("lower", "upper", "step")]
     lower, upper, step = (bound if bound is not None else Fraction(1) for bound in bounds)
     return Measure(kind, str(item[kind]), lower, upper, step)
+
+
+# What a plan asks to be released exactly, read from its key `exact`.
+
+
+ExactCells = Mapping[int, tuple[tuple[str, ...], ...]]
+_MEASURES = (
+    "exact tables go with counts alone: for sums and averages no one knows how much noise the "
+    "others need alongside them"
+)
+_CONSISTENCY = "exact tables go with the consistency l2, or with none"
+_ENDS = "`{key}` is not offered alongside exact tables, which such a step would change"
+
+
+def read_exact(
+    value: ParameterValue, dimensions: Sequence[str], forbidden: Container[int], where: str
+) -> tuple[tuple[int, ...], ExactCells]:
+    """Masks of exact cuboids, and single cells by mask. Raises InputError ``cube.exact``."""
+    masks: list[int] = []
+    single: dict[int, list[tuple[str, ...]]] = {}
+    for item in _items(value):
+        names: Sequence[str] = item[CUBOID] if isinstance(item, Mapping) else item
+        mask = _mask(names, dimensions, where)
+        if mask in masks or mask in single:
+            shown = " × ".join(names) or msg("the grand total")
+            raise _error(msg("`exact` names {shown} twice", shown=shown), where)
+        if mask in forbidden:
+            shown = " × ".join(names) or msg("the grand total")
+            raise _error(msg("`exact` names {shown}, which `forbid` forbids", shown=shown), where)
+        if not isinstance(item, Mapping):
+            masks.append(mask)
+            continue
+        order = sorted(range(len(names)), key=lambda place: dimensions.index(names[place]))
+        cells = [tuple(cell[place] for place in order) for cell in item[CELLS]]
+        twice = next((cell for i, cell in enumerate(cells) if cell in cells[:i]), None)
+        if twice is not None:
+            raise _error(
+                msg("`exact` names the cell {join} twice", join=" × ".join(map(quoted, twice))),
+                where,
+            )
+        single[mask] = cells
+    found = {mask: tuple(cells) for mask, cells in sorted(single.items())}
+    return tuple(sorted(masks)), found
+
+
+def check_exact(values: Mapping[str, ParameterValue], measures: Sequence[str], where: str) -> None:
+    """What exact tables do not go together with. Raises InputError ``cube.exact``."""
+    if any(name != COUNT for name in measures):
+        raise _error(_MEASURES, where, "measure")
+    if values["consistency"] not in ("l2", "none"):
+        raise _error(_CONSISTENCY, where, "consistency")
+    for key in ("nonnegative", "integral"):
+        if values[key] is True:
+            raise _error(msg(_ENDS, key=key), where, key)
+
+
+def _items(value: ParameterValue) -> Sequence[Any]:
+    plain = value.plain if isinstance(value, Nested) else ()
+    return plain if isinstance(plain, tuple) else ()
+
+
+def _mask(names: Sequence[str], dimensions: Sequence[str], where: str) -> int:
+    for place, name in enumerate(names):
+        if name not in dimensions:
+            near = nearest(name, dimensions)
+            raise InputError(
+                "cube.unknown-dimension",
+                msg(
+                    "{where}: `exact` names {name}, which is not a dimension of the cube.",
+                    where=where,
+                    name=quoted(name),
+                ),
+                hint=msg("Did you mean `{near}`?", near=near) if near else "",
+                details={"key": "exact", "nearest": near},
+            )
+        if name in names[:place]:
+            raise _error(msg("`exact` names {name} twice in one table", name=quoted(name)), where)
+    return mask_of(dimensions.index(name) for name in names)
+
+
+def _error(sentence: str, where: str, key: str = "exact") -> InputError:
+    return InputError(
+        "cube.exact", msg("{path}: {reason}.", path=where, reason=sentence), details={"key": key}
+    )

@@ -6,6 +6,8 @@ at any time, and the window's process never waits for either. It needs no networ
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +17,24 @@ from dpdesk.core.closing import Closing
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.subprocesses import Subprocess, SubprocessError
-from dpdesk.engine.cubes.stopping import Ints
+
+# How compiled loops hear of a cancel.
+
+
+Ints = NDArray[np.int64]
+
+
+@contextmanager
+def stop_flag(token: CancelToken) -> Iterator[Ints]:
+    """An array whose only element becomes 1 on cancel: what compiled loops poll."""
+    flag = np.zeros(1, np.int64)
+
+    def stop() -> None:
+        flag[0] = 1
+
+    with token.on_cancel(stop):
+        yield flag
+
 
 Floats = NDArray[np.float64]
 

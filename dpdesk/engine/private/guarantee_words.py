@@ -7,9 +7,9 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from math import exp, log, sqrt
 
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import counted, joined, listed, msg
 from dpdesk.core.plain import number_text
+from dpdesk.core.release import Guarantee
 from dpdesk.engine.private.origins import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
 from dpdesk.engine.private.settings import PrivateSettings
 

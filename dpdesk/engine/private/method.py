@@ -23,11 +23,9 @@ from typing import (
 )
 
 from dpdesk.core.charts import Chart, Figure, ScatterChart
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import ParameterValue
-from dpdesk.core.published import ClaimCheck
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import ClaimCheck, Guarantee, Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration, Method, MethodInput, Outcome, PlanInput, RowsMethod
 

@@ -19,9 +19,8 @@ from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.messages import listed, msg
 from dpdesk.engine.cubes.channels import Channel, make_channels
 from dpdesk.engine.cubes.guarantee import cube_guarantee
-from dpdesk.engine.cubes.lattice import mask_of
+from dpdesk.engine.cubes.lattice import CubePlan, NoiseSource, mask_of
 from dpdesk.engine.cubes.naming import table_stem
-from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
 from dpdesk.engine.cubes.settings import declared_of
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import counted_rows

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted, silent
-from dpdesk.engine.cubes.stopping import stop_flag
+from dpdesk.engine.cubes.solver import stop_flag
 
 Block = tuple[int, ...]
 Blocks = tuple[Block, ...]

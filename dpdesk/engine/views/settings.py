@@ -15,7 +15,6 @@ from dpdesk.core.cube_parameters import (
     MarginalsParameter,
 )
 from dpdesk.core.errors import InputError
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
@@ -28,7 +27,7 @@ from dpdesk.core.parameters import (
     parse_parameters,
 )
 from dpdesk.core.plain import freeze, quoted
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import Guarantee, Manifest
 from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.parameters import PARAMETERS as CUBE_PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings

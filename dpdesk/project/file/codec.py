@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from dpdesk.core import charts, guarantee, plan, schema
+from dpdesk.core import charts, plan, release, schema
 from dpdesk.core.messages import msg
 from dpdesk.project.file.parts import PartReader, PartWriter
 
@@ -173,7 +173,7 @@ LONGEST = 1_000
 def _names() -> dict[str, Any]:
     """The names that annotations of stored classes use."""
     found: dict[str, Any] = {}
-    for module in (plan, schema, guarantee, charts):
+    for module in (plan, schema, release, charts):
         found |= vars(module)
     return found
 

@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from dpdesk.core.charts import Chart, Figure
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
 from dpdesk.core.pseudonyms import PseudonymSpec
+from dpdesk.core.release import Guarantee
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import read_json
 from dpdesk.project.audit import AuditEntry

@@ -12,12 +12,18 @@ from fractions import Fraction
 
 from dpdesk.core.capabilities import ESTIMATED, Content, Protection
 from dpdesk.core.charts import format_figure
-from dpdesk.core.guarantee import hidden_columns
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.public_fields import LISTED
-from dpdesk.core.published import CELLS_COUNTED, MADE_AGAIN, ROWS_COMPARED, CheckStatus, TableFacts
+from dpdesk.core.release import (
+    CELLS_COUNTED,
+    MADE_AGAIN,
+    ROWS_COMPARED,
+    CheckStatus,
+    TableFacts,
+    hidden_columns,
+)
 from dpdesk.core.schema import Role
 from dpdesk.project.review.events import ChecklistItem, Mode
 from dpdesk.project.review.items_columns import ALONE_ITEM, COLUMN_ITEMS, TELLING_ITEM
@@ -127,22 +133,27 @@ def _apart(case: Case) -> Answer:
     return Answer(Status.REVIEW, text, Basis.MANIFEST, advice)
 
 
-def _known_others(case: Case) -> Answer:
-    text = (
-        "Anyone who knows most of the other people's values may learn a person's with certainty; "
-        "the guarantee does not cover it."
-    )
-    advice = "Ask who could know them: an employer, a clinic, a village."
-    return Answer(Status.REVIEW, text, Basis.PERSON, advice)
+def _asked(text: str, advice: str) -> Callable[[Case], Answer]:
+    """What no file answers."""
+    return lambda case: Answer(Status.REVIEW, text, Basis.PERSON, advice)
 
 
-def _only_groups(case: Case) -> Answer:
-    text = (
-        "A person's groups in two releases often have only the true value in common; no file "
-        "shows what else was released."
-    )
-    advice = "Ask whether these people's values have been released before, in any form."
-    return Answer(Status.REVIEW, text, Basis.PERSON, advice)
+_known_others = _asked(
+    "Anyone who knows most of the other people's values may learn a person's with certainty; "
+    "the guarantee does not cover it.",
+    "Ask who could know them: an employer, a clinic, a village.",
+)
+
+_only_groups = _asked(
+    "A person's groups in two releases often have only the true value in common; no file "
+    "shows what else was released.",
+    "Ask whether these people's values have been released before, in any form.",
+)
+_only_release = _asked(
+    "Values drawn twice for the same people can be combined, and together reveal the true "
+    "ones; no file shows what else was released.",
+    "Ask whether these people's values have been released before, in any form.",
+)
 
 
 def _found_rows(case: Case, table: TableFacts) -> Answer:
@@ -158,15 +169,6 @@ def _found_rows(case: Case, table: TableFacts) -> Answer:
         )
     advice = "Where that is a threat, use a method that hides who is in the data."
     return Answer(Status.REVIEW, text, Basis.TABLE, advice)
-
-
-def _only_release(case: Case) -> Answer:
-    text = (
-        "Values drawn twice for the same people can be combined, and together reveal the true "
-        "ones; no file shows what else was released."
-    )
-    advice = "Ask whether these people's values have been released before, in any form."
-    return Answer(Status.REVIEW, text, Basis.PERSON, advice)
 
 
 def _linkage(case: Case, table: TableFacts) -> Answer:

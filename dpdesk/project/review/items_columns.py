@@ -7,10 +7,9 @@ from fractions import Fraction
 from math import comb
 from typing import NamedTuple
 
-from dpdesk.core.guarantee import hidden_columns
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.plain import quoted
-from dpdesk.core.published import ColumnFacts, Content, TableFacts
+from dpdesk.core.release import ColumnFacts, Content, TableFacts, hidden_columns
 from dpdesk.core.schema import ColumnType, Role
 from dpdesk.project.review.policy import column_pattern, folded
 from dpdesk.project.review.questions import (

@@ -14,7 +14,7 @@ from dpdesk.core.cuboid import listed_tables
 from dpdesk.core.messages import counted, joined, listed, msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from dpdesk.core.schema import columns_of
 from dpdesk.engine.private.guarantee_words import converted, rounded_up, suspicion_after
 from dpdesk.engine.private.trial import too_many

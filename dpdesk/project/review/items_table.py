@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.plain import number_text, quoted
-from dpdesk.core.published import ColumnFacts, SpreadFacts, TableFacts
+from dpdesk.core.release import ColumnFacts, SpreadFacts, TableFacts
 from dpdesk.core.schema import Role
 from dpdesk.project.review.questions import (
     Answer,

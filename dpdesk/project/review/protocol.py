@@ -25,8 +25,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import freeze_table, show, thaw
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.published import TableFacts
-from dpdesk.core.release import ReleaseFacts
+from dpdesk.core.release import ReleaseFacts, TableFacts
 from dpdesk.core.schema import ColumnType, Role
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.safewrite import read_bytes, write_text

@@ -15,8 +15,7 @@ from dpdesk.core.capabilities import UNKNOWN, Capabilities, Content
 from dpdesk.core.charts import format_figure
 from dpdesk.core.messages import Listed, counted, joined, msg, unstopped
 from dpdesk.core.plain import number_text, quoted
-from dpdesk.core.published import CheckStatus, ClaimCheck, TableFacts
-from dpdesk.core.release import ReleaseFacts, VerifyReport
+from dpdesk.core.release import CheckStatus, ClaimCheck, ReleaseFacts, TableFacts, VerifyReport
 from dpdesk.project.review.events import Mode
 from dpdesk.project.review.policy import Policy, PolicyRelation
 from dpdesk.project.review.protocol import ProtocolCheck

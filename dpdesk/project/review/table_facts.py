@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NOTHING_MISSING, UserMissing
-from dpdesk.core.published import ColumnFacts, SpreadFacts, TableFacts
+from dpdesk.core.release import ColumnFacts, SpreadFacts, TableFacts
 from dpdesk.core.schema import Role, ValueCount
 from dpdesk.io.profile import suggest_role
 

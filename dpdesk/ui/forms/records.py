@@ -1,6 +1,6 @@
 """Fields whose value is made of records: measures, choices, rules, tables; one card for each.
 
-What a record looks like is data of its parameter (:mod:`dpdesk.core.records`): no method has
+What a record looks like is data of its parameter (:mod:`dpdesk.core.parameters`): no method has
 controls of its own here.
 """
 
@@ -24,17 +24,20 @@ from PySide6.QtWidgets import (
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import (
+    Among,
+    ColumnParameter,
     DecimalParameter,
     FlagParameter,
     IntegerParameter,
     Parameter,
+    Records,
     StructuredParameter,
     TextListParameter,
+    Variant,
     exact_number,
     plain_number,
 )
 from dpdesk.core.plain import number_text
-from dpdesk.core.records import Among, ColumnParameter, Records, Variant
 from dpdesk.core.schema import Role
 from dpdesk.ui.forms.columns import DimensionsField, FormContext
 from dpdesk.ui.forms.fields import Field, field_for, range_words
@@ -406,7 +409,9 @@ class RecordLine(QFrame):
 
 
 class RecordsField(Field):
-    """A list of records, with a button for one more; see :class:`~dpdesk.core.records.Records`."""
+    """A list of records, with a button for one more; see
+    :class:`~dpdesk.core.parameters.Records`.
+    """
 
     def __init__(self, parameter: Parameter, records: Records) -> None:
         super().__init__(parameter)

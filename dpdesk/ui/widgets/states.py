@@ -24,8 +24,8 @@ from PySide6.QtWidgets import (
 
 from dpdesk.core.charts import Figure
 from dpdesk.core.errors import DpdeskError
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import msg
+from dpdesk.core.release import Guarantee
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.telling import say_expanded

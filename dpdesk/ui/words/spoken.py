@@ -16,10 +16,10 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.errors import DpdeskError
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.language import ENGLISH, Voice, speaking, voice_of
 from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS
 from dpdesk.core.parameters import ChoiceParameter, Parameter
+from dpdesk.core.release import Guarantee
 from dpdesk.core.spoken_charts import spoken_chart
 from dpdesk.ui.words.numbers import legible, tied
 

@@ -22,8 +22,8 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number
-from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.recoding import TupleRecoding
+from dpdesk.core.release import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.verifiers.anonymity.source_verification import (
     Remake,
     Told,

@@ -21,17 +21,19 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number
-from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.recoding import TupleRecoding
+from dpdesk.core.release import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
-from dpdesk.verifiers.anonymity.population import (
+from dpdesk.verifiers.anonymity.remaking import (
     Asked,
     asked_of,
+    held_in,
     matching,
     population_check,
+    released_texts,
+    staying_matched,
+    tree_of,
 )
-from dpdesk.verifiers.anonymity.population import staying as staying_matched
-from dpdesk.verifiers.anonymity.remaking import held_in, released_texts, tree_of
 from dpdesk.verifiers.anonymity.requirements import (
     ANY,
     CATEGORY,

@@ -15,10 +15,10 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import Linkage
-from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
+from dpdesk.core.release import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.verifiers.anonymity.population import POPULATION, asked_of
+from dpdesk.verifiers.anonymity.remaking import POPULATION, asked_of
 from dpdesk.verifiers.anonymity.requirements import (
     ANY,
     CATEGORY,

@@ -16,8 +16,8 @@ from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.graver import GraverError, installed_tool
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.published import MINIMAL_CHANGE as _CHANGE
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import MINIMAL_CHANGE as _CHANGE
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_table
 from dpdesk.verifiers.cubes.claimed import Claimed, names_of
 from dpdesk.verifiers.cubes.exact_claim import (

@@ -15,7 +15,7 @@ from math import prod
 
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.messages import msg
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.reading import OTHER, texts
 

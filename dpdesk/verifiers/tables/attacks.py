@@ -21,11 +21,11 @@ from dpdesk.verifiers.tables.intervals import (
     Room,
     Row,
     Unknowns,
+    WholeRoom,
     ranges,
     reached,
 )
 from dpdesk.verifiers.tables.published import equations, place_of
-from dpdesk.verifiers.tables.whole import WholeRoom
 
 _TOLERANCE = 1e-6
 _SEED, _TRIES = 7, 12

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import fraction_of
-from dpdesk.core.published import CELLS_COUNTED, CheckStatus, ClaimCheck
+from dpdesk.core.release import CELLS_COUNTED, CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY, SUPPRESSED, CellTable
 from dpdesk.verifiers.promises import Sentences, first_difference

@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import BarChart, BarSeries
 from dpdesk.core.schema import ValueCount
-from dpdesk.engine.decoys.charts import frequency_chart
-from dpdesk.engine.decoys.eligibility import Eligibility
+from dpdesk.engine.decoys.eligibility import Eligibility, frequency_chart
 from dpdesk.report.svg import render_chart
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.charts.items import layout_bars

@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.core.language import voice_of
 from dpdesk.core.language.catalogue import PAGES, TEXTS
-from dpdesk.core.parameters import ChoiceParameter, Parameter, StructuredParameter
-from dpdesk.core.records import Records
+from dpdesk.core.parameters import ChoiceParameter, Parameter, Records, StructuredParameter
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.ui.forms.columns import DimensionsField, FormContext

@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import Figure
 from dpdesk.core.errors import InputError
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.release import Guarantee
 from dpdesk.ui.jobs import JobHub, JobState
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import (

@@ -8,12 +8,11 @@ import pytest
 
 from dpdesk.app.context import AppContext
 from dpdesk.core.capabilities import Capabilities, Content, RowOrder, Spending
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import IntegerParameter, ParameterValue
 from dpdesk.core.public_fields import PublicField, Tells, settings
-from dpdesk.core.published import ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
+from dpdesk.core.release import ClaimCheck, Guarantee, PublishedTable
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import (
     Exploration,

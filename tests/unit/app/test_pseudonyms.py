@@ -24,8 +24,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Event, Note, silent
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.published import MADE_AGAIN, CheckStatus
-from dpdesk.core.release import VerifyReport
+from dpdesk.core.release import MADE_AGAIN, CheckStatus, VerifyReport
 from dpdesk.io.planfile import read_plan
 from dpdesk.io.store import DataStore
 from dpdesk.project.pseudonym_keys import PseudonymKeys

@@ -18,7 +18,7 @@ from dpdesk.app.opening import open_path, open_work
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import FIGURES_CLAIM, CheckStatus
+from dpdesk.core.release import FIGURES_CLAIM, CheckStatus
 from dpdesk.project.review.votes import ItemStatus as Status
 
 BRANCHES = {"mine": ["miner"], "shop": ["clerk", "buyer"], "farm": ["grower", "driver", "vet"]}

@@ -11,12 +11,11 @@ import pytest
 from dpdesk.app import texts
 from dpdesk.core import resources
 from dpdesk.core.errors import StorageError
-from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.release import StatedTexts
+from dpdesk.core.release import Guarantee, StatedTexts
 from dpdesk.core.resources import resource_root
 
 PACKAGE = Path(texts.__file__).parent.parent
-SMALL = ("app/texts.py", "core/guarantee.py", "engine/method.py", "io/canonical.py")
+SMALL = ("app/texts.py", "core/release.py", "engine/method.py", "io/canonical.py")
 
 Change = Callable[[Path], object]
 
@@ -58,13 +57,13 @@ def with_windows_line_ends(copy: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "english", "german"),
     [
-        (add("core/guarantee.py"), True, True),
+        (add("core/release.py"), True, True),
         (add("report/templates/about.html"), True, True),
         (add("resources/translations/de/pages.po"), False, True),
         (add("resources/translations/de/texts-io.po"), False, True),
         (add("resources/translations/de/window.po"), False, False),
         (lambda copy: (copy / "core/more.py").write_text("x = 1\n"), True, True),
-        (lambda copy: (copy / "core/guarantee.py").rename(copy / "core/promise.py"), True, True),
+        (lambda copy: (copy / "core/release.py").rename(copy / "core/promise.py"), True, True),
         (with_windows_line_ends, False, False),
         (lambda copy: (copy / "core/__pycache__").mkdir(), False, False),
     ],

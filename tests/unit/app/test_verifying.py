@@ -17,8 +17,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
 from dpdesk.core.language import catalogue, read_catalogue, voice_of
-from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
-from dpdesk.core.release import Manifest, VerifyReport
+from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest, PublishedTable, VerifyReport
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.engine.registry import Registry
 from dpdesk.io.csvgrammar import UnreadableTableError

@@ -9,7 +9,7 @@ import pytest
 
 from dpdesk.cli.commands import RunningCommand
 from dpdesk.cli.main import main
-from dpdesk.cli.outcome import Outcome
+from dpdesk.cli.printing import Outcome
 from dpdesk.core.errors import Cancelled, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken
 

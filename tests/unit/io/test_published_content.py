@@ -10,7 +10,7 @@ import pytest
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.published import Content
+from dpdesk.core.release import Content
 from dpdesk.core.schema import ColumnType, ValueCount
 from dpdesk.io.published_content import ColumnContent, column_content
 

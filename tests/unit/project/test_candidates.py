@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.release import Guarantee
 from dpdesk.core.schema import Role
 from dpdesk.project.candidates import Candidate, CandidateShelf
 from dpdesk.project.work import WorkState

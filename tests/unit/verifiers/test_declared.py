@@ -20,7 +20,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.plain import thaw
 from dpdesk.core.plan import HierarchyBuilder
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes import settings as declaring
 from dpdesk.engine.methods.dp_cube.method import DpCube

@@ -26,7 +26,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.manifests import public_parameters
 from dpdesk.app.planning import prepare_cells
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from dpdesk.core.tabulation import CellAxis
 from dpdesk.engine.method import CellsInput, CellsOutcome
 from dpdesk.engine.methods.table import counting, deciding, drawing, guarantee, protecting

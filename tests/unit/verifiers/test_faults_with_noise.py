@@ -19,14 +19,13 @@ from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import effective_parameters, parse_parameters
-from dpdesk.core.published import CheckStatus
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import CheckStatus, Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes import channels, guarantee
 from dpdesk.engine.cubes.exact import planned
 from dpdesk.engine.cubes.exact.sensitivity import GenericSensitivity, Origin
+from dpdesk.engine.cubes.lattice import NoiseSource
 from dpdesk.engine.cubes.mechanism import RowEffect
-from dpdesk.engine.cubes.plans import NoiseSource
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.methods.dp_choice import design as choice_design
 from dpdesk.engine.methods.dp_choice.method import DpChoice
@@ -40,7 +39,7 @@ from dpdesk.engine.methods.dp_graph.known import KnownDegrees
 from dpdesk.engine.methods.dp_graph.method import DpGraph
 from dpdesk.engine.methods.dp_graph.settings import GraphSettings
 from dpdesk.engine.methods.itemsets import design as itemset_design
-from dpdesk.engine.methods.itemsets import words as itemset_words
+from dpdesk.engine.methods.itemsets import settings as itemset_words
 from dpdesk.engine.methods.itemsets.method import Itemsets
 from dpdesk.engine.methods.itemsets.settings import ItemsetSettings
 from dpdesk.engine.methods.priview.method import PriView

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from dpdesk.verifiers.cubes import exact
 from dpdesk.verifiers.cubes.exact import Change
 from dpdesk.verifiers.cubes.exact_claim import exact_claim

@@ -27,15 +27,15 @@ import numpy as np
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.core.messages import msg
-from dpdesk.engine.cubes.consistency.blocks import layout
 from dpdesk.engine.cubes.consistency.residual import (
     ConsistentCube,
     Measured,
     consistent_cube,
+    layout,
     run_passes,
 )
 from dpdesk.engine.cubes.lattice import Floats, lattice_sizes, members
-from dpdesk.engine.cubes.stopping import Ints, stop_flag
+from dpdesk.engine.cubes.solver import Ints, stop_flag
 from dpdesk.engine.private.kinds import Noise
 
 MOST_BASE_CELLS = 500_000

@@ -15,8 +15,7 @@ import numpy as np
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.channels import Channel
-from dpdesk.engine.cubes.consistency.blocks import cells_below
-from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
+from dpdesk.engine.cubes.consistency.residual import Measured, cells_below, consistent_cube
 from dpdesk.engine.cubes.exact.part import Integers
 from dpdesk.engine.cubes.lattice import (
     Floats,

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.engine.cubes.stopping import Ints, stop_flag
+from dpdesk.engine.cubes.solver import Ints, stop_flag
 
 Matrix = NDArray[np.int8]
 

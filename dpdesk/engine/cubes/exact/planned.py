@@ -10,8 +10,8 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
-from dpdesk.engine.cubes.consistency.blocks import cells_below
-from dpdesk.engine.cubes.consistency.pinned import MOST_PINNED
+from dpdesk.engine.cubes.consistency.linear import MOST_PINNED
+from dpdesk.engine.cubes.consistency.residual import cells_below
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.exact.sensitivity import Cell, generic_sensitivity, knowledge
 from dpdesk.engine.cubes.lattice import members

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpdesk.core.budget import UNPROTECTED
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import counted, listed, msg
+from dpdesk.core.release import Guarantee
 from dpdesk.engine.cubes.lattice import members
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.guarantee_words import (

@@ -22,9 +22,9 @@ from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.spans import Span, span_of
 from dpdesk.engine.cubes.channels import centred, measured
+from dpdesk.engine.cubes.guarantee import settings_of
 from dpdesk.engine.cubes.lattice import information, mask_of, members
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.cubes.stating import settings_of
 from dpdesk.engine.private.kinds import Measure, Noise
 from dpdesk.engine.private.widths import half_widths
 from dpdesk.verifiers.noise import gaussian_variance, laplace_variance

@@ -18,7 +18,7 @@ import numpy as np
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.core.messages import msg
-from dpdesk.engine.cubes.lattice import Floats, lattice_sizes
+from dpdesk.engine.cubes.lattice import CubePlan, Floats, NoiseSource, lattice_sizes
 from dpdesk.engine.cubes.optimal import kernels
 from dpdesk.engine.cubes.optimal.objectives import (
     Goal,
@@ -28,9 +28,8 @@ from dpdesk.engine.cubes.optimal.objectives import (
     objective_of,
     residual_costs,
 )
-from dpdesk.engine.cubes.planners.bmax import plan_bmax
-from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
-from dpdesk.engine.cubes.stopping import Ints, stop_flag
+from dpdesk.engine.cubes.planners import plan_bmax
+from dpdesk.engine.cubes.solver import Ints, stop_flag
 from dpdesk.engine.private.kinds import Noise
 
 # What the compiled objective sums: the whole lattice, or only what published cuboids need.

@@ -11,9 +11,15 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.method_card import Attacker, MethodCard, Reader
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
-from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference, Separated
 from dpdesk.core.query import Answer, Askable, Query
-from dpdesk.core.release import Manifest, ReleasedContent
+from dpdesk.core.release import (
+    ClaimCheck,
+    Manifest,
+    PublishedTable,
+    ReleasedContent,
+    RowDifference,
+    Separated,
+)
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome, RowsMethod
 from dpdesk.engine.methods.anatomy.settings import (
@@ -51,7 +57,7 @@ CARD = MethodCard(
 class Anatomy(RowsMethod):
     """Rows in groups of l or more, the sensitive values of each group in a table of their own.
 
-    Source: the course text, anatomy; what it promises: :mod:`.guarantee`.
+    Source: the course text, anatomy; what it promises: :mod:`.settings`.
     """
 
     id: ClassVar[str] = "anatomy"
@@ -103,7 +109,7 @@ class Anatomy(RowsMethod):
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
         """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.methods.anatomy.querying import askable
+        from dpdesk.engine.methods.anatomy.grouping import askable
 
         return askable(content, token)
 
@@ -111,7 +117,7 @@ class Anatomy(RowsMethod):
         self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
     ) -> Answer:
         """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.methods.anatomy.querying import answer
+        from dpdesk.engine.methods.anatomy.grouping import answer
 
         return answer(query, content, token)
 
@@ -163,8 +169,8 @@ class Anatomy(RowsMethod):
         self, manifest: Manifest, published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`RowsMethod.verify`."""
-        from dpdesk.engine.methods.anatomy.guarantee import anatomy_guarantee
-        from dpdesk.verifiers.anatomy.verification import verify_public
+        from dpdesk.engine.methods.anatomy.settings import anatomy_guarantee
+        from dpdesk.verifiers.anatomy import verify_public
 
         return verify_public(manifest.as_json(), published, anatomy_guarantee, token)
 
@@ -177,8 +183,8 @@ class Anatomy(RowsMethod):
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`RowsMethod.verify_with_source`."""
-        from dpdesk.engine.methods.anatomy.guarantee import anatomy_guarantee
-        from dpdesk.verifiers.anatomy.verification import verify_against_source
+        from dpdesk.engine.methods.anatomy.settings import anatomy_guarantee
+        from dpdesk.verifiers.anatomy import verify_against_source
 
         if difference is None:
             raise TypeError("grouped rows are compared with their source")

@@ -119,7 +119,7 @@ class DpChoice(PrivateMethod):
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
         """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.methods.dp_choice.querying import askable_choices
+        from dpdesk.engine.methods.dp_choice.design import askable_choices
 
         return askable_choices(content.manifest)
 
@@ -127,7 +127,7 @@ class DpChoice(PrivateMethod):
         self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
     ) -> Answer:
         """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.methods.dp_choice.querying import answer_choices
+        from dpdesk.engine.methods.dp_choice.design import answer_choices
 
         return answer_choices(query, content, token)
 

@@ -10,16 +10,20 @@ from math import floor
 from dpdesk.core.budget import amount
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
+    ColumnParameter,
     DecimalParameter,
     Nested,
     NestedParameter,
     Parameter,
     ParameterValue,
+    Records,
     TextListParameter,
+    Variant,
+    bounds,
     exact_number,
+    in_order,
 )
 from dpdesk.core.plain import number_text
-from dpdesk.core.records import ColumnParameter, Records, Variant, bounds, in_order
 from dpdesk.core.schema import Role
 from dpdesk.core.table_parameters import TypedParameter
 from dpdesk.engine.private.kinds import Noise

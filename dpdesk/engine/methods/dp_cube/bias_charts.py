@@ -34,8 +34,7 @@ from dpdesk.engine.cubes.lattice import Floats, cell_variances, information, mag
 from dpdesk.engine.cubes.settings import Covered, CubeSettings
 from dpdesk.engine.methods.dp_cube.charts import OFTEN, WIDTH_AXES, WIDTH_HEADS, name_of, unit_of
 from dpdesk.engine.methods.dp_cube.design import CubeDesign, declare_all
-from dpdesk.engine.methods.dp_cube.errors import Errors, pins_left_out
-from dpdesk.engine.methods.dp_cube.planner_errors import NAMES, PlannerErrors
+from dpdesk.engine.methods.dp_cube.errors import NAMES, Errors, PlannerErrors, pins_left_out
 from dpdesk.engine.methods.dp_cube.widths import released_widths, widths_of_lattice
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.method import PrivateInput

@@ -20,14 +20,13 @@ from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
 from dpdesk.engine.cubes.channels import Channel, centred, make_channels, measured, middle
-from dpdesk.engine.cubes.consistency.pinned import pinned_cube
+from dpdesk.engine.cubes.consistency.linear import pinned_cube
 from dpdesk.engine.cubes.exact.planned import counted_exactly, flag_of, stated_exact, with_exact
 from dpdesk.engine.cubes.exact.words import exact_notes, price_of
 from dpdesk.engine.cubes.guarantee import cube_guarantee
-from dpdesk.engine.cubes.lattice import cells, magnification, members
+from dpdesk.engine.cubes.lattice import CubePlan, cells, magnification, members
 from dpdesk.engine.cubes.mechanism import scaled_residual
 from dpdesk.engine.cubes.naming import cuboid_file
-from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.settings import CubeSettings, declared_of
 from dpdesk.engine.methods.dp_cube.charts import design_charts, design_figures
 from dpdesk.engine.methods.dp_cube.errors import (

@@ -30,9 +30,8 @@ from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.channels import make_channels
 from dpdesk.engine.cubes.consistency.integral import Bias
-from dpdesk.engine.cubes.lattice import Floats, cells, magnification
-from dpdesk.engine.cubes.optimal.curves import noise_quantiles
-from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.cubes.lattice import CubePlan, Floats, cells, magnification
+from dpdesk.engine.cubes.optimal.objectives import noise_quantiles
 from dpdesk.engine.cubes.settings import Covered, CubeSettings
 from dpdesk.engine.method import Detail, DetailPart, ExplorationView, unusable
 from dpdesk.engine.methods.dp_cube.bias_charts import (
@@ -57,17 +56,18 @@ from dpdesk.engine.methods.dp_cube.charts import (
     unit_of,
 )
 from dpdesk.engine.methods.dp_cube.design import CubeDesign, design_cube
-from dpdesk.engine.methods.dp_cube.errors import pins_left_out, released_variances
-from dpdesk.engine.methods.dp_cube.plan_shelf import Kept, PlanShelf, plan_key
-from dpdesk.engine.methods.dp_cube.plan_worker import WORKER
-from dpdesk.engine.methods.dp_cube.planner_errors import (
+from dpdesk.engine.methods.dp_cube.errors import (
     NAMES,
     QUICK,
     SLOW,
     PlannerErrors,
     budgets_around,
     compared_settings,
+    pins_left_out,
+    released_variances,
 )
+from dpdesk.engine.methods.dp_cube.plan_worker import WORKER
+from dpdesk.engine.methods.dp_cube.planning import Kept, PlanShelf, plan_key
 from dpdesk.engine.methods.dp_cube.widths import moved_by_rounding, released_width, released_widths
 from dpdesk.engine.private.charts import PLANNED, supposed_budget
 from dpdesk.engine.private.guarantee_words import NO_BUDGET

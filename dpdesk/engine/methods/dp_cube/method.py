@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
@@ -159,8 +160,8 @@ class DpCube(PrivateMethod):
         self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
     ) -> Answer:
         """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.cubes.olap.answering import cube_grid
         from dpdesk.engine.cubes.olap.cube import ReleasedCube
+        from dpdesk.engine.cubes.olap.grids import cube_grid
 
         cube = ReleasedCube.from_manifest(content.manifest)
         return cube_grid(cube, query, content, token).answer()
@@ -187,8 +188,26 @@ class DpCube(PrivateMethod):
 
     def checking(self) -> Checking[Any]:
         """See :meth:`PrivateMethod.checking`."""
-        from dpdesk.engine.cubes.stating import guarantee_again
-        from dpdesk.verifiers.cubes.declared import counted_check, declared_check
-        from dpdesk.verifiers.cubes.verification import verify_cube
+        from dpdesk.engine.cubes.guarantee import guarantee_again
+        from dpdesk.verifiers.cubes.verification import counted_check, declared_check, verify_cube
 
         return Checking(guarantee_again, verify_cube, declared_check, counted_check)
+
+
+# Making the compiled parts of cubes ready before somebody waits for them.
+
+
+def warm_kernels() -> None:
+    """Plan a tiny cube and draw a few values that nobody sees, so that all is compiled."""
+    from dpdesk.core.jobs import CancelToken, silent
+    from dpdesk.engine.cubes.planners import plan_bmax
+    from dpdesk.engine.noise.gaussian import DiscreteGaussian
+    from dpdesk.engine.noise.laplace import DiscreteLaplace
+    from dpdesk.engine.noise.randomness import SystemRandomness
+    from dpdesk.engine.private.kinds import Noise
+
+    token, randomness = CancelToken(), SystemRandomness()
+    plan_bmax((2, 2), (0, 1, 2, 3), Noise.LAPLACE, token, silent)
+    for scale in (Fraction(3), Fraction(1 << 20)):
+        DiscreteLaplace(scale).draw(4, randomness, token)
+        DiscreteGaussian(scale).draw(4, randomness, token)

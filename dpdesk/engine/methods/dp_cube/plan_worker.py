@@ -13,7 +13,7 @@ from typing import Any
 from dpdesk.core.errors import DpdeskError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.subprocesses import KeptSubprocess, SubprocessError
-from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.cubes.lattice import CubePlan
 from dpdesk.engine.cubes.settings import CubeSettings
 
 _TARGET = "dpdesk.engine.methods.dp_cube.plan_worker:answer"

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpdesk.engine.cubes.lattice import Floats
-from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.cubes.lattice import CubePlan, Floats
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.widths import (
     half_width,

@@ -174,7 +174,7 @@ def design_graph(given: PrivateInput, token: CancelToken) -> GraphDesign:
     errors = table_errors(tables, released, noise.variance)
     charge = price_of(settings, cluster)
     stated = change if settings.any_exact else None
-    from dpdesk.engine.methods.dp_graph.charts import graph_charts, graph_figures
+    from dpdesk.engine.methods.dp_graph.words import graph_charts, graph_figures
 
     return GraphDesign(
         settings=settings,

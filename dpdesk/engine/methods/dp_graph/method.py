@@ -12,7 +12,7 @@ from dpdesk.core.method_card import ANYONE, EVERYONE, MethodCard
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.engine.method import Exploration
-from dpdesk.engine.methods.dp_graph.parameters import PARAMETERS
+from dpdesk.engine.methods.dp_graph.settings import PARAMETERS
 from dpdesk.engine.private.method import (
     Checking,
     Design,
@@ -145,8 +145,7 @@ class DpGraph(PrivateMethod):
 
     def checking(self) -> Checking[Any]:
         """See :meth:`PrivateMethod.checking`."""
-        from dpdesk.engine.methods.dp_graph.stating import words_again
-        from dpdesk.verifiers.graphs.declared import counted_check, declared_check
-        from dpdesk.verifiers.graphs.verification import verify_graph
+        from dpdesk.engine.methods.dp_graph.words import words_again
+        from dpdesk.verifiers.graphs import counted_check, declared_check, verify_graph
 
         return Checking(words_again, verify_graph, declared_check, counted_check)

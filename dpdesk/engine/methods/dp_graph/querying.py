@@ -19,7 +19,7 @@ from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.methods.dp_graph.design import GraphNoise
 from dpdesk.engine.methods.dp_graph.known import KnownDegrees, Sums, kept_share
 from dpdesk.engine.methods.dp_graph.settings import GraphSettings
-from dpdesk.engine.methods.dp_graph.stating import settings_of
+from dpdesk.engine.methods.dp_graph.words import settings_of
 from dpdesk.engine.private.widths import half_width
 
 MOST_NUMBERS = 20_000

@@ -146,7 +146,7 @@ class Itemsets(PrivateMethod):
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
         """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.methods.itemsets.querying import askable_itemsets
+        from dpdesk.engine.methods.itemsets.design import askable_itemsets
 
         return askable_itemsets(content.manifest)
 
@@ -154,7 +154,7 @@ class Itemsets(PrivateMethod):
         self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
     ) -> Answer:
         """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.methods.itemsets.querying import answer_itemsets
+        from dpdesk.engine.methods.itemsets.design import answer_itemsets
 
         return answer_itemsets(query, content, token)
 
@@ -176,7 +176,7 @@ class Itemsets(PrivateMethod):
 
     def checking(self) -> Checking[Any]:
         """See :meth:`PrivateMethod.checking`."""
-        from dpdesk.engine.methods.itemsets.words import guarantee_again
+        from dpdesk.engine.methods.itemsets.settings import guarantee_again
         from dpdesk.verifiers.itemsets import counted_check, declared_check, verify_itemsets
 
         return Checking(guarantee_again, verify_itemsets, declared_check, counted_check)

@@ -18,10 +18,14 @@ from dpdesk.core.parameters import (
     Parameter,
     ParameterValue,
     TextListParameter,
+    parse_parameters,
 )
+from dpdesk.core.release import Guarantee, Manifest
 from dpdesk.core.schema import Role
+from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.parameters import GAUSSIAN
 from dpdesk.engine.methods.itemsets.bases import LARGEST, MOST_ITEMS, SHARES, sets_of
+from dpdesk.engine.private.guarantee_words import origin_words, person_guarantee, stated
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.origins import recorded_origins
 from dpdesk.engine.private.settings import (
@@ -34,6 +38,7 @@ from dpdesk.engine.private.settings import (
     misfit,
     neighbours_parameter,
     rows_parameter,
+    stated_cluster,
     texts_of,
 )
 from dpdesk.engine.views.settings import PARAMETERS as VIEW_PARAMETERS
@@ -236,3 +241,22 @@ def check_columns(
             sentence = msg("`{name}` has the role weight, but rows are counted once", name=name)
             raise misfit("itemsets.role", where, sentence, "dimensions")
     check_clusters(roles, "itemsets.role", "dimensions", where)
+
+
+# The guarantee of itemsets in words, and what a manifest says worded again.
+
+
+def itemset_guarantee(settings: ItemsetSettings, cluster: str | None) -> Guarantee:
+    """Claim, assumptions and limits; from the settings alone."""
+    said = origin_words(settings.dimensions, settings.domains, settings.origins)
+    return person_guarantee(settings, cluster, stated(settings, cluster, None), said)
+
+
+def guarantee_again(manifest: Manifest) -> Guarantee:
+    """The guarantee that the settings of a manifest give. Raises InputError, TypeError."""
+    values = parse_parameters(PARAMETERS, manifest.parameters, "the manifest")
+    settings = ItemsetSettings.from_parameters(values, "the manifest")
+    cluster = stated_cluster(manifest)
+    if settings.views:
+        return cube_guarantee(settings.views.cube, cluster)
+    return itemset_guarantee(settings, cluster)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.messages import msg
-from dpdesk.engine.hierarchies.remaking import Remake
+from dpdesk.engine.hierarchies.editing import Remake
 from dpdesk.engine.methods.k_anonymity.charts import loss_chart, risk_chart, suppression_chart
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, GeneralisedTable, generalise
 from dpdesk.engine.methods.k_anonymity.metrics import (

@@ -14,8 +14,8 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report, StepStarted, silent
 from dpdesk.core.messages import listed, msg
 from dpdesk.core.schema import Role
-from dpdesk.engine.hierarchies.alignment import ROOT, AlignedTable, align
-from dpdesk.engine.hierarchies.remaking import Remake, remakes
+from dpdesk.engine.hierarchies.editing import Remake, remakes
+from dpdesk.engine.hierarchies.preview import ROOT, AlignedTable, align
 from dpdesk.engine.method import LaterCharts, MethodInput, Outcome
 from dpdesk.engine.methods.k_anonymity.anytime import search_large
 from dpdesk.engine.methods.k_anonymity.assessment import Judgement

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.recoding import TupleRecoding
-from dpdesk.engine.hierarchies.alignment import ROOT, AlignedTable
-from dpdesk.engine.hierarchies.remaking import Remake
+from dpdesk.engine.hierarchies.editing import Remake
+from dpdesk.engine.hierarchies.preview import ROOT, AlignedTable
 from dpdesk.engine.methods.k_anonymity.metrics import (
     AttributeUtility,
     GroupSuppression,

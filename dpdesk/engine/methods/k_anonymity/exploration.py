@@ -22,8 +22,8 @@ from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import ParameterValue
-from dpdesk.engine.hierarchies.alignment import AlignedTable
-from dpdesk.engine.hierarchies.remaking import remakes
+from dpdesk.engine.hierarchies.editing import remakes
+from dpdesk.engine.hierarchies.preview import AlignedTable
 from dpdesk.engine.method import Detail, DetailPart, ExplorationView, MethodInput
 from dpdesk.engine.methods.k_anonymity.assessment import Assessment, Judgement, assess
 from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells, quality

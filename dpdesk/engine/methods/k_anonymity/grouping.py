@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.engine.hierarchies.alignment import AlignedTable
+from dpdesk.engine.hierarchies.preview import AlignedTable
 
 if TYPE_CHECKING:
     from dpdesk.engine.methods.k_anonymity.requirements import Constraints, Staying

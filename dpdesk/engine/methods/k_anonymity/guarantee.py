@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import counted, joined, listed, msg
 from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.pseudonyms import Linkage
+from dpdesk.core.release import Guarantee
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.k_anonymity.pseudonym_words import (
     assumptions,

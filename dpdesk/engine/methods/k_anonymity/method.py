@@ -24,9 +24,8 @@ from dpdesk.core.messages import msg
 from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField
-from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import ClaimCheck, Manifest, PublishedTable, RowDifference
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import (
     GUARANTEE,
@@ -61,7 +60,7 @@ if TYPE_CHECKING:
     from dpdesk.core.charts import Chart
     from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.core.release import ReleasedContent
-    from dpdesk.engine.hierarchies.alignment import AlignedTable
+    from dpdesk.engine.hierarchies.preview import AlignedTable
     from dpdesk.engine.methods.k_anonymity.assessment import Assessment
     from dpdesk.engine.methods.k_anonymity.known_nodes import PooledNodes, WalkedNodes
     from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
@@ -276,7 +275,7 @@ class KAnonymity(RowsMethod):
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`RowsMethod.verify_with_source`."""
-        from dpdesk.engine.hierarchies.remaking import remakes
+        from dpdesk.engine.hierarchies.editing import remakes
         from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
         from dpdesk.verifiers.anonymity.source_verification import verify_against_source
         from dpdesk.verifiers.promises import in_words
@@ -294,7 +293,7 @@ class KAnonymity(RowsMethod):
         self, manifest: Manifest, published: PublishedTable, given: MethodInput, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`RowsMethod.verify_with_population`."""
-        from dpdesk.engine.hierarchies.remaking import remakes
+        from dpdesk.engine.hierarchies.editing import remakes
         from dpdesk.verifiers.anonymity.source_verification import verify_against_population
         from dpdesk.verifiers.promises import in_words
 
@@ -307,9 +306,13 @@ class KAnonymity(RowsMethod):
         self, manifest: Manifest, given: MethodInput, token: CancelToken
     ) -> AnyRecoding | None:
         """See :meth:`RowsMethod.claimed_recoding`."""
-        from dpdesk.engine.hierarchies.remaking import remakes
-        from dpdesk.verifiers.anonymity.population import POPULATION, asked_of, matching
-        from dpdesk.verifiers.anonymity.remaking import claimed_recoding
+        from dpdesk.engine.hierarchies.editing import remakes
+        from dpdesk.verifiers.anonymity.remaking import (
+            POPULATION,
+            asked_of,
+            claimed_recoding,
+            matching,
+        )
         from dpdesk.verifiers.anonymity.requirements import required_of
         from dpdesk.verifiers.anonymity.verification import household_column
 
@@ -364,7 +367,7 @@ def _under(step: str, report: Report) -> Report:
 
 
 def _problem(given: MethodInput, token: CancelToken) -> _Problem:
-    from dpdesk.engine.hierarchies.alignment import align
+    from dpdesk.engine.hierarchies.preview import align
     from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 
     settings = Settings.from_parameters(given.parameters)
@@ -414,7 +417,7 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
 
 
 def _population_rows(given: MethodInput, settings: Settings, table: AlignedTable) -> PopulationRows:
-    from dpdesk.engine.hierarchies.remaking import remakes
+    from dpdesk.engine.hierarchies.editing import remakes
     from dpdesk.engine.methods.k_anonymity.population import PopulationRows
 
     if given.population is None:
@@ -553,7 +556,7 @@ def _outcome(
     walk: Behind[LatticeStatistics] | None,
     token: CancelToken,
 ) -> Outcome:
-    from dpdesk.engine.hierarchies.remaking import remakes
+    from dpdesk.engine.hierarchies.editing import remakes
     from dpdesk.engine.methods.k_anonymity.assessment import assess
     from dpdesk.engine.methods.k_anonymity.grouping import CountedTable
     from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee, stated_besides

@@ -35,7 +35,7 @@ from functools import lru_cache, total_ordering
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.engine.hierarchies.alignment import AlignedTable
+from dpdesk.engine.hierarchies.preview import AlignedTable
 from dpdesk.engine.methods.k_anonymity.grouping import GeneralisedTable
 from dpdesk.engine.methods.k_anonymity.lattice import (
     Ints,

@@ -30,7 +30,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
-from dpdesk.engine.hierarchies.alignment import AlignedTable
+from dpdesk.engine.hierarchies.preview import AlignedTable
 from dpdesk.engine.methods.k_anonymity.grouping import GeneralisedTable, numbered, tuple_keys
 from dpdesk.engine.methods.k_anonymity.lattice import MAX_WALK_NODES, LatticeProblem
 from dpdesk.engine.methods.k_anonymity.search import STEP, SearchResult, best_of

@@ -32,8 +32,8 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import Note
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.plain import quoted
-from dpdesk.engine.hierarchies.alignment import AlignedTable
-from dpdesk.engine.hierarchies.remaking import Remake
+from dpdesk.engine.hierarchies.editing import Remake
+from dpdesk.engine.hierarchies.preview import AlignedTable
 from dpdesk.engine.methods.k_anonymity.grouping import numbered, tuple_keys
 
 Ints = NDArray[np.int64]

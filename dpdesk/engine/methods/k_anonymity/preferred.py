@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.engine.hierarchies.alignment import ROOT, AlignedTable
+from dpdesk.engine.hierarchies.preview import ROOT, AlignedTable
 from dpdesk.engine.methods.k_anonymity.mondrian import Parts
 from dpdesk.engine.methods.k_anonymity.scales import Scale
 from dpdesk.engine.methods.k_anonymity.settings import Settings, bounds_of, weights_of

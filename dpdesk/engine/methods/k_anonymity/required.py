@@ -9,19 +9,22 @@ from fractions import Fraction
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import listed, msg
 from dpdesk.core.parameters import (
+    Among,
     Choice,
     ChoiceParameter,
+    ColumnParameter,
     Condition,
     DecimalParameter,
     Nested,
     ParameterValue,
+    Records,
     StructuredParameter,
+    Variant,
     exact_number,
     plain_number,
     unknown_key,
 )
 from dpdesk.core.plain import freeze, number_text, show
-from dpdesk.core.records import Among, ColumnParameter, Records, Variant
 
 DIVERSITY, CLOSENESS, SHARE, LIKENESS = "l-diversity", "t-closeness", "alpha-k", "beta-likeness"
 

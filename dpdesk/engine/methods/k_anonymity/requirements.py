@@ -47,7 +47,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.schema import Role
-from dpdesk.engine.hierarchies.alignment import AlignedTable, align
+from dpdesk.engine.hierarchies.preview import AlignedTable, align
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.k_anonymity import class_kernels
 from dpdesk.engine.methods.k_anonymity.grouping import numbered, tuple_keys

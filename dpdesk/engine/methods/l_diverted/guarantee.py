@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import counted, listed, msg
+from dpdesk.core.release import Guarantee
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.k_anonymity.guarantee import SEARCH_LIMITS, absence
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -21,15 +21,15 @@ from dpdesk.core.charts import (
     SeriesStyle,
     table_from,
 )
-from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken, Event, Note, Report, StepProgress, StepStarted
-from dpdesk.core.messages import msg
+from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.jobs import CancelToken, Event, Note, Report, StepProgress, StepStarted, silent
+from dpdesk.core.messages import counted, joined, msg
+from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plain import EMPTY
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role, ValueCount
-from dpdesk.engine.decoys.charts import frequency_chart
-from dpdesk.engine.decoys.eligibility import Eligibility, largest_common_l, refuse
-from dpdesk.engine.method import MethodInput, Outcome
+from dpdesk.engine.decoys.eligibility import Eligibility, frequency_chart, largest_common_l, refuse
+from dpdesk.engine.method import ExplorationView, MethodInput, Outcome
 from dpdesk.engine.methods.l_diverted.combined import Generalised, generalise, kept_counts
 from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee, name_list
 from dpdesk.engine.methods.l_diverted.mechanism import labels_of, raw_counts, released_counts
@@ -637,3 +637,94 @@ def _internal(
     counts = {each.attribute: {item.value: item.rows for item in each.counts} for each in found}
     facts: dict[str, object] = {"rows_allowed": found[0].allowed, "value_counts": counts}
     return facts | (dict(first.outcome.internal) if first is not None else {})
+
+
+# Settings tried on counts, for the window: nothing is drawn here.
+
+
+_SHARE_STEPS = 10_000
+
+
+@dataclass(frozen=True)
+class DivertedExploration:
+    """Settings tried on counts: whether the columns are eligible, and what would be claimed."""
+
+    given: MethodInput
+    counted: CountedValues
+
+    def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
+        """See :meth:`~dpdesk.engine.method.Exploration.view`."""
+        return self.view_until(parameters, CancelToken(), silent)
+
+    def view_until(
+        self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
+    ) -> ExplorationView:
+        """See :meth:`~dpdesk.engine.method.PatientExploration.view_until`."""
+        settings = Settings.from_parameters(parameters)
+        try:
+            first = self.counted.generalised(settings, token, report)
+        except RefusedError as error:
+            return _k_refused(error, self.given.source.rows)
+        found = self.counted.eligibility(settings, first, token, silent)
+        short = next((each for each in found if not each.eligible), None)
+        if short is not None:
+            return _refused(short, found)
+        told = self.counted.told(settings, first, token, silent)
+        notes = self.counted.notes(settings, token)
+        judged = described(self.given, settings, first, found, told, notes)
+        sentence = msg(
+            "Every published value of {diverted} is drawn from {l:,} values; {removed}.",
+            diverted=name_list(settings.diverted(self.given.roles)),
+            l=settings.l,
+            removed=_removed(judged.result["rows_removed"]),
+        )
+        return ExplorationView(
+            True,
+            sentence,
+            tuple(judged.charts),
+            judged.figures,
+            judged.guarantee,
+            notes=judged.notes,
+        )
+
+    def pick(self, point: int) -> Mapping[str, object]:
+        """See :meth:`~dpdesk.engine.method.Exploration.pick`: there are no points."""
+        raise InputError("exploration.no-point", "There is no point with this number.")
+
+
+def _removed(rows: object) -> str:
+    if not isinstance(rows, int) or rows == 0:
+        return msg("no row has to be removed for that")
+    return counted(
+        "{n:,} row is removed at random for that",
+        "{n:,} rows are removed at random for that",
+        n=rows,
+    )
+
+
+def _refused(short: Eligibility, found: Sequence[Eligibility]) -> ExplorationView:
+    largest = largest_common_l(found)
+    works = largest >= 2
+    ordered = sorted(found, key=lambda each: each.eligible)  # what has to be changed comes first
+    return ExplorationView(
+        False,
+        joined([short.sentence, short.hint]),
+        tuple(frequency_chart(each) for each in ordered),
+        (),
+        None,
+        {"l": largest} if works else None,
+        msg("Set ℓ′ to {largest:,}", largest=largest) if works else "",
+    )
+
+
+def _k_refused(error: RefusedError, rows: int) -> ExplorationView:
+    """The quasi-identifiers do not reach k: with more rows suppressed they may."""
+    suppressed = error.details.get("suppressed")
+    remedy, label = None, ""
+    if isinstance(suppressed, int) and 0 < suppressed < rows:
+        share = -(-suppressed * _SHARE_STEPS // rows) / _SHARE_STEPS
+        remedy, label = (
+            {"max_suppression": share},
+            msg("Allow {share:.2%} suppressed rows", share=share),
+        )
+    return ExplorationView(False, error.full, (), (), None, remedy, label)

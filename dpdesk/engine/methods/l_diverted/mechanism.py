@@ -32,7 +32,7 @@ from dpdesk.engine.decoys.partition import (
     uniform,
     value_groups,
 )
-from dpdesk.engine.hierarchies.alignment import align
+from dpdesk.engine.hierarchies.preview import align
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

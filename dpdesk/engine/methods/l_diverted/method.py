@@ -11,10 +11,9 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
-from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.recoding import Recoding
-from dpdesk.core.release import Manifest, ReleasedContent
+from dpdesk.core.release import ClaimCheck, Manifest, PublishedTable, ReleasedContent, RowDifference
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome, RowsMethod
 from dpdesk.engine.methods.k_anonymity.public_fields import NODE, ROLES, ROWS_SUPPRESSED
@@ -165,7 +164,7 @@ class LDiverted(RowsMethod):
         report: Report,
     ) -> tuple[Comparison, ...]:
         """See :meth:`ComparedMethod.compare`."""
-        from dpdesk.engine.methods.l_diverted.comparators.own_data import compare_on_own_data
+        from dpdesk.engine.methods.l_diverted.comparing import compare_on_own_data
 
         self.decide(given, token, report)
         return compare_on_own_data(given, rows, randomness, token, report)
@@ -191,8 +190,11 @@ class LDiverted(RowsMethod):
 
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
         """Count the sensitive values; see :meth:`RowsMethod.explore`."""
-        from dpdesk.engine.methods.l_diverted.exploration import DivertedExploration
-        from dpdesk.engine.methods.l_diverted.judging import COUNT, CountedValues
+        from dpdesk.engine.methods.l_diverted.judging import (
+            COUNT,
+            CountedValues,
+            DivertedExploration,
+        )
 
         report(StepStarted(COUNT, 1, 1))
         counted, settings = CountedValues(given), Settings.from_parameters(given.parameters)
@@ -226,13 +228,13 @@ class LDiverted(RowsMethod):
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`RowsMethod.verify`."""
         from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
-        from dpdesk.verifiers.diverted.verification import verify_public
+        from dpdesk.verifiers.diverted import verify_public
 
         return verify_public(manifest.as_json(), published, diverted_guarantee, token)
 
     def drawn_columns(self, manifest: Manifest) -> frozenset[str]:
         """See :meth:`RowsMethod.drawn_columns`."""
-        from dpdesk.verifiers.diverted.verification import drawn_columns
+        from dpdesk.verifiers.diverted import drawn_columns
 
         return drawn_columns(manifest.as_json())
 
@@ -240,7 +242,7 @@ class LDiverted(RowsMethod):
         self, manifest: Manifest, given: MethodInput, token: CancelToken
     ) -> Recoding | None:
         """See :meth:`RowsMethod.claimed_recoding`."""
-        from dpdesk.verifiers.diverted.source_verification import claimed_recoding
+        from dpdesk.verifiers.diverted import claimed_recoding
 
         return claimed_recoding(manifest.as_json(), given, token)
 
@@ -254,7 +256,7 @@ class LDiverted(RowsMethod):
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`RowsMethod.verify_with_source`."""
         from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
-        from dpdesk.verifiers.diverted.source_verification import verify_against_source
+        from dpdesk.verifiers.diverted import verify_against_source
 
         if difference is None:
             raise TypeError("drawn rows are compared with their source")
@@ -270,7 +272,7 @@ class LDiverted(RowsMethod):
         token: CancelToken,
     ) -> str | None:
         """See :meth:`RowsMethod.evidence_fault`."""
-        from dpdesk.verifiers.diverted.verification import evidence_fault
+        from dpdesk.verifiers.diverted import evidence_fault
 
         return evidence_fault(manifest.as_json(), evidence, published, token)
 
@@ -282,6 +284,25 @@ class LDiverted(RowsMethod):
         token: CancelToken,
     ) -> str | None:
         """See :meth:`RowsMethod.evidence_source_fault`."""
-        from dpdesk.verifiers.diverted.source_verification import evidence_source_fault
+        from dpdesk.verifiers.diverted import evidence_source_fault
 
         return evidence_source_fault(manifest.as_json(), evidence, given, token)
+
+
+# The kernels that draw values, compiled or loaded before the first real draw waits for them.
+
+
+def warm_kernels() -> None:
+    """Draw a few values of nobody, by both rules, and forget them."""
+    import numpy as np
+
+    from dpdesk.core.jobs import CancelToken
+    from dpdesk.engine.decoys import RULES
+    from dpdesk.engine.decoys.kernels import number_kept
+    from dpdesk.engine.methods.l_diverted.mechanism import divert
+    from dpdesk.engine.noise.randomness import SystemRandomness
+
+    source, token = SystemRandomness(), CancelToken()
+    for rule in RULES:
+        divert(np.array([0, 1, 2, 0], np.int32), 3, 2, rule, source, token)
+    number_kept(np.array([1], np.int64), np.empty(2, np.int64))

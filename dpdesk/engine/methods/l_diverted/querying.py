@@ -33,7 +33,7 @@ from dpdesk.engine.methods.k_anonymity.querying import (
     matches_of,
 )
 from dpdesk.engine.methods.l_diverted.estimation.estimate import Estimator, Solved, Tables, estimate
-from dpdesk.engine.methods.l_diverted.estimation.groups import FullTransition, Mask, group_model
+from dpdesk.engine.methods.l_diverted.groups import FullTransition, Mask, group_model
 from dpdesk.engine.methods.l_diverted.mechanism import labels_of
 from dpdesk.engine.methods.l_diverted.settings import Settings
 

@@ -32,12 +32,12 @@ from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plain import number_text, quoted
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import ExplorationView, MethodInput, Outcome
-from dpdesk.engine.methods.randomised_response.guarantee import response_guarantee
 from dpdesk.engine.methods.randomised_response.querying import row_errors
 from dpdesk.engine.methods.randomised_response.settings import (
     Chances,
     Floats,
     Settings,
+    response_guarantee,
     stated,
     weights,
 )

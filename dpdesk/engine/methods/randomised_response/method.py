@@ -11,10 +11,9 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.method_card import ANYONE, EVERYONE, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
-from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.recoding import Recoding
-from dpdesk.core.release import Manifest, ReleasedContent
+from dpdesk.core.release import ClaimCheck, Manifest, PublishedTable, ReleasedContent, RowDifference
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome
 from dpdesk.engine.methods.randomised_response.settings import PARAMETERS, PUBLIC_FIELDS
@@ -201,7 +200,7 @@ class RandomisedResponse(PaidRowsMethod):
         self, manifest: Manifest, published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`RowsMethod.verify`."""
-        from dpdesk.engine.methods.randomised_response.guarantee import response_guarantee
+        from dpdesk.engine.methods.randomised_response.settings import response_guarantee
         from dpdesk.verifiers.randomised import verify_public
 
         return verify_public(manifest.as_json(), published, response_guarantee, token)
@@ -215,7 +214,7 @@ class RandomisedResponse(PaidRowsMethod):
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`RowsMethod.verify_with_source`."""
-        from dpdesk.engine.methods.randomised_response.guarantee import response_guarantee
+        from dpdesk.engine.methods.randomised_response.settings import response_guarantee
         from dpdesk.verifiers.randomised import verify_against_source
 
         if difference is None:

@@ -21,8 +21,8 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted, silent
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import number_text
 from dpdesk.core.table_parameters import COUNT
+from dpdesk.engine.cubes.lattice import equal_shares
 from dpdesk.engine.cubes.mechanism import RowEffect, spread
-from dpdesk.engine.cubes.plans import equal_shares
 from dpdesk.engine.method import CellsInput
 from dpdesk.engine.methods.table.counting import Counted, count_tables
 from dpdesk.engine.methods.table.deciding import Decision, Protected, near, protect, too_close

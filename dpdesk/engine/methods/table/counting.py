@@ -18,7 +18,7 @@ from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
 from dpdesk.core.table_parameters import COUNT, MEAN
 from dpdesk.core.tabulation import CellSource, Tabulated, Tabulation
-from dpdesk.engine.hierarchies.alignment import align, default_hierarchy
+from dpdesk.engine.hierarchies.preview import align, default_hierarchy
 from dpdesk.engine.method import CellsInput, own_hierarchy
 from dpdesk.engine.methods.table.marking import marked
 from dpdesk.engine.methods.table.settings import Settings, TableSpec

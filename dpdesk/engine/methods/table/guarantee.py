@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import fraction_of, number_text
+from dpdesk.core.release import Guarantee
 from dpdesk.engine.methods.table.settings import (
     ADJUST,
     CELL_KEY,

@@ -11,8 +11,7 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
-from dpdesk.core.published import ClaimCheck
-from dpdesk.core.release import Manifest
+from dpdesk.core.release import ClaimCheck, Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import CellsInput, CellsMethod, CellsOutcome, Exploration, KeptDraws
 from dpdesk.engine.methods.table.public_fields import CHECKED_BY, PUBLIC_FIELDS

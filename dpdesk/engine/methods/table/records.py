@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpdesk.core.parameters import (
+    Among,
+    ColumnParameter,
     DecimalParameter,
     FlagParameter,
     IntegerParameter,
     Parameter,
+    Records,
     TextListParameter,
     TextParameter,
+    Variant,
     exact_number,
 )
-from dpdesk.core.records import Among, ColumnParameter, Records, Variant
 from dpdesk.core.table_parameters import (
     COUNT,
     DOMINANCE,

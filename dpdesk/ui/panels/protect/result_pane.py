@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.types import ExplorationView
 from dpdesk.core.charts import Cell, Figure, ScatterChart
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import Note
 from dpdesk.core.messages import msg
+from dpdesk.core.release import Guarantee
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobHub, JobState

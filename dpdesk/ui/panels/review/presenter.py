@@ -32,13 +32,12 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.cuboid import TABLES
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import level_words
 from dpdesk.core.home import expanded, is_address
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.messages import msg
-from dpdesk.core.published import FIGURES_CLAIM, CheckStatus, ClaimCheck
+from dpdesk.core.release import FIGURES_CLAIM, CheckStatus, ClaimCheck, Guarantee
 from dpdesk.core.schema import Role, columns_of
 from dpdesk.ui.files import file_stem
 from dpdesk.ui.panels.review.deciding import SHAPES

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 
 from dpdesk.core.charts import Chart
 from dpdesk.core.export_formats import FORMATS
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.messages import msg
+from dpdesk.core.release import Guarantee
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid, ListModel

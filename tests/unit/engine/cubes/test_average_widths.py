@@ -11,8 +11,8 @@ import pytest
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.pivot import CubeGrid
 from dpdesk.core.query import Grouping, Query
-from dpdesk.engine.cubes.olap.answering import cube_grid
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
+from dpdesk.engine.cubes.olap.grids import cube_grid
 from dpdesk.engine.private.kinds import Noise
 from tests.helpers.released_cubes import MemoryRelease, design, released
 

@@ -12,8 +12,8 @@ import pytest
 from dpdesk.core.budget import Noise as LedgerNoise
 from dpdesk.engine.accounting.tight import tight_delta
 from dpdesk.engine.cubes.channels import Channel
+from dpdesk.engine.cubes.lattice import CubePlan, NoiseSource
 from dpdesk.engine.cubes.mechanism import RowEffect, spread
-from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
 from dpdesk.engine.private.kinds import Measure, Noise
 from tests.reference import accounting as reference
 

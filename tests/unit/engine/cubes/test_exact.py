@@ -12,9 +12,8 @@ import pytest
 from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes import solver as solvers
-from dpdesk.engine.cubes.planners.bmax import plan_bmax
-from dpdesk.engine.cubes.planners.exact import plan_exact
-from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.cubes.lattice import CubePlan
+from dpdesk.engine.cubes.planners import plan_bmax, plan_exact
 from dpdesk.engine.cubes.solver import INFEASIBLE, OPTIMAL, Program, Solver
 from dpdesk.engine.private.kinds import Noise
 from tests.reference import cube_plans as reference

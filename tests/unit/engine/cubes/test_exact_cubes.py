@@ -11,13 +11,13 @@ import pytest
 from dpdesk.core.budget import Noise as LedgerNoise
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.cubes.consistency.pinned import pinned_cube, pinned_variances
+from dpdesk.engine.cubes.consistency.linear import pinned_cube, pinned_variances
 from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
 from dpdesk.engine.methods.dp_cube.bias_charts import lattice_of_design
 from dpdesk.engine.methods.dp_cube.charts import TABLES
+from dpdesk.engine.methods.dp_cube.errors import widths_at
 from dpdesk.engine.methods.dp_cube.exploration import example_cell
-from dpdesk.engine.methods.dp_cube.plan_shelf import plan_key
-from dpdesk.engine.methods.dp_cube.planner_errors import widths_at
+from dpdesk.engine.methods.dp_cube.planning import plan_key
 from tests.helpers.exact_cubes import (
     NAMES,
     SHAPE,

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import effective_parameters, parse_parameters
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.release import CheckStatus
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes.consistency.pinned import pinned_variances
+from dpdesk.engine.cubes.consistency.linear import pinned_variances
 from dpdesk.engine.cubes.exact import sensitivity
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity, knowledge

@@ -12,15 +12,17 @@ from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import parse_parameters
+from dpdesk.engine.cubes.lattice import CubePlan
 from dpdesk.engine.cubes.optimal.objectives import Goal
 from dpdesk.engine.cubes.optimal.planner import plan_optimal
 from dpdesk.engine.cubes.parameters import PARAMETERS
-from dpdesk.engine.cubes.planners.bmax import plan_bmax
-from dpdesk.engine.cubes.planners.exact import plan_exact
-from dpdesk.engine.cubes.planners.pmost import plan_pmost
-from dpdesk.engine.cubes.planners.problem import unit_variance
-from dpdesk.engine.cubes.planners.simple import plan_base
-from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.cubes.planners import (
+    plan_base,
+    plan_bmax,
+    plan_exact,
+    plan_pmost,
+    unit_variance,
+)
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.kinds import Noise
 from tests.reference import cube_plans as reference

@@ -9,9 +9,8 @@ from math import prod
 import numpy as np
 import pytest
 
-from dpdesk.engine.cubes.lattice import mask_of, members
+from dpdesk.engine.cubes.lattice import NoiseSource, mask_of, members
 from dpdesk.engine.cubes.mechanism import RowEffect, scaled_residual, spread
-from dpdesk.engine.cubes.plans import NoiseSource
 from dpdesk.engine.private.kinds import Noise
 
 SHAPES = [(2,), (3,), (2, 2), (2, 3), (4, 2), (2, 2, 3)]

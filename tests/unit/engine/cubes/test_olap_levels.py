@@ -7,9 +7,8 @@ import pytest
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Grouping, Query, read_condition, read_query
-from dpdesk.engine.cubes.olap.answering import cube_grid
 from dpdesk.engine.cubes.olap.cube import ReleasedCube, levels_of
-from dpdesk.engine.cubes.olap.grids import allowed_categories
+from dpdesk.engine.cubes.olap.grids import allowed_categories, cube_grid
 from tests.helpers.released_cubes import memory_release
 
 TENS = (*(f"{n}-{n + 9}" for n in range(0, 80, 10)), "80+", "not stated")

@@ -13,21 +13,21 @@ from hypothesis import strategies as st
 
 from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.jobs import CancelToken, Event, StepProgress
-from dpdesk.engine.cubes.lattice import Floats, cells, lattice_sizes, members
+from dpdesk.engine.cubes.lattice import CubePlan, Floats, NoiseSource, cells, lattice_sizes, members
 from dpdesk.engine.cubes.mechanism import RowEffect, scaled_residual
 from dpdesk.engine.cubes.optimal import kernels
-from dpdesk.engine.cubes.optimal.curves import noise_quantiles, plan_information, plan_variances
 from dpdesk.engine.cubes.optimal.objectives import (
     MOST_BELOW,
     Goal,
     candidates_of,
+    noise_quantiles,
     objective_of,
+    plan_information,
+    plan_variances,
     residual_costs,
 )
 from dpdesk.engine.cubes.optimal.planner import Terms, exact_shares, plan_optimal
-from dpdesk.engine.cubes.planners.bmax import plan_bmax
-from dpdesk.engine.cubes.planners.simple import plan_all, plan_base
-from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
+from dpdesk.engine.cubes.planners import plan_all, plan_base, plan_bmax
 from dpdesk.engine.private.kinds import Noise
 
 ADULT = (9, 16, 7, 15, 6, 5, 2, 2)

@@ -12,8 +12,8 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.methods.dp_cube import errors
 from dpdesk.engine.methods.dp_cube.bias_charts import error_by_budget, planners_side_by_side
 from dpdesk.engine.methods.dp_cube.design import CubeDesign
+from dpdesk.engine.methods.dp_cube.errors import PlannerErrors, error_curve, widths_at
 from dpdesk.engine.methods.dp_cube.exploration import needed_budget
-from dpdesk.engine.methods.dp_cube.planner_errors import PlannerErrors, error_curve, widths_at
 from dpdesk.engine.private.widths import half_width
 from tests.helpers.exact_cubes import design_of
 

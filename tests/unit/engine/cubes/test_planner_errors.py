@@ -19,11 +19,10 @@ from dpdesk.engine.cubes.channels import make_channels
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.method import ExplorationView
-from dpdesk.engine.methods.dp_cube.errors import expected_errors
+from dpdesk.engine.methods.dp_cube.errors import budgets_around, expected_errors
 from dpdesk.engine.methods.dp_cube.exploration import CubeExploration
-from dpdesk.engine.methods.dp_cube.plan_shelf import PlanShelf
 from dpdesk.engine.methods.dp_cube.plan_worker import PlanWorker
-from dpdesk.engine.methods.dp_cube.planner_errors import budgets_around
+from dpdesk.engine.methods.dp_cube.planning import PlanShelf
 from dpdesk.engine.private.method import PrivateInput
 from dpdesk.engine.private.widths import half_width
 

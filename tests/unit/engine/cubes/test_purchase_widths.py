@@ -7,9 +7,9 @@ import pytest
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Grouping, Query
-from dpdesk.engine.cubes.olap.answering import read_grid
 from dpdesk.engine.cubes.olap.combined import combine
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
+from dpdesk.engine.cubes.olap.grids import read_grid
 from dpdesk.engine.cubes.olap.purchase import compare
 from tests.helpers.released_cubes import memory_release
 

@@ -7,8 +7,7 @@ import pytest
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.lattice import cell_variances, information
-from dpdesk.engine.cubes.planners.bmax import best_cover
-from dpdesk.engine.cubes.planners.problem import cover_problem
+from dpdesk.engine.cubes.planners import best_cover, cover_problem
 from dpdesk.engine.private.kinds import Noise
 
 SHAPE = (9, 16, 7, 15, 6, 5, 2, 2)

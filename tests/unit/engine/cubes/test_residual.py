@@ -7,7 +7,7 @@ import pytest
 
 from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.cubes.consistency import blocks
+from dpdesk.engine.cubes.consistency import residual as blocks
 from dpdesk.engine.cubes.consistency.residual import ConsistentCube, Measured, consistent_cube
 from dpdesk.engine.cubes.lattice import members
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.language import voice_of
+from dpdesk.core.release import Guarantee
 from dpdesk.engine.cubes.guarantee import together_claim
 
 PURE = {

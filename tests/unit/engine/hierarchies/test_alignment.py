@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.engine.hierarchies.alignment import align, default_hierarchy
+from dpdesk.engine.hierarchies.preview import align, default_hierarchy
 
 SEX = Hierarchy.from_rows("sex", [["m", "*"], ["f", "*"]])
 AGE = Hierarchy.from_rows("age", [[str(n), f"{n // 10}x", "*"] for n in range(40)])

@@ -11,7 +11,7 @@ from dpdesk.core.budget import Neighbours, PureEpsilon, ZeroConcentrated
 from dpdesk.core.errors import InputError
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.parameters import PARAMETERS as CUBE
-from dpdesk.engine.methods.dp_graph.parameters import PARAMETERS as GRAPH
+from dpdesk.engine.methods.dp_graph.settings import PARAMETERS as GRAPH
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.settings import (
     PrivateSettings,

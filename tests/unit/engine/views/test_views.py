@@ -19,7 +19,7 @@ from dpdesk.engine.views.marginals import (
     closure,
     parts_of,
 )
-from dpdesk.verifiers.views.verification import made_again
+from dpdesk.verifiers.views import made_again
 from tests.reference import views as slow
 
 Floats = NDArray[np.float64]

@@ -17,8 +17,7 @@ from dpdesk.core.capabilities import (
     Spending,
 )
 from dpdesk.core.language import voice_of
-from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck, TableFacts
-from dpdesk.core.release import Failure
+from dpdesk.core.release import MADE_AGAIN, CheckStatus, ClaimCheck, Failure, TableFacts
 from dpdesk.core.schema import Role, ValueCount
 from dpdesk.project.review.checklist import Difference
 from dpdesk.project.review.events import Mode

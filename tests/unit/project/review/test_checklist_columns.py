@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpdesk.core.published import ColumnFacts, Content, TableFacts
+from dpdesk.core.release import ColumnFacts, Content, TableFacts
 from dpdesk.core.schema import ColumnType, Role, ValueCount
 from dpdesk.project.review.checklist import Checklist
 from dpdesk.project.review.questions import Item

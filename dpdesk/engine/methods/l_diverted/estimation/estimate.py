@@ -13,18 +13,18 @@ import numpy as np
 
 from dpdesk.core.compiled import kernel
 from dpdesk.core.messages import msg
-from dpdesk.engine.methods.l_diverted.estimation.groups import (
-    FullTransition,
-    Mask,
-    TwoStates,
-    shares,
-)
 from dpdesk.engine.methods.l_diverted.estimation.solving import (
     Floats,
     along,
     bayes_step,
     fixed_point,
     nonnegative_counts,
+)
+from dpdesk.engine.methods.l_diverted.groups import (
+    FullTransition,
+    Mask,
+    TwoStates,
+    shares,
 )
 
 _GRID = 401

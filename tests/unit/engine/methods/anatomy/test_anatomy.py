@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Chosen, Grouping, Query
 from dpdesk.core.release import CountedRows
-from dpdesk.engine.methods.anatomy.grouping import row_numbers
-from dpdesk.engine.methods.anatomy.querying import _Question
+from dpdesk.engine.methods.anatomy.grouping import _Question, row_numbers
 from tests.helpers.known_bits import ListedBits, SeededBits
 from tests.reference import diverted as reference
 

@@ -10,8 +10,8 @@ import pytest
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.exact.moves import minimal_moves
 from dpdesk.engine.methods.dp_graph.known import KnownDegrees
-from dpdesk.verifiers.graphs import verification
-from dpdesk.verifiers.graphs.verification import minimal_change, whole_claim
+from dpdesk.verifiers import graphs as verification
+from dpdesk.verifiers.graphs import minimal_change, whole_claim
 from tests.reference.exact_cuboids import longest_minimal
 from tests.reference.graphs import longest_change, sums
 

@@ -14,7 +14,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.dp_graph.design import GraphDesign, design_graph
 from dpdesk.engine.methods.dp_graph.method import DpGraph
-from dpdesk.engine.methods.dp_graph.parameters import PARAMETERS
+from dpdesk.engine.methods.dp_graph.settings import PARAMETERS
 from dpdesk.engine.private.method import PrivateInput
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.engine.methods.dp_graph.known import KnownDegrees, Sums, agreeing, kept_share
-from dpdesk.verifiers.graphs.verification import Claim, left_over
+from dpdesk.verifiers.graphs import Claim, left_over
 from tests.reference.graphs import kept, nearest, pairs, sums
 
 

@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from dpdesk.verifiers.graphs.verification import has_both_degrees, has_degrees
+from dpdesk.verifiers.graphs import has_both_degrees, has_degrees
 from tests.reference.graphs import sums
 
 

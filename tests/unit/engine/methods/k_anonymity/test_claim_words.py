@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.verifiers.promises import in_words
 
 

@@ -12,7 +12,7 @@ import pytest
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, Note, StepProgress, silent
-from dpdesk.engine.hierarchies.alignment import AlignedTable
+from dpdesk.engine.hierarchies.preview import AlignedTable
 from dpdesk.engine.methods.k_anonymity import lattice, packing, search
 from dpdesk.engine.methods.k_anonymity.anytime import anytime_search, node_budget
 from dpdesk.engine.methods.k_anonymity.bounded import MAX_BOUNDED_NODES, bounded_search

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
 from dpdesk.verifiers.anonymity.source_verification import (

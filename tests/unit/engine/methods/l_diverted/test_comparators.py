@@ -9,7 +9,7 @@ import pytest
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, StepProgress, silent
-from dpdesk.engine.methods.l_diverted.comparators.experiment import (
+from dpdesk.engine.methods.l_diverted.comparing import (
     Sample,
     Setting,
     Trial,

@@ -18,15 +18,15 @@ from dpdesk.engine.methods.l_diverted.estimation.estimate import (
     iterative_bayes,
     possible_counts,
 )
-from dpdesk.engine.methods.l_diverted.estimation.groups import (
-    FullTransition,
-    TwoStates,
-    group_model,
-)
 from dpdesk.engine.methods.l_diverted.estimation.solving import (
     bayes_step,
     fixed_point,
     nonnegative_counts,
+)
+from dpdesk.engine.methods.l_diverted.groups import (
+    FullTransition,
+    TwoStates,
+    group_model,
 )
 from tests.helpers.diverted_coverage import cells_held
 from tests.helpers.diverted_releases import published, skewed_codes

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
-from dpdesk.engine.methods.l_diverted.estimation.groups import (
+from dpdesk.engine.methods.l_diverted.estimation.solving import admissible_counts
+from dpdesk.engine.methods.l_diverted.groups import (
     FullTransition,
     TwoStates,
     group_model,
 )
-from dpdesk.engine.methods.l_diverted.estimation.solving import admissible_counts
 from tests.reference.diverted import largest_first
 from tests.reference.diverted_estimation import expected_pairs
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.published import (
+from dpdesk.core.release import (
     ROWS_COMPARED,
     CheckStatus,
     ClaimCheck,

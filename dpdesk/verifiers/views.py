@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.verifiers.cubes.stated import (
     RESULT_LABEL,

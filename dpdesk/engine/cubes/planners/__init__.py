@@ -1,1 +1,0 @@
-"""Planners: which cuboids get noise, decided from shape, published cuboids and budget alone."""

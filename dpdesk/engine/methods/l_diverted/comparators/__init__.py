@@ -1,1 +1,0 @@
-"""Other ways to release a sensitive column, measured on the same queries; internal."""

@@ -1,1 +1,0 @@
-"""Checks of releases whose sensitive values stand in a table of their own."""

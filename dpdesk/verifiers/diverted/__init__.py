@@ -1,1 +1,0 @@
-"""Checking tables with drawn values."""

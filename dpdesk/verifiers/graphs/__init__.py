@@ -1,1 +1,0 @@
-"""Checking graphs with noise."""

@@ -1,1 +1,0 @@
-"""Checks of released views and marginals, by code that made none of them."""
