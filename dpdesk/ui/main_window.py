@@ -1,7 +1,7 @@
 """The main window: steps at the left, the current panel, the trail of edits, the status bar.
 
 It knows no method, no file format and no engine. Whoever builds it hands in the panels and listens
-to its wishes::
+to its requests::
 
     window = MainWindow(hub, theme, settings, entries)     # entries: PanelEntry, in order
     window.openAsked / openReleaseAsked / saveAsked / saveAsAsked / sampleAsked  (no arguments)
@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Signal, SignalInstance, Slot
 from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -237,8 +237,8 @@ class MainWindow(RequestingWindow):
     # -- standard actions
 
     def _declare_actions(self) -> None:
-        handlers: dict[str, Callable[[], None]] = {
-            **self.wishes(),
+        handlers: dict[str, Callable[[], None] | SignalInstance] = {
+            **self.requests(),
             "file.quit": self.on_quit,
             "edit.history": self.on_history,
             "run.run": self.on_run,

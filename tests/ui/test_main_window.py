@@ -270,7 +270,7 @@ def test_letters_in_order_match_and_beginnings_come_first() -> None:
 
 def test_actions_cannot_take_each_other_s_keys(window: MainWindow) -> None:
     with pytest.raises(ValueError, match="taken"):
-        window.actions_.add(ActionSpec("other.open", "Other", "file", "Ctrl+O"), window.on_open)
+        window.actions_.add(ActionSpec("other.open", "Other", "file", "Ctrl+O"), window.openAsked)
 
 
 def test_escape_cancels_the_running_job(window: MainWindow, qtbot: QtBot, hub: JobHub) -> None:

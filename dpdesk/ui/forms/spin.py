@@ -18,7 +18,6 @@ from PySide6.QtGui import (
     QValidator,
 )
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QAccessibleWidget,
     QComboBox,
     QDoubleSpinBox,
@@ -39,10 +38,12 @@ _USUAL = "100,000"
 _State = QValidator.State
 
 
-def _usual(box: QAbstractSpinBox, suffix: str, hint: QSize) -> QSize:
+def _usual(box: QSpinBox | QDoubleSpinBox, hint: QSize) -> QSize:
     metrics = box.fontMetrics()
     # Besides the text: arrows, frame and the air around it, which grow with the text.
-    return QSize(metrics.horizontalAdvance(_USUAL + suffix) + 3 * metrics.height(), hint.height())
+    return QSize(
+        metrics.horizontalAdvance(_USUAL + box.suffix()) + 3 * metrics.height(), hint.height()
+    )
 
 
 def _typed(box: QSpinBox | QDoubleSpinBox, text: str) -> Decimal | None:
@@ -75,8 +76,20 @@ def _decimals(number: Decimal) -> int:
     return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
-def _ungrouped(box: QAbstractSpinBox, text: str) -> str:
-    return text if box.isGroupSeparatorShown() else text.replace(",", "")
+def _written(box: QSpinBox | QDoubleSpinBox, value: float) -> str:
+    """A number with this language's marks."""
+    text = f"{value:,.{box.decimals()}f}" if isinstance(box, QDoubleSpinBox) else f"{value:,}"
+    return marked(text if box.isGroupSeparatorShown() else text.replace(",", ""))
+
+
+def _validated(box: QSpinBox | QDoubleSpinBox, text: str, place: int) -> tuple[_State, str, int]:
+    """Whether the text is a number that can be meant in one way only."""
+    return _state(box, text), text, place
+
+
+def _narrow(box: QSpinBox | QDoubleSpinBox) -> None:
+    box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+    box.lineEdit().setTextMargins(SPACE.s - 2, 0, 0, 0)
 
 
 class NarrowSpin(QSpinBox):
@@ -84,29 +97,18 @@ class NarrowSpin(QSpinBox):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.lineEdit().setTextMargins(SPACE.s - 2, 0, 0, 0)
-
-    def textFromValue(self, value: int) -> str:
-        """A number with this language's marks."""
-        return marked(_ungrouped(self, f"{value:,}"))
+        _narrow(self)
 
     def valueFromText(self, text: str) -> int:
         """The number that was typed."""
         number = _typed(self, text)
         return self.minimum() if number is None else int(number)
 
-    def validate(self, text: str, place: int) -> tuple[_State, str, int]:
-        """Whether the text is a number that can be meant in one way only."""
-        return _state(self, text), text, place
-
     def sizeHint(self) -> QSize:
         """Room for a usual number with its unit."""
-        return _usual(self, self.suffix(), super().sizeHint())
+        return _usual(self, super().sizeHint())
 
-    def minimumSizeHint(self) -> QSize:
-        """Nothing smaller."""
-        return self.sizeHint()
+    textFromValue, validate, minimumSizeHint = _written, _validated, sizeHint
 
 
 class NarrowDoubleSpin(QDoubleSpinBox):
@@ -114,29 +116,18 @@ class NarrowDoubleSpin(QDoubleSpinBox):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.lineEdit().setTextMargins(SPACE.s - 2, 0, 0, 0)
-
-    def textFromValue(self, value: float) -> str:
-        """A number with this language's marks."""
-        return marked(_ungrouped(self, f"{value:,.{self.decimals()}f}"))
+        _narrow(self)
 
     def valueFromText(self, text: str) -> float:
         """The number that was typed."""
         number = _typed(self, text)
         return self.minimum() if number is None else float(number)
 
-    def validate(self, text: str, place: int) -> tuple[_State, str, int]:
-        """Whether the text is a number that can be meant in one way only."""
-        return _state(self, text), text, place
-
     def sizeHint(self) -> QSize:
         """Room for a usual number with its unit."""
-        return _usual(self, self.suffix(), super().sizeHint())
+        return _usual(self, super().sizeHint())
 
-    def minimumSizeHint(self) -> QSize:
-        """Nothing smaller."""
-        return self.sizeHint()
+    textFromValue, validate, minimumSizeHint = _written, _validated, sizeHint
 
 
 class NarrowCombo(QComboBox):

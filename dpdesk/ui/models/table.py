@@ -165,7 +165,58 @@ def _fetch_page(
     return _Page(generation, number, tuple(rows))
 
 
-class TableModel(QAbstractTableModel):
+class CellModel(QAbstractTableModel):
+    """Leaves to its subclasses how large it is and what its cells and headings say.
+
+    The first fault in them is reported, see :func:`guarded`. Rows are numbered from 1 where
+    ``numbered``.
+    """
+
+    numbered = True
+
+    def size(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        raise NotImplementedError
+
+    def cell(self, index: Index, role: int) -> object:
+        """What a valid index says in a role."""
+        raise NotImplementedError
+
+    def heading(self, section: int, role: int) -> object:
+        """What the heading of a column says in a role."""
+        raise NotImplementedError
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """Number of rows."""
+        return 0 if parent.isValid() else self.size()[0]
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """Number of columns."""
+        return 0 if parent.isValid() else self.size()[1]
+
+    @guarded
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """See :meth:`cell`."""
+        return self.cell(index, role) if index.isValid() else None
+
+    @guarded
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """See :meth:`heading`."""
+        if orientation is Qt.Orientation.Vertical:
+            shown = self.numbered and role == Qt.ItemDataRole.DisplayRole
+            return grouped(section + 1) if shown else None
+        return self.heading(section, role) if 0 <= section < self.size()[1] else None
+
+    def announce(self) -> None:
+        """Say that all cells may have changed."""
+        rows, columns = self.size()
+        if rows and columns:
+            self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, columns - 1))
+
+
+class TableModel(CellModel):
     """A model over a :class:`RowSource`.
 
     ``failed(JobFailed)`` is emitted once for a page that could not be fetched; its cells then show
@@ -222,18 +273,13 @@ class TableModel(QAbstractTableModel):
         """All that the source gave of a row; None while it is on its way."""
         return self._row(number) if 0 <= number < self._count else None
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        """Number of rows of the source."""
-        return 0 if parent.isValid() else self._count
+    def size(self) -> tuple[int, int]:
+        """That of the source."""
+        return self._count, len(self._columns)
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        """Number of columns."""
-        return 0 if parent.isValid() else len(self._columns)
-
-    @guarded
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def cell(self, index: Index, role: int) -> object:
         """Text of a cell, or the placeholder while its page is on its way."""
-        if not index.isValid() or role not in (
+        if role not in (
             Qt.ItemDataRole.DisplayRole,
             Qt.ItemDataRole.TextAlignmentRole,
             Qt.ItemDataRole.AccessibleTextRole,
@@ -257,18 +303,11 @@ class TableModel(QAbstractTableModel):
             return msg("{file}: {note}", file=self._columns[index.column()], note=text)
         return text
 
-    @guarded
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        """Headings, and row numbers from 1."""
-        if orientation is Qt.Orientation.Vertical:
-            return grouped(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
+    def heading(self, section: int, role: int) -> object:
+        """The names of the columns."""
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return self._columns[section] if 0 <= section < len(self._columns) else None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return alignment("")
-        return None
+            return self._columns[section]
+        return alignment("") if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def _row(self, number: int) -> Sequence[Cell] | None:
         page, offset = divmod(number, self._page_rows)
@@ -336,7 +375,7 @@ class TableModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(first, 0), self.index(last, len(self._columns) - 1))
 
 
-class ListModel(QAbstractTableModel):
+class ListModel(CellModel):
     """Headings and rows of plain values; numbers stand right-aligned with grouped digits."""
 
     def __init__(
@@ -356,9 +395,7 @@ class ListModel(QAbstractTableModel):
             if new_rows == self._rows:
                 return
             self._rows = new_rows
-            if new_rows and new_columns:
-                last = self.index(len(new_rows) - 1, len(new_columns) - 1)
-                self.dataChanged.emit(self.index(0, 0), last)
+            self.announce()
             return
         self.set_lines(new_columns, new_rows)
 
@@ -372,19 +409,12 @@ class ListModel(QAbstractTableModel):
         """The plain values of a row."""
         return self._rows[number]
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        """Number of rows."""
-        return 0 if parent.isValid() else len(self._rows)
+    def size(self) -> tuple[int, int]:
+        """All that was given."""
+        return len(self._rows), len(self._columns)
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        """Number of columns."""
-        return 0 if parent.isValid() else len(self._columns)
-
-    @guarded
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def cell(self, index: Index, role: int) -> object:
         """Text and alignment of a cell."""
-        if not index.isValid():
-            return None
         row = self._rows[index.row()]
         value = row[index.column()] if index.column() < len(row) else None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -399,15 +429,8 @@ class ListModel(QAbstractTableModel):
             )
         return None
 
-    @guarded
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        """Headings; rows are numbered from 1."""
-        if orientation is Qt.Orientation.Vertical:
-            return grouped(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
-        if not 0 <= section < len(self._columns):
-            return None
+    def heading(self, section: int, role: int) -> object:
+        """The headings, aligned as their first cells."""
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return self._columns[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -94,10 +94,13 @@ class ActionSet(QObject):
     def add(
         self,
         spec: ActionSpec,
-        handler: Callable[[], object],
+        handler: Callable[[], object] | SignalInstance | None = None,
         enabled: Callable[[], bool] | None = None,
     ) -> QAction:
-        """Declare an action; ValueError when its id or its keys are taken."""
+        """Declare an action, and the method that it calls or the signal that it sends.
+
+        ValueError when its id or its keys are taken.
+        """
         taken = {known.shortcut for known in self._specs.values() if known.shortcut}
         if spec.id in self._specs or spec.shortcut in taken:
             raise ValueError(f"action {spec.id!r} or its keys {spec.shortcut!r} are taken")
@@ -108,10 +111,13 @@ class ActionSet(QObject):
         action.setCheckable(spec.checkable)
         if spec.shortcut:
             action.setShortcut(QKeySequence(spec.shortcut))
+        if isinstance(handler, SignalInstance):
+            action.triggered.connect(handler)
+        elif handler is not None:
+            self._handlers[spec.id] = weakref.WeakMethod(handler)
         action.triggered.connect(self._on_triggered)
         self._specs[spec.id] = spec
         self._actions[spec.id] = action
-        self._handlers[spec.id] = weakref.WeakMethod(handler)
         if enabled is not None:
             self._conditions[spec.id] = weakref.WeakMethod(enabled)
         window = self._window()
@@ -153,9 +159,11 @@ class ActionSet(QObject):
         if not isinstance(sender, QAction):
             return
         identifier = str(sender.data())
-        handler = self._handlers[identifier]()
+        reference = self._handlers.get(identifier)
+        handler = None if reference is None else reference()
         if handler is not None:
             handler()
+        if handler is not None or reference is None:
             self.performed.emit(identifier)
 
 
@@ -318,7 +326,6 @@ def toggle_tables(panel: QWidget) -> None:
         view.toggle_table()
 
 
-Slotted = Callable[[QAction], None]
 translate = QCoreApplication.translate
 
 
@@ -397,16 +404,7 @@ def _view_and_help() -> list[ActionSpec]:
     return found
 
 
-class PanelStep(QObject):
-    """Goes to one panel; an object of its own, so that no closure holds the window."""
-
-    def __init__(self, steps: PanelSteps, number: int) -> None:
-        super().__init__(steps)
-        self._steps, self._number = steps, number
-
-    def go(self) -> None:
-        """Go there."""
-        self._steps.asked.emit(self._number)
+_PANEL = "view.panel-"
 
 
 class PanelSteps(QObject):
@@ -416,12 +414,16 @@ class PanelSteps(QObject):
 
     def __init__(self, titles: Sequence[str], actions: ActionSet) -> None:
         super().__init__(actions)
-        self._handlers = [PanelStep(self, number) for number in range(1, len(titles) + 1)]
+        actions.performed.connect(self._on_performed)
         for number, title in enumerate(titles, start=1):
             text = translate("Actions", "Go to {n} {title}").format(n=f"&{number}", title=title)
             tip = translate("Actions", "Show the step {title}").format(title=title)
-            spec = _spec(f"view.panel-{number}", text, f"Ctrl+{number}", tip, "go")
-            actions.add(spec, self._handlers[number - 1].go)
+            actions.add(_spec(f"{_PANEL}{number}", text, f"Ctrl+{number}", tip, "go"))
+
+    @Slot(str)
+    def _on_performed(self, identifier: str) -> None:
+        if identifier.startswith(_PANEL):
+            self.asked.emit(int(identifier.removeprefix(_PANEL)))
 
 
 def keys_text(actions: ActionSet) -> str:
@@ -439,18 +441,6 @@ def keys_text(actions: ActionSet) -> str:
     return "\n".join([*lines, "", more])
 
 
-class ViewChoice(QObject):
-    """Chooses one theme or one text size; an object of its own, so that no closure is kept."""
-
-    def __init__(self, name: str, value: object, owner: ViewChoices) -> None:
-        super().__init__(owner)
-        self._name, self._value, self._owner = name, value, owner
-
-    def go(self) -> None:
-        """Choose it."""
-        self._owner.choose(self._name, self._value)
-
-
 class ViewChoices(QObject):
     """Themes, text sizes, languages: what there is, what is chosen, and commands that choose.
 
@@ -462,7 +452,7 @@ class ViewChoices(QObject):
     def __init__(self, actions: ActionSet, theme: ThemeManager, settings: SettingsStore) -> None:
         super().__init__(actions)
         self._actions, self._theme, self._settings = actions, theme, settings
-        self._choices: list[ViewChoice] = []
+        actions.performed.connect(self.choose)
 
     def themes(self) -> list[tuple[str, object, bool]]:
         """Words, value and whether chosen, of every theme."""
@@ -493,22 +483,22 @@ class ViewChoices(QObject):
         )
         for name, template, choices in kinds:
             for words, value, _ in choices:
-                choice = ViewChoice(name, value, self)
-                self._choices.append(choice)
                 text = template.format(choice=words)
-                self._actions.add(ActionSpec(f"{name}.{value}", text), choice.go)
+                self._actions.add(ActionSpec(f"{name}.{value}", text))
 
-    def choose(self, name: str, value: object) -> None:
-        """Take a theme, a text size or a language, and remember it."""
+    @Slot(str)
+    def choose(self, identifier: str) -> None:
+        """Take a theme, a text size or a language (``theme.dark``), and remember it."""
+        name, _, value = identifier.partition(".")
         if name == "theme":
-            self._theme.set_mode(str(value))
+            self._theme.set_mode(value)
             self._settings.change(theme=self._theme.mode)
         elif name == "language":
-            self._settings.change(language=str(value))
+            self._settings.change(language=value)
             words = self.tr("The window speaks this language from the next start on.")
             self.said.emit("info", words)
-        else:
-            self._theme.set_text_size(int(str(value)))
+        elif name == "size":
+            self._theme.set_text_size(int(value))
             self._settings.change(text_size=self._theme.text_size)
 
 
@@ -532,13 +522,12 @@ class ViewMenus(QObject):
             self._add_recent(menu)
         elif name == "view":
             menu.addSeparator()
-            self._add_choices(menu, self.tr("&Colours"), self.choices.themes(), self._on_mode)
-            self._add_choices(menu, self.tr("Text si&ze"), self.choices.sizes(), self._on_size)
-            names = self.choices.languages()
-            self._add_choices(menu, self.tr("&Language"), names, self._on_language)
+            self._add_choices(menu, self.tr("&Colours"), "theme", self.choices.themes())
+            self._add_choices(menu, self.tr("Text si&ze"), "size", self.choices.sizes())
+            self._add_choices(menu, self.tr("&Language"), "language", self.choices.languages())
 
     def _add_choices(
-        self, menu: QMenu, title: str, choices: Sequence[tuple[str, object, bool]], slot: Slotted
+        self, menu: QMenu, title: str, name: str, choices: Sequence[tuple[str, object, bool]]
     ) -> None:
         submenu = menu.addMenu(title)
         group = QActionGroup(submenu)
@@ -546,10 +535,10 @@ class ViewMenus(QObject):
             action = QAction(words, submenu)
             action.setCheckable(True)
             action.setChecked(current)
-            action.setData(value)
+            action.setData(f"{name}.{value}")
             group.addAction(action)
             submenu.addAction(action)
-        submenu.triggered.connect(slot)
+        submenu.triggered.connect(self._on_choice)
 
     def _add_recent(self, menu: QMenu) -> None:
         recent = self._settings.current.recent
@@ -571,20 +560,12 @@ class ViewMenus(QObject):
         self.recentAsked.emit(str(action.data()))
 
     @Slot(QAction)
-    def _on_mode(self, action: QAction) -> None:
-        self.choices.choose("theme", action.data())
-
-    @Slot(QAction)
-    def _on_language(self, action: QAction) -> None:
-        self.choices.choose("language", action.data())
-
-    @Slot(QAction)
-    def _on_size(self, action: QAction) -> None:
-        self.choices.choose("size", action.data())
+    def _on_choice(self, action: QAction) -> None:
+        self.choices.choose(str(action.data()))
 
 
 class RequestingWindow(QMainWindow):
-    """A window that tells its wishes; see :class:`~dpdesk.ui.main_window.MainWindow`."""
+    """A window that sends its requests; see :class:`~dpdesk.ui.main_window.MainWindow`."""
 
     openAsked = Signal()
     openReleaseAsked = Signal()
@@ -619,50 +600,18 @@ class RequestingWindow(QMainWindow):
             event.acceptProposedAction()
             self.openPathAsked.emit(paths[0])
 
-    def wishes(self) -> dict[str, Callable[[], None]]:
-        """What sends the wishes that are actions, by their ids."""
+    def requests(self) -> dict[str, SignalInstance]:
+        """The signals that actions send, by their ids."""
         return {
-            "file.open": self.on_open,
-            "file.release": self.on_open_release,
-            "file.sample": self.on_sample,
-            "file.save": self.on_save,
-            "file.save-as": self.on_save_as,
-            "file.python": self.on_python,
-            "edit.undo": self.on_undo,
-            "edit.redo": self.on_redo,
+            "file.open": self.openAsked,
+            "file.release": self.openReleaseAsked,
+            "file.sample": self.sampleAsked,
+            "file.save": self.saveAsked,
+            "file.save-as": self.saveAsAsked,
+            "file.python": self.pythonAsked,
+            "edit.undo": self.undoAsked,
+            "edit.redo": self.redoAsked,
         }
-
-    def on_open(self) -> None:
-        """Ctrl+O."""
-        self.openAsked.emit()
-
-    def on_open_release(self) -> None:
-        """Open the folder of a release."""
-        self.openReleaseAsked.emit()
-
-    def on_sample(self) -> None:
-        """Open what comes with the program."""
-        self.sampleAsked.emit()
-
-    def on_save(self) -> None:
-        """Ctrl+S."""
-        self.saveAsked.emit()
-
-    def on_save_as(self) -> None:
-        """Ctrl+Shift+S."""
-        self.saveAsAsked.emit()
-
-    def on_python(self) -> None:
-        """Copy the work as Python code."""
-        self.pythonAsked.emit()
-
-    def on_undo(self) -> None:
-        """Ctrl+Z."""
-        self.undoAsked.emit()
-
-    def on_redo(self) -> None:
-        """Ctrl+Shift+Z."""
-        self.redoAsked.emit()
 
 
 class ProjectActions(QObject):
@@ -702,40 +651,20 @@ class ProjectActions(QObject):
     def declare(self, actions: ActionSet) -> None:
         """Declare the commands."""
         text, tip = self.tr("&New project…"), self.tr("Keep the work in one file that saves itself")
-        actions.add(_projects_spec("new", text, "Ctrl+Shift+N", tip), self.on_new)
+        actions.add(_projects_spec("new", text, "Ctrl+Shift+N", tip), self.newAsked)
         text = self.tr("Open pro&ject…")
         tip = self.tr("Go on with a project: the work, its history and its candidates")
-        actions.add(_projects_spec("open", text, "Ctrl+Shift+O", tip), self.on_open)
+        actions.add(_projects_spec("open", text, "Ctrl+Shift+O", tip), self.openAsked)
         text = self.tr("Sa&ve project as…")
         tip = self.tr("Save the whole project under another name, and go on there")
-        actions.add(_projects_spec("copy", text, "", tip), self.on_copy, self.is_open)
+        actions.add(_projects_spec("copy", text, "", tip), self.copyAsked, self.is_open)
         text = self.tr("C&lose project")
         tip = self.tr("Close the project; everything in it is saved")
-        actions.add(_projects_spec("close", text, "Ctrl+W", tip), self.on_close, self.is_open)
+        actions.add(_projects_spec("close", text, "Ctrl+W", tip), self.closeAsked, self.is_open)
         text = self.tr("Appl&y the plan to another file…")
         tip = self.tr("Say what of the plan no longer fits, for instance, next year's file")
         spec = ActionSpec("file.apply-plan", text, "file", "Ctrl+Shift+Y", tip, "apply")
-        actions.add(spec, self.on_apply, self.has_file)
-
-    def on_new(self) -> None:
-        """Ctrl+Shift+N."""
-        self.newAsked.emit()
-
-    def on_open(self) -> None:
-        """Ctrl+Shift+O."""
-        self.openAsked.emit()
-
-    def on_copy(self) -> None:
-        """Save under another name."""
-        self.copyAsked.emit()
-
-    def on_apply(self) -> None:
-        """Ctrl+Shift+Y."""
-        self.applyAsked.emit()
-
-    def on_close(self) -> None:
-        """Ctrl+W."""
-        self.closeAsked.emit()
+        actions.add(spec, self.applyAsked, self.has_file)
 
 
 def _projects_spec(name: str, text: str, keys: str, tip: str) -> ActionSpec:

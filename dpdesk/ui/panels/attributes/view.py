@@ -7,7 +7,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QItemSelectionModel,
     QModelIndex,
     QObject,
@@ -63,7 +62,7 @@ from dpdesk.core.pseudonyms import (
 )
 from dpdesk.core.source_spec import Coarsened
 from dpdesk.ui.models import DataGrid
-from dpdesk.ui.models.table import Index, guarded
+from dpdesk.ui.models.table import CellModel, Index
 from dpdesk.ui.panels.attributes.presenter import (
     LETTERS,
     ROLES,
@@ -94,7 +93,7 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _ROOT = QModelIndex()
 
 
-class AttributesModel(QAbstractTableModel):
+class AttributesModel(CellModel):
     """One row per column of the data; the delegate draws the role as a chip."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -131,26 +130,18 @@ class AttributesModel(QAbstractTableModel):
         new = tuple(rows)
         if [row.name for row in new] == [row.name for row in self._rows]:
             self._rows = new
-            if new:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(new) - 1, TOP))
+            self.announce()
             return
         self.beginResetModel()
         self._rows = new
         self.endResetModel()
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        """Number of columns of the data."""
-        return 0 if parent.isValid() else len(self._rows)
+    def size(self) -> tuple[int, int]:
+        """Columns of the data, and facts about each."""
+        return len(self._rows), len(self._headings)
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        """Number of facts."""
-        return 0 if parent.isValid() else len(self._headings)
-
-    @guarded
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def cell(self, index: Index, role: int) -> object:
         """Text, alignment, tooltip, and the row itself for the delegate."""
-        if not index.isValid():
-            return None
         row, column = self._rows[index.row()], index.column()
         if role == ROW_ROLE:
             return row
@@ -164,15 +155,8 @@ class AttributesModel(QAbstractTableModel):
             return msg("{file}: {note}", file=self._headings[column], note=_spoken(row, column))
         return None
 
-    @guarded
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
+    def heading(self, section: int, role: int) -> object:
         """Headings with an explanation."""
-        if orientation is Qt.Orientation.Vertical:
-            return grouped(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
-        if not 0 <= section < len(self._headings):
-            return None
         if role == Qt.ItemDataRole.DisplayRole:
             return self._headings[section]
         if role == Qt.ItemDataRole.ToolTipRole:

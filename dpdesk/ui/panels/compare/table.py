@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QCoreApplication,
     QModelIndex,
     QObject,
@@ -32,7 +31,7 @@ from dpdesk.core.charts import Figure
 from dpdesk.core.hierarchy import level_words
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.ui.models import DataGrid
-from dpdesk.ui.models.table import guarded
+from dpdesk.ui.models.table import CellModel
 from dpdesk.ui.panels.compare.presenter import (
     Entry,
     best_of,
@@ -252,8 +251,10 @@ LABEL_SHARE = 0.3
 _MIDDLE = Qt.AlignmentFlag.AlignVCenter
 
 
-class CompareModel(QAbstractTableModel):
+class CompareModel(CellModel):
     """Lines of a :class:`CompareTable`; the first column holds their names."""
+
+    numbered = False
 
     def __init__(self, theme: ThemeManager, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -273,19 +274,12 @@ class CompareModel(QAbstractTableModel):
         """The table on show."""
         return self._table
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        """Number of lines."""
-        return 0 if parent.isValid() else len(self._table.rows)
+    def size(self) -> tuple[int, int]:
+        """One more column than the table has."""
+        return len(self._table.rows), len(self._table.columns) + 1
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        """One more than the columns of the table."""
-        return 0 if parent.isValid() else len(self._table.columns) + 1
-
-    @guarded
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def cell(self, index: Index, role: int) -> object:
         """Words, alignment, weight, colour and explanation of a cell."""
-        if not index.isValid():
-            return None
         row = self._table.rows[index.row()]
         if index.column() == 0 or row.heading:
             return self._name_data(index, role)
@@ -322,13 +316,8 @@ class CompareModel(QAbstractTableModel):
     def _bold(self) -> QFont:
         return self._theme.theme.font(bold=True)
 
-    @guarded
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
+    def heading(self, section: int, role: int) -> object:
         """Numbers, pins and names of the candidates."""
-        if orientation is Qt.Orientation.Vertical or not 0 <= section <= len(self._table.columns):
-            return None
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return "" if section == 0 else self._table.columns[section - 1]
         return None

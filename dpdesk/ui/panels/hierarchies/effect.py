@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -31,7 +30,7 @@ from dpdesk.ui.charts import ChartView
 from dpdesk.ui.charts.view import LONG_NAME
 from dpdesk.ui.forms.spin import UnitSlider
 from dpdesk.ui.models import DataGrid, format_cell
-from dpdesk.ui.models.table import guarded
+from dpdesk.ui.models.table import CellModel
 from dpdesk.ui.panels.hierarchies.presenter import Entry, State, effect_sentence, level_name
 from dpdesk.ui.panels.hierarchies.tasks import (
     FEWEST_BARS,
@@ -44,7 +43,6 @@ from dpdesk.ui.panels.hierarchies.tasks import (
 )
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, leave_wheel, row
-from dpdesk.ui.words.numbers import grouped
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -58,7 +56,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-class EffectModel(QAbstractTableModel):
+class EffectModel(CellModel):
     """One row per value of the data: value, rows, what it becomes, rows of that group."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -72,8 +70,7 @@ class EffectModel(QAbstractTableModel):
         """Show what a level does; resets only when the hierarchy is another one."""
         if look is self._look and look is not None:
             self._level, self._above = level, look.examined.preview.hierarchy.ancestors(level)
-            if self._used.size:
-                self.dataChanged.emit(self.index(0, 0), self.index(self._used.size - 1, 3))
+            self.announce()
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, 3)
             return
         self.beginResetModel()
@@ -84,21 +81,12 @@ class EffectModel(QAbstractTableModel):
             self._above = look.examined.preview.hierarchy.ancestors(level)
         self.endResetModel()
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        """Values that occur."""
-        return 0 if parent.isValid() else int(self._used.size)
+    def size(self) -> tuple[int, int]:
+        """Values that occur; before and after, each with its rows."""
+        return int(self._used.size), 4
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        """Before and after, each with its rows."""
-        return 0 if parent.isValid() else 4
-
-    @guarded
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        """Headings; rows are numbered from 1."""
-        if orientation is Qt.Orientation.Vertical:
-            return grouped(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
+    def heading(self, section: int, role: int) -> object:
+        """What stands in the columns."""
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if section % 2 else _LEFT
         if role != Qt.ItemDataRole.DisplayRole:
@@ -106,11 +94,10 @@ class EffectModel(QAbstractTableModel):
         after = self.tr("Level {level}").format(level=self._level)
         return (self.tr("Now"), self.tr("Rows"), after, self.tr("Rows"))[section]
 
-    @guarded
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def cell(self, index: Index, role: int) -> object:
         """Texts and numbers."""
         look = self._look
-        if look is None or not index.isValid():
+        if look is None:
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if index.column() % 2 else _LEFT
