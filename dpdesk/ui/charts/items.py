@@ -377,27 +377,6 @@ def _shades(colour: QColor) -> NDArray[np.uint32]:
     return shades.astype(np.uint32)
 
 
-class LinksItem(PixelItem):
-    """Thin lines between pairs of places, below the points that they join."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._ends: tuple[Floats, Floats, Floats, Floats] = (_NO_FLOATS,) * 4
-        self._colour = QColor()
-
-    def set_links(self, ends: tuple[Floats, Floats, Floats, Floats], colour: str) -> None:
-        """Join places; ``ends`` are x and y of the first and of the second ones."""
-        self._ends, self._colour = ends, QColor(colour)
-        self.update()
-
-    def draw(self, painter: QPainter, transform: QTransform) -> None:
-        """Every line."""
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        painter.setPen(QPen(self._colour, 1))
-        for x1, y1, x2, y2 in zip(*(each.tolist() for each in self._ends), strict=True):
-            painter.drawLine(transform.map(QPointF(x1, y1)), transform.map(QPointF(x2, y2)))
-
-
 _DASHES = {
     SeriesStyle.SECOND: Qt.PenStyle.DashLine,
     SeriesStyle.THIRD: Qt.PenStyle.DotLine,

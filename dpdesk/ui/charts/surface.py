@@ -30,7 +30,6 @@ from dpdesk.ui.charts.items import (
     BarsItem,
     CloudItem,
     LineItem,
-    LinksItem,
     MarkersItem,
     PixelItem,
     bars_top,
@@ -215,7 +214,7 @@ class PlotSurface(PlotFrame):
         self._chart: Chart | None = None
         self._bars, self._ring = BarsItem(), MarkersItem()
         self._lines = MovingLines(self.plotItem.vb)
-        self._links = LinksItem()
+        self._links = pg.PlotCurveItem(connect="pairs", antialias=True)
         self._clouds: list[CloudItem] = []
         self._markers: list[MarkersItem] = []
         self._points = (np.empty(0), np.empty(0), np.empty(0, np.int64))
@@ -336,10 +335,9 @@ class PlotSurface(PlotFrame):
     def _link(self, chart: ScatterChart) -> None:
         places = {int(one): place for place, one in enumerate(self._points[2].tolist())}
         pairs = [(places[a], places[b]) for a, b in chart.links if a in places and b in places]
-        first, second = np.array(pairs, np.int64).reshape(-1, 2).T
-        xs, ys = self._points[:2]
-        ends = (xs[first], ys[first], xs[second], ys[second])
-        self._links.set_links(ends, self._theme.tokens.border)
+        ends = np.array(pairs, np.int64).ravel()
+        self._links.setPen(pg.mkPen(self._theme.tokens.border, width=1))
+        self._links.setData(self._points[0][ends], self._points[1][ends])
 
     def _draw_series(self, series: Sequence[PointSeries]) -> None:
         clouds = [one for one in series if one.x.size > CLOUD_FROM and not _lined(one)]
@@ -382,7 +380,7 @@ class PlotSurface(PlotFrame):
             item.set_points(one.x[at], one.y[at], shape, 9.0, colours, labels=labels, font=font)
 
     def _clear_points(self) -> None:
-        self._links.set_links((np.empty(0),) * 4, self._theme.tokens.border)
+        self._links.setData(np.empty(0), np.empty(0))
         _fit(self, self._clouds, 0, CloudItem)
         _fit(self, self._markers, 0, MarkersItem)
 

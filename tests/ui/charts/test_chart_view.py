@@ -9,15 +9,17 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtGui import QFont, QImage, QPainter
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import Axis, Chart, ChartTable, PointSeries, ScatterChart
 from dpdesk.core.errors import StorageError
 from dpdesk.ui.charts import ChartView, table_csv
-from dpdesk.ui.charts.axes import nice_step, plain_text
+from dpdesk.ui.charts.axes import NumberAxis, PlotFrame, nice_step, plain_text
+from dpdesk.ui.charts.items import Bar, BarsItem
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.sample_charts import lattice_chart, loss_chart, size_chart
 
@@ -363,3 +365,64 @@ def test_axes_write_their_ends_and_nothing_is_cut(
     edges = {(x, y) for y in range(image.height()) for x in (0, 1, image.width() - 1)}
     edges |= {(x, y) for x in range(image.width()) for y in (0, 1, image.height() - 1)}
     assert len({image.pixelColor(x, y).name() for x, y in edges}) == 1
+
+
+# What decisions/charts-in-the-window.md says of the library's own items.
+
+
+def drawn(*items: pg.GraphicsObject) -> PlotFrame:
+    """Items in a frame of 400 × 300 pixels."""
+    frame = PlotFrame({side: NumberAxis(side) for side in ("left", "bottom")})
+    frame.resize(400, 300)
+    frame.setBackground("w")
+    for item in items:
+        frame.add(item)
+    frame.set_ranges((-1, 1), (-0.1, 1))
+    return frame
+
+
+def test_a_bar_of_the_library_vanishes_where_ours_is_seen(qtbot: QtBot) -> None:
+    theirs = pg.BarGraphItem(x=[0], height=[0.0004], width=1, brush="k", pen=None)
+    ours = BarsItem()
+    ours.set_bars(
+        (Bar(-0.5, 0.5, 0.0004, "#000000"),), ("#000000", "#FFFFFF"), QFont(), lying=False
+    )
+    seen = []
+    for item in (theirs, ours):
+        frame = drawn(item)
+        qtbot.addWidget(frame)
+        with qtbot.waitExposed(frame):
+            frame.show()
+        area = frame.plotItem.vb.sceneBoundingRect().toRect()
+        image, x = frame.grab().toImage(), area.center().x()
+        rows = range(area.top() + 2, area.bottom() - 2)
+        seen.append(any(image.pixelColor(x, y).lightness() < 128 for y in rows))
+    assert seen == [False, True]
+
+
+def test_a_key_of_the_library_keeps_one_width_however_narrow_its_plot_is(qtbot: QtBot) -> None:
+    plot = pg.PlotWidget()
+    qtbot.addWidget(plot)
+    plot.resize(320, 200)
+    key = plot.addLegend()
+    for number in range(6):
+        plot.plot([0, 1], [number, number], name=f"one of the names of a table, number {number}")
+    with qtbot.waitExposed(plot):
+        plot.show()
+    wide = key.boundingRect().width()
+    plot.resize(240, 200)
+    plot.grab()
+    assert key.boundingRect().width() == wide > plot.plotItem.vb.width()
+
+
+def test_the_label_of_a_line_of_the_library_lies_on_its_line(qtbot: QtBot) -> None:
+    sides = [(0, 0), (0, 1)]
+    line = pg.InfiniteLine(0.4, angle=0, label="at most 2 %", labelOpts={"anchors": sides})
+    frame = drawn(line)
+    qtbot.addWidget(frame)
+    with qtbot.waitExposed(frame):
+        frame.show()
+    frame.grab()
+    label = line.label.mapRectToScene(line.label.boundingRect())
+    at = frame.plotItem.vb.mapViewToScene(pg.Point(0, 0.4)).y()
+    assert label.top() - 1 <= at <= label.bottom() + 1
