@@ -114,7 +114,7 @@ class TextField(Field):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self._line)
-        self._line.textEdited.connect(self._on_text)
+        self._line.textEdited.connect(self.edited)
         self._line.editingFinished.connect(self.left)
         self.set_plain(None)
 
@@ -131,10 +131,6 @@ class TextField(Field):
         """See :meth:`Field.set_plain`."""
         given = value if value is not None else start_of(self.parameter)
         self._line.setText("" if given is None else str(given))
-
-    @Slot(str)
-    def _on_text(self, text: str) -> None:
-        self.edited.emit()
 
 
 def range_words(parameter: Parameter) -> str:

@@ -119,7 +119,7 @@ class NumberLine(Field):
         usual = exact_number(parameter.as_plain(parameter.default_value()))
         self.line.setPlaceholderText("" if usual is None else marked(number_text(usual)))
         column(self).addWidget(self.line)
-        self.line.textEdited.connect(self._on_text)
+        self.line.textEdited.connect(self.edited)
         self.line.editingFinished.connect(self.left)
 
     @property
@@ -155,10 +155,6 @@ class NumberLine(Field):
                 name=self.parameter.label, expected=range_words(self.parameter)
             )
         return ""
-
-    @Slot(str)
-    def _on_text(self, text: str) -> None:
-        self.edited.emit()
 
 
 class MarkField(Field):

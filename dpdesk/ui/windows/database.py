@@ -91,7 +91,7 @@ class TableChoice(QFrame):
             self.tr("Choose one with the arrow keys; Enter opens it"),
         )
         self.lines.activated.connect(self.openAsked)
-        self.lines.selectionModel().selectionChanged.connect(self._on_selected)
+        self.lines.selectionModel().selectionChanged.connect(self.changed)
         self.state = note(self.tr("Connect, and the tables that you may read appear here."))
         layout.addWidget(self.lines, 1)
         layout.addWidget(self.state)
@@ -157,10 +157,6 @@ class TableChoice(QFrame):
         )
         if self._shown:
             self.lines.selectRow(0)
-        self.changed.emit()
-
-    @Slot()
-    def _on_selected(self) -> None:
         self.changed.emit()
 
     @Slot()

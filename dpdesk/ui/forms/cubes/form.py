@@ -74,8 +74,8 @@ class PublishField(Field):
         for widget in (self.choice, self.most, self.area):
             layout.addWidget(widget)
         self.choice.currentIndexChanged.connect(self._on_choice)
-        self.most.valueChanged.connect(self._on_changed)
-        self.area.textChanged.connect(self._on_changed)
+        self.most.valueChanged.connect(self.edited)
+        self.area.textChanged.connect(self.edited)
         self.area.left.connect(self.left)
         self._show_parts()
 
@@ -117,10 +117,6 @@ class PublishField(Field):
     @Slot()
     def _on_choice(self) -> None:
         self._show_parts()
-        self.edited.emit()
-
-    @Slot()
-    def _on_changed(self) -> None:
         self.edited.emit()
 
 
