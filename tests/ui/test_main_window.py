@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
@@ -13,7 +14,9 @@ from PySide6.QtWidgets import (
     QApplication,
     QLabel,
     QLineEdit,
+    QMenu,
     QPushButton,
+    QSplitter,
     QToolButton,
     QWidget,
 )
@@ -24,15 +27,18 @@ from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.shell import ActionSpec, Mark, Panel, PanelEntry, PanelStatus
-from dpdesk.ui.shell.actions import match_score
-from dpdesk.ui.shell.bars import StatusFacts
+from dpdesk.ui.shell.actions import MENUS, CommandPalette, match_score
+from dpdesk.ui.shell.bars import HelpPane, StatusFacts, StatusStrip, Trail
+from dpdesk.ui.shell.navigation import Navigation
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.widgets.states import Badge
 from tests.helpers.a11y import findings
 from tests.helpers.memory_settings import MemorySettings, PlainSettings
 from tests.helpers.sample_charts import size_chart
 from tests.helpers.waiting import PATIENCE_SECONDS
 
+VIEW_MENU = MENUS.index("view")
 TITLES = ("Data", "Attributes", "Hierarchies", "Protect", "Compare", "Review and export")
 
 
@@ -103,6 +109,37 @@ def _forget(window: MainWindow) -> None:
     window.set_unsaved(False)
 
 
+Kind = TypeVar("Kind", bound=QWidget)
+
+
+def part(window: QWidget, kind: type[Kind]) -> Kind:
+    """The one part of this kind that the window has."""
+    (found,) = (one for one in window.findChildren(kind) if type(one) is kind)
+    return found
+
+
+def words_of(widget: QWidget) -> list[str]:
+    """What stands on its labels and buttons."""
+    texts = [*widget.findChildren(QLabel), *widget.findChildren(QAbstractButton)]
+    return [one.text() for one in texts if one.isVisible()]
+
+
+def menu_of(window: MainWindow, number: int) -> QMenu:
+    """A menu of the bar, as it is when it opens."""
+    menu = window.menuBar().actions()[number].menu()
+    assert isinstance(menu, QMenu)
+    menu.aboutToShow.emit()
+    return menu
+
+
+def band_of(window: MainWindow) -> MessageBand:
+    """The message of the window itself, which lies in no panel."""
+    panels = window.findChildren(SomePanel)
+    bands = window.findChildren(MessageBand)
+    (found,) = (one for one in bands if not any(each.isAncestorOf(one) for each in panels))
+    return found
+
+
 def panel(window: MainWindow) -> SomePanel:
     current = window.current_panel
     assert isinstance(current, SomePanel)
@@ -127,10 +164,10 @@ def test_keys_go_to_panels_and_tell_them(window: MainWindow, qtbot: QtBot) -> No
 
 
 def test_a_click_in_the_navigation_goes_to_a_panel(window: MainWindow, qtbot: QtBot) -> None:
-    rect = window._navigation.visualItemRect(window._navigation.item(2))
+    rect = part(window, Navigation).visualItemRect(part(window, Navigation).item(2))
     with qtbot.waitSignal(window.panelChanged) as changed:
         qtbot.mouseClick(
-            window._navigation.viewport(), Qt.MouseButton.LeftButton, pos=rect.center()
+            part(window, Navigation).viewport(), Qt.MouseButton.LeftButton, pos=rect.center()
         )
     assert changed.args == ["hierarchies"]
 
@@ -138,7 +175,7 @@ def test_a_click_in_the_navigation_goes_to_a_panel(window: MainWindow, qtbot: Qt
 def test_marks_are_told_in_words(window: MainWindow) -> None:
     panel(window).mark = Mark.ATTENTION
     panel(window).statusChanged.emit()
-    text = window._navigation.item(0).data(Qt.ItemDataRole.AccessibleTextRole)
+    text = part(window, Navigation).item(0).data(Qt.ItemDataRole.AccessibleTextRole)
     assert text == "Step 1, Data: needs attention. a note"
 
 
@@ -158,29 +195,28 @@ def test_ctrl_t_shows_the_table(window: MainWindow, qtbot: QtBot) -> None:
 
 def test_f1_explains_and_closes(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window, Qt.Key.Key_F1)
-    texts = [label.text() for label in window._help.findChildren(QLabel) if label.isVisible()]
-    assert "What this step is for." in texts
+    assert "What this step is for." in words_of(part(window, HelpPane))
     qtbot.keyClick(window, Qt.Key.Key_F1)
-    assert not window._help.isVisible()
+    assert not part(window, HelpPane).isVisible()
 
 
 def test_f6_goes_round_the_regions(window: MainWindow, qtbot: QtBot) -> None:
     window.set_history(("load",), "load", None)
-    window._navigation.setFocus()
+    part(window, Navigation).setFocus()
     seen = []
     for _ in range(3):
         qtbot.keyClick(window, Qt.Key.Key_F6)
         seen.append(window.focusWidget())
-    assert window._stack.isAncestorOf(seen[0])
-    assert window._trail.isAncestorOf(seen[1])
-    assert seen[2] is window._navigation
+    assert panel(window).isAncestorOf(seen[0])
+    assert part(window, Trail).isAncestorOf(seen[1])
+    assert seen[2] is part(window, Navigation)
 
 
 def test_undo_is_offered_only_when_there_is_an_edit(window: MainWindow, qtbot: QtBot) -> None:
     with qtbot.assertNotEmitted(window.undoAsked):
         qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     window.set_history(("load", "tag age"), "tag age", None)
-    window._navigation.setFocus()
+    part(window, Navigation).setFocus()
     with qtbot.waitSignal(window.undoAsked):
         qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert "tag age" in window.actions_.action("edit.undo").toolTip()
@@ -188,12 +224,12 @@ def test_undo_is_offered_only_when_there_is_an_edit(window: MainWindow, qtbot: Q
 
 def test_the_palette_finds_and_performs(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
-    palette = window._palette
+    palette = part(window, CommandPalette)
     assert palette.isVisible()
-    qtbot.keyClicks(palette._line, "sav pl")
+    qtbot.keyClicks(part(palette, QLineEdit), "sav pl")
     assert palette.found[0] in ("file.save", "file.save-as")
     with qtbot.waitSignal(window.saveAsked):
-        qtbot.keyClick(palette._line, Qt.Key.Key_Return)
+        qtbot.keyClick(part(palette, QLineEdit), Qt.Key.Key_Return)
     assert not palette.isVisible()
 
 
@@ -204,7 +240,7 @@ def test_a_button_that_goes_grey_leaves_the_focus_in_its_panel(
     panel = window.current_panel
     last = QPushButton("last", panel)
     last.show()
-    undo = window._trail.findChild(QToolButton, "undo")
+    undo = part(window, Trail).findChild(QToolButton, "undo")
     assert isinstance(undo, QToolButton)
     assert undo.isEnabled()
     QWidget.setTabOrder(last, undo)
@@ -217,34 +253,36 @@ def test_a_button_that_goes_grey_leaves_the_focus_in_its_panel(
 
 def test_the_palette_closes_when_the_focus_goes_elsewhere(window: MainWindow, qtbot: QtBot) -> None:
     window.on_palette()
-    assert window._palette.isVisible()
-    window._navigation.setFocus()
-    assert not window._palette.isVisible()
+    assert part(window, CommandPalette).isVisible()
+    part(window, Navigation).setFocus()
+    assert not part(window, CommandPalette).isVisible()
 
 
-def test_the_palette_finds_colours_and_text_sizes(window: MainWindow, qtbot: QtBot) -> None:
+def test_the_palette_finds_colours_and_text_sizes(
+    window: MainWindow, qtbot: QtBot, theme: ThemeManager, settings: MemorySettings
+) -> None:
     window.on_palette()
-    qtbot.keyClicks(window._palette._line, "colours: dark")
-    assert window._palette.found[0] == "theme.dark"
-    qtbot.keyClick(window._palette._line, Qt.Key.Key_Return)
-    assert window._theme.mode == "dark"
+    qtbot.keyClicks(part(part(window, CommandPalette), QLineEdit), "colours: dark")
+    assert part(window, CommandPalette).found[0] == "theme.dark"
+    qtbot.keyClick(part(part(window, CommandPalette), QLineEdit), Qt.Key.Key_Return)
+    assert theme.mode == "dark"
     window.on_palette()
-    qtbot.keyClicks(window._palette._line, "150 %")
-    qtbot.keyClick(window._palette._line, Qt.Key.Key_Return)
-    assert window._theme.text_size == 150
-    assert window._settings.current.text_size == 150
+    qtbot.keyClicks(part(part(window, CommandPalette), QLineEdit), "150 %")
+    qtbot.keyClick(part(part(window, CommandPalette), QLineEdit), Qt.Key.Key_Return)
+    assert theme.text_size == 150
+    assert settings.current.text_size == 150
 
 
 def test_what_was_said_of_one_file_goes_when_another_is_opened(window: MainWindow) -> None:
     window.set_document("one.csv", confidential=True)
     window.show_message("ok", "The release is in somewhere.")
     window.set_document("one.csv", confidential=True)
-    assert not window._band.isHidden()
+    assert not band_of(window).isHidden()
     window.set_document("two.csv", confidential=True)
-    assert window._band.isHidden()
+    assert band_of(window).isHidden()
     window.show_message("fail", "three.csv cannot be read.")
     window.set_document("one.csv", confidential=True)
-    assert not window._band.isHidden()
+    assert not band_of(window).isHidden()
 
 
 def test_the_palette_closes_on_escape_and_cancels_nothing(
@@ -253,8 +291,8 @@ def test_the_palette_closes_on_escape_and_cancels_nothing(
     work = Stubborn()
     hub.query("Searching", work)
     qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
-    qtbot.keyClick(window._palette._line, Qt.Key.Key_Escape)
-    assert not window._palette.isVisible()
+    qtbot.keyClick(part(part(window, CommandPalette), QLineEdit), Qt.Key.Key_Escape)
+    assert not part(window, CommandPalette).isVisible()
     assert not hub.states[0].cancelling
     work.leave.set()
     qtbot.waitUntil(lambda: not hub.busy)
@@ -277,7 +315,7 @@ def test_escape_cancels_the_running_job(window: MainWindow, qtbot: QtBot, hub: J
     work = Stubborn()
     hub.query("Searching", work)
     qtbot.waitUntil(work.entered.is_set)
-    window._navigation.setFocus()
+    part(window, Navigation).setFocus()
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     assert hub.states[0].cancelling
     work.leave.set()
@@ -289,13 +327,13 @@ def test_the_status_bar_counts_rows_groups_and_jobs(
     window: MainWindow, qtbot: QtBot, hub: JobHub
 ) -> None:
     window.set_facts(StatusFacts(45_222, 44_871, 1, 5))
-    assert window._strip.texts["rows"] == "45,222 → 44,871 rows"
-    assert window._strip.texts["k"] == "smallest group 1 → 5"
+    assert "45,222 → 44,871 rows" in words_of(part(window, StatusStrip))
+    assert "smallest group 1 → 5" in words_of(part(window, StatusStrip))
     work = Stubborn()
     hub.query("Searching", work)
-    assert window._strip._jobs.text() == "1 job"
+    assert "1 job" in words_of(part(window, StatusStrip))
     work.leave.set()
-    qtbot.waitUntil(lambda: window._strip._jobs.text() == "0 jobs")
+    qtbot.waitUntil(lambda: "0 jobs" in words_of(part(window, StatusStrip)))
 
 
 def test_a_dropped_file_is_asked_to_be_opened(
@@ -323,8 +361,7 @@ def test_recent_files_are_offered_and_grow(
     window.add_recent(Path("/data/census24.csv"))
     assert settings.current.recent[0] == "/data/census24.csv"
     assert len(settings.current.recent) == 2
-    menu = window._menu_widgets["file"]
-    menu.aboutToShow.emit()
+    menu = menu_of(window, 0)
     submenus = [action.menu() for action in menu.actions() if action.menu() is not None]
     assert [action.text() for action in submenus[0].actions()] == ["census24.csv", "b.csv"]
 
@@ -332,8 +369,7 @@ def test_recent_files_are_offered_and_grow(
 def test_theme_and_text_size_are_chosen_in_the_view_menu(
     window: MainWindow, settings: MemorySettings, theme: ThemeManager
 ) -> None:
-    menu = window._menu_widgets["view"]
-    menu.aboutToShow.emit()
+    menu = menu_of(window, VIEW_MENU)
     submenus = [action.menu() for action in menu.actions() if action.menu() is not None]
     submenus[0].actions()[2].trigger()
     assert (settings.current.theme, theme.mode) == ("dark", "dark")
@@ -342,9 +378,9 @@ def test_theme_and_text_size_are_chosen_in_the_view_menu(
 
 
 def test_raw_data_carries_the_badge(window: MainWindow) -> None:
-    assert not window._corner.badge.isVisible()
+    assert not part(window, Badge).isVisible()
     window.set_document("census24.csv", confidential=True)
-    assert window._corner.badge.isVisible()
+    assert part(window, Badge).isVisible()
     assert window.windowTitle() == "census24.csv – DPDesk"
 
 
@@ -373,7 +409,7 @@ def test_closing_waits_for_jobs_behind_a_message(
     qtbot.waitUntil(work.entered.is_set)
     assert not window.close()
     assert window.isVisible()
-    assert "Stopping" in window._band.text
+    assert "Stopping" in band_of(window).text
     work.leave.set()
     qtbot.waitUntil(lambda: not window.isVisible())
     assert not hub.busy
@@ -388,14 +424,14 @@ def test_a_question_is_answered_by_keyboard(window: MainWindow, qtbot: QtBot) ->
         qtbot.keyClick(focus, Qt.Key.Key_Space)
     assert answered.args == ["go"]
     window.show_message("ok", "Done.")
-    window._navigation.setFocus()
+    part(window, Navigation).setFocus()
     for _ in ("the panel", "the message"):
         window.on_next_region()
     inside = QApplication.focusWidget()
     assert inside is not None
-    assert window._band.isAncestorOf(inside)
+    assert band_of(window).isAncestorOf(inside)
     qtbot.keyClick(inside, Qt.Key.Key_Escape)
-    assert window._band.isHidden()
+    assert band_of(window).isHidden()
 
 
 def test_a_message_pushes_nothing_away_under_the_mouse(window: MainWindow, qtbot: QtBot) -> None:
@@ -403,18 +439,18 @@ def test_a_message_pushes_nothing_away_under_the_mouse(window: MainWindow, qtbot
     before = {part: part.mapTo(window, QPoint()) for part in parts if part.isVisible()}
     assert before
     window.show_message("ok", "The release is in somewhere.")
-    qtbot.waitUntil(lambda: window._band.geometry().height() > 0)
+    qtbot.waitUntil(lambda: band_of(window).geometry().height() > 0)
     window.grab()
     assert {part: part.mapTo(window, QPoint()) for part in before} == before
 
 
 def test_large_text_leaves_the_window_to_the_work(window: MainWindow, theme: ThemeManager) -> None:
     window.resize(1366, 740)
-    usual = window._navigation.minimumWidth()
+    usual = part(window, Navigation).minimumWidth()
     theme.set_text_size(200)
-    assert window._navigation.width() <= max(usual, round(window.width() * 0.24))
+    assert part(window, Navigation).width() <= max(usual, round(window.width() * 0.24))
     theme.set_text_size(100)
-    assert window._navigation.minimumWidth() == usual
+    assert part(window, Navigation).minimumWidth() == usual
 
 
 def test_the_splitter_is_where_it_was_left(qtbot: QtBot, hub: JobHub, theme: ThemeManager) -> None:
@@ -422,14 +458,16 @@ def test_the_splitter_is_where_it_was_left(qtbot: QtBot, hub: JobHub, theme: The
     first = MainWindow(hub, theme, settings, [PanelEntry("a", "A", SomePanel(theme, "A"))])
     qtbot.addWidget(first)
     first.show()
-    left = first._navigation.maximumWidth() - 20
-    first._splitter.setSizes([left, first.width() - left, 0])
-    assert first._splitter.sizes()[0] == left
-    first._remember()
+    left = part(first, Navigation).maximumWidth() - 20
+    parts = first.findChild(QSplitter, "window")
+    assert isinstance(parts, QSplitter)
+    parts.setSizes([left, first.width() - left, 0])
+    assert part(first, Navigation).width() == left
+    first.close()
     second = MainWindow(hub, theme, settings, [PanelEntry("a", "A", SomePanel(theme, "A"))])
     qtbot.addWidget(second)
     second.show()
-    assert second._splitter.sizes()[0] == left
+    qtbot.waitUntil(lambda: part(second, Navigation).width() == left)
 
 
 def test_a_damaged_layout_is_no_reason_not_to_start(
