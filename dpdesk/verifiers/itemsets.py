@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, pairwise
 from json import dumps
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -294,6 +295,9 @@ def _list_faults(asked: _Asked, published: Mapping[str, CuboidTable]) -> Iterato
         return
     if len(asked.items) <= _LARGEST and bases != [tuple(range(len(asked.items)))]:
         yield msg("{bases} is not the one basis of all items", bases=BASES)
+    chosen = len({item for basis in bases for item in basis})
+    if sum(comb(chosen, size) for size in range(1, asked.longest + 1)) < asked.top:
+        yield msg("{bases} holds too few items for so many sets", bases=BASES)
     if len(set(bases)) < len(bases):
         yield msg("{bases} holds a basis twice", bases=BASES)
     if found is None or len(set(found)) < len(found):

@@ -118,6 +118,8 @@ _RISES = re.compile(rf"can rise to at most {_NUMBER} %")
 _FAILS = re.compile(rf"[Ee]xcept with a chance of {_NUMBER}, ")
 _COVERS = re.compile(rf"covers at least {_NUMBER} rows \(the smallest covers {_NUMBER}\)")
 _MATCH = re.compile(rf"a chance of at most 1 in {_NUMBER}")
+_DATA, _FROM_DATA = "data", " were suggested from the data"
+_NODES = "nodes were taken from the data"
 _PRIOR = 0.1
 _LARGEST = 700
 _ROUNDED, _COARSE = 1.02, 1.12
@@ -149,14 +151,15 @@ def words_check(
     if not key:
         return ClaimCheck(claim, CheckStatus.CONFIRMED, "worded again, the same", MANIFEST, label)
     found = msg("`{key}` is not what the settings give", key=key)
-    words = more != "claim" and worded.differs_in_words(stated)
+    words = more not in ("claim", "assumes") and worded.differs_in_words(stated)
     return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label, words)
 
 
 def overstated(stated: Mapping[str, object], given: Mapping[str, object]) -> str:
     """Which sentence of a guarantee with noise promises what the settings ``given`` do not give.
 
-    Empty when none does. Raises TypeError, ValueError when they cannot be read.
+    Or hides that categories come from the data. Empty when none does. Raises TypeError, ValueError
+    when they cannot be read.
     """
     pure = given.get("epsilon") is not None
     budget = float(number(given["epsilon" if pure else "rho"]))
@@ -167,7 +170,21 @@ def overstated(stated: Mapping[str, object], given: Mapping[str, object]) -> str
         for sentence in _sentences(stated[key]):
             if not all(_fits(sentence, epsilon, budget, delta, pure=pure)):
                 return key
-    return ""
+    return "assumes" if _hidden_origin(texts(stated["assumes"]), given) else ""
+
+
+def _hidden_origin(assumed: Sequence[str], given: Mapping[str, object]) -> bool:
+    """Whether categories that were suggested from the data are not said to be."""
+    origins = given.get("origins") or {}
+    if isinstance(origins, str):
+        return origins == _DATA and not any(_NODES in each for each in assumed)
+    named = "".join(
+        f", {each.partition(_FROM_DATA)[0]}, " for each in assumed if _FROM_DATA in each
+    )
+    data = [str(name) for name, origin in as_table(origins).items() if origin == _DATA]
+    return not all(
+        re.search(rf"(, | and | of ){re.escape(name)}(, | and )", named) for name in data
+    )
 
 
 def _sentences(raw: object) -> tuple[str, ...]:

@@ -21,6 +21,10 @@ from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.parameters import effective_parameters, parse_parameters
+from dpdesk.core.release import CheckStatus
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.anatomy.method import Anatomy
 from dpdesk.engine.methods.anatomy.settings import Settings as ASettings
 from dpdesk.engine.methods.k_anonymity import households as k_households
@@ -32,10 +36,17 @@ from dpdesk.engine.methods.k_anonymity.requirements import GroupLimit
 from dpdesk.engine.methods.k_anonymity.settings import Settings as KSettings
 from dpdesk.engine.methods.l_diverted.method import LDiverted
 from dpdesk.engine.methods.l_diverted.settings import Settings as LSettings
+from dpdesk.engine.methods.randomised_response import deciding
+from dpdesk.engine.methods.randomised_response import settings as response_settings
+from dpdesk.engine.methods.randomised_response.method import RandomisedResponse
+from dpdesk.engine.methods.randomised_response.settings import Chances
+from dpdesk.engine.methods.randomised_response.settings import Settings as RSettings
 from tests.e2e.test_households_released import run as homes
 from tests.e2e.test_populations_released import run as people
 from tests.e2e.test_required_releases import MODELS, plan_of
 from tests.helpers import clinic, releases
+from tests.helpers.memory_tables import MemoryPublished, MemorySource
+from tests.helpers.stated import stated
 
 Patch = pytest.MonkeyPatch
 Change = Callable[[Any], Any]
@@ -439,3 +450,119 @@ def test_honest_releases_pass(honest: str, context: AppContext, tmp_path: Path) 
         clinic.write_source(tmp_path)
         clinic.release(clinic.write_plan(tmp_path), out, context)
     assert verify_release(out, context.registry, CancelToken(), silent).ok
+
+
+RESPONSE: dict[str, Any] = {
+    "drawn": ["sex", "job"],
+    "domains": {"sex": ["f", "m"], "job": ["a", "b", "other"]},
+    "origins": {"sex": "data"},
+    "outside": {"sex": "f"},
+    "shares": {"sex": 1, "job": 3},
+    "epsilon": 2,
+    "rows_per_person": 2,
+}
+MATRIX = RESPONSE | {"matrix": {"sex": [[0.55, 0.45], [0.45, 0.55]]}}
+SOURCE = MemorySource.of(
+    ("town", "sex", "job"), [("x", "fm"[n % 2], "abc"[n % 3]) for n in range(12)]
+)
+
+
+def _of_responses(raw: dict[str, Any]) -> tuple[dict[str, Any], MemoryPublished]:
+    """The manifest and the rows of a release as the method decides it, without its draws."""
+    method = RandomisedResponse()
+    roles = {"town": Role.QUASI_IDENTIFIER, "sex": Role.SENSITIVE, "job": Role.SENSITIVE}
+    parsed = parse_parameters(method.parameters, raw, "plan")
+    made = method.decide(MethodInput(roles, {}, parsed, source=SOURCE), CancelToken(), silent)
+    rows = tuple((town, sex, "other" if job == "c" else job) for town, sex, job in SOURCE.data)
+    manifest = {
+        "method": method.id,
+        "parameters": effective_parameters(method.parameters, parsed, method.parameters),
+        "guarantee": made.guarantee.as_json(),
+        "result": dict(made.result),
+    }
+    return manifest, MemoryPublished(SOURCE.columns, rows)
+
+
+def _failing(raw: dict[str, Any]) -> set[str]:
+    said, table = _of_responses(raw)
+    checks = RandomisedResponse().verify(stated(said), table, CancelToken())
+    return {check.claim for check in checks if check.status is CheckStatus.FAILED}
+
+
+def _misread(**facts: Any) -> Callable[[Patch], None]:
+    true = RSettings.read
+
+    def put(patch: Patch) -> None:
+        patch.setattr(RSettings, "read", lambda *given: replace(true(*given), **facts))
+
+    return put
+
+
+def _chance(**facts: Change) -> Callable[[Patch], None]:
+    """The chances of the first column are stated otherwise."""
+
+    def change(found: Any) -> Any:
+        first, *rest = found
+        return [first | {key: to(first[key]) for key, to in facts.items()}, *rest]
+
+    return _after(deciding, "stated", change)
+
+
+def _k_ary_at(times: Fraction) -> Callable[[Patch], None]:
+    true = Chances.k_ary
+
+    def put(patch: Patch) -> None:
+        patch.setattr(Chances, "k_ary", lambda size, epsilon: true(size, epsilon * times))
+
+    return put
+
+
+HALVES = {"sex": Fraction(1), "job": Fraction(1)}
+R_FAULTS = [
+    Fault("ε", _misread(epsilon=Fraction(4))),
+    Fault("shares of ε", _misread(shares=HALVES)),
+    Fault("rows of a person", _misread(rows_per_person=1)),
+    Fault("origins", _misread(origins={"sex": "typed"})),
+    Fault("no origins", _misread(origins={})),
+    *(Fault(f"chances at ε × {n}", _k_ary_at(Fraction(n))) for n in ("2", "1.01", "0.5")),
+    Fault("stay", _chance(stay=_plus, move=lambda move: move - 1)),
+    Fault("whole", _chance(whole=_plus)),
+    Fault("column", _chance(column=lambda _: "job")),
+    Fault("a column less", _after(deciding, "stated", lambda found: found[1:])),
+    Fault("rows", _stated(RandomisedResponse, "decide", rows_out=_plus)),
+    Fault("outside", _stated(RandomisedResponse, "decide", outside=lambda _: {})),
+    *(
+        Fault(f"promised {key}", _after(RandomisedResponse, "decide", _promised(**{key: wrong})))
+        for key, wrong in {
+            "epsilon": 1,
+            "neighbours": "replace",
+            "rows_per_person": 1,
+            "drawn": ["sex"],
+            "quasi_identifiers": [],
+        }.items()
+    ),
+    Fault("odds in words", _after(response_settings, "rounded_up", lambda _: "1.1")),
+    Fault("suspicion in words", _after(response_settings, "suspicion_after", lambda _: "11")),
+]
+M_FAULTS = [
+    Fault("whole of a matrix", _chance(whole=lambda whole: whole * 2)),
+    Fault("no matrix", _misread(matrices={})),
+    Fault("what a matrix may tell", _after(response_settings, "allowed", lambda _: True)),
+]
+
+
+def test_honest_responses_pass() -> None:
+    assert _failing(RESPONSE) == _failing(MATRIX) == set()
+
+
+@pytest.mark.parametrize("fault", R_FAULTS, ids=lambda fault: fault.name)
+def test_a_wrong_fact_of_randomised_response_is_found(fault: Fault, monkeypatch: Patch) -> None:
+    fault.put(monkeypatch)
+    assert _failing(RESPONSE)
+
+
+@pytest.mark.parametrize("fault", M_FAULTS, ids=lambda fault: fault.name)
+def test_a_wrong_fact_of_a_matrix_is_found(fault: Fault, monkeypatch: Patch) -> None:
+    wide = MATRIX | {"matrix": {"sex": [[0.9, 0.1], [0.1, 0.9]]}}
+    fault.put(monkeypatch)
+    assert _failing(wide if "may tell" in fault.name else MATRIX)

@@ -39,6 +39,7 @@ from dpdesk.engine.methods.dp_graph.known import KnownDegrees
 from dpdesk.engine.methods.dp_graph.method import DpGraph
 from dpdesk.engine.methods.dp_graph.settings import GraphSettings
 from dpdesk.engine.methods.itemsets import design as itemset_design
+from dpdesk.engine.methods.itemsets import mined
 from dpdesk.engine.methods.itemsets import settings as itemset_words
 from dpdesk.engine.methods.itemsets.method import Itemsets
 from dpdesk.engine.methods.itemsets.settings import ItemsetSettings
@@ -48,6 +49,8 @@ from dpdesk.engine.private import guarantee_words
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
 from dpdesk.engine.views import design as view_design
+from dpdesk.engine.views.choosing import PlannedNoise
+from dpdesk.engine.views.marginals import AgreeingViews
 from dpdesk.engine.views.settings import ViewSettings
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
@@ -129,6 +132,16 @@ PLANS: dict[str, tuple[PrivateMethod, dict[str, Any]]] = {
     "choices": (DpChoice(), CHOICES),
     "choices replaced": (DpChoice(), CHOICES | {"neighbours": "replace", "rows_per_person": 3}),
     "sets from views": (Itemsets(), ITEMS | {"mine": "views"}),
+    **{
+        f"{name}, suggested": (method, keys | {"origins": {"a": "data"}})
+        for name, method, keys in (
+            ("counts", DpCube(), CUBE),
+            ("views", PriView(), VIEWS),
+            ("itemsets", Itemsets(), ITEMS),
+            ("choices", DpChoice(), CHOICES),
+        )
+    },
+    "graph, suggested": (DpGraph(), GRAPH | {"origins": "data"}),
 }
 
 
@@ -307,8 +320,44 @@ def _shifted(tables: Any) -> Any:
     return (replace(first, values=first.values + 1), *rest)
 
 
+def _property(kind: type, name: str, change: Callable[[Any], Any]) -> Callable[[Patch], None]:
+    """What a property of the settings gives is changed."""
+    true = getattr(kind, name).fget
+    return lambda patch: patch.setattr(kind, name, property(lambda own: change(true(own))))
+
+
+QUARTILE = Wanted("pay", Fraction(1, 4), Fraction(0), Fraction(90), Fraction(10))
+
+
+def _off_grid(tables: Any) -> Any:
+    first, *rest = tables
+    return (replace(first, values=first.values + 3), *rest)
+
+
+def _in_last(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The values of the last table are others."""
+
+    def changed(tables: Any) -> Any:
+        *rest, last = tables
+        return (*rest, replace(last, values=change(last.values)))
+
+    return changed
+
+
 HALF = Fraction(1, 2)
 FAULTS = [
+    # where categories come from
+    *(
+        Fault(f"{name}, suggested", f"origin {wrong}", _read_as(kind, origins=wrong))
+        for name, kind in (
+            ("counts", CubeSettings),
+            ("views", CubeSettings),
+            ("itemsets", ItemsetSettings),
+            ("choices", ChoiceSettings),
+        )
+        for wrong in ({}, {"a": "typed"})
+    ),
+    Fault("graph, suggested", "origin", _read_as(GraphSettings, origins="typed")),
     # noise: scale, sensitivity, kind, budget, variance
     *(
         Fault(plan, "scale", _changed(channels, "spread", lambda found: found * HALF))
@@ -532,7 +581,67 @@ FAULTS = [
         for plan in ("views", "sets from views")
         for key, value in {"epsilon": 0.5, "noise": "none", "rows_per_person": 2}.items()
     ),
+    *(
+        Fault(plan, name, put)
+        for plan in ("views", "views, gaussian", "chosen views")
+        for name, put in (
+            ("planned", _changed(PlannedNoise, "variance", lambda found: found / 2)),
+            (
+                "marginals",
+                _changed(
+                    AgreeingViews, "marginal", lambda found: replace(found, values=found.values + 1)
+                ),
+            ),
+            (
+                "a marginal that disagrees",
+                _changed(view_design.ViewDesign, "process", _in_last(lambda found: found * 1.01)),
+            ),
+            ("a table less", _changed(view_design.ViewDesign, "process", lambda found: found[:-1])),
+        )
+    ),
+    *(
+        Fault("views", f"stated {name}", _of_views(key, change))
+        for name, key, change in (
+            ("cells of a view", "views", _first_entry(cells=3)),
+            ("file of a view", "views", _first_entry(file="views/x.csv")),
+            ("columns of a view", "views", _first_entry(dimensions=["a", "c"])),
+            ("view twice", "views", lambda found: [*found, found[0]]),
+            ("cells of a marginal", "marginals", _first_entry(cells=3)),
+            ("a marginal less", "marginals", lambda found: found[:-1]),
+        )
+    ),
     # choices
+    *(
+        Fault(plan, name, put)
+        for plan in ("choices", "choices replaced")
+        for name, put in (
+            ("share", _property(ChoiceSettings, "share", lambda found: found * 2)),
+            ("quantile", _read_as(ChoiceSettings, wanted=(QUARTILE, Wanted("b")))),
+            ("order", _read_as(ChoiceSettings, wanted=(Wanted("b"), QUARTILE))),
+            ("groups", _read_as(ChoiceSettings, groups=())),
+            ("neighbours in words", _guaranteed(choice_design, neighbours="other")),
+            ("rows in words", _guaranteed(choice_design, rows_per_person=7)),
+            (
+                "a number off the grid",
+                _changed(choice_design.ChoiceDesign, "process", _off_grid),
+            ),
+            (
+                "a table less",
+                _changed(choice_design.ChoiceDesign, "process", lambda found: found[:-1]),
+            ),
+        )
+    ),
+    *(
+        Fault("choices", f"stated {key}", _of_choices("choices", _first_entry(**{key: wrong})))
+        for key, wrong in {
+            "candidates": 9,
+            "width": "1/2",
+            "rate": "1",
+            "error": 0.5,
+            "file": "choices/x.csv",
+            "dimensions": ["b"],
+        }.items()
+    ),
     *(
         Fault(plan, name, put)
         for plan in ("choices", "choices replaced")
@@ -579,6 +688,41 @@ FAULTS = [
             ("guarantee, epsilon", _guaranteed(itemset_words, epsilon=0.5)),
             ("categories", _changed(itemset_design, "_declared", _turned)),
             ("order", _changed(itemset_design, "top_sets", lambda found: found[::-1])),
+        )
+    ),
+    *(
+        Fault(plan, name, put)
+        for plan in ("itemsets", "itemsets replaced", "many items")
+        for name, put in (
+            ("shares", _property(ItemsetSettings, "shares", lambda found: (*found, HALF))),
+            ("width", _property(ItemsetSettings, "width", lambda found: Fraction(found, 2))),
+            ("bases or one", _property(ItemsetSettings, "chooses", lambda found: not found)),
+            ("neighbours in words", _guaranteed(itemset_words, neighbours="other")),
+            ("rows in words", _guaranteed(itemset_words, rows_per_person=7)),
+            (
+                "a set twice",
+                _changed(itemset_design, "top_sets", lambda found: [found[0], *found[:-1]]),
+            ),
+            ("a set less", _changed(itemset_design, "top_sets", lambda found: found[:-1])),
+        )
+    ),
+    Fault("itemsets", "longest", _read_as(ItemsetSettings, longest=1)),
+    *(
+        Fault("many items", name, _changed(itemset_design, "chosen_bases", change))
+        for name, change in {
+            "a basis twice": lambda found: (*found, found[0]),
+            "fewer items": lambda found: ((0,),),
+            "a larger basis": lambda found: (tuple(range(13)),),
+        }.items()
+    ),
+    *(
+        Fault("sets from views", name, put)
+        for name, put in (
+            ("other counts", _changed(mined, "mined_sets", lambda f: [(n + 5, s) for n, s in f])),
+            ("order of sets", _changed(mined, "mined_sets", lambda found: found[::-1])),
+            ("a set less", _changed(mined, "mined_sets", lambda found: found[:-1])),
+            ("how many sets", _read_as(ItemsetSettings, top=2)),
+            ("length of sets", _read_as(ItemsetSettings, longest=1)),
         )
     ),
     *(
