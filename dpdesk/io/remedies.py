@@ -43,7 +43,12 @@ def _toml(value: str | tuple[str, ...]) -> str:
 
 
 def remedy(dialect: Dialect, result: ScanResult, again: Again) -> Remedy | None:
-    """The first options that read a faulty text, None when there are none."""
+    """The first options that read a faulty text, None when there are none.
+
+    What begins with NULs for the most part is no text: nothing is tried, since each trial reads on.
+    """
+    if result.fault == NUL and _is_empty(dialect):
+        return None
     for options in _likely(dialect, result):
         tried = replace(dialect, **dict(options))  # type: ignore[arg-type]
         found = again(tried)
@@ -51,6 +56,12 @@ def remedy(dialect: Dialect, result: ScanResult, again: Again) -> Remedy | None:
         if _reads(found, result, {key for key, _ in options}, even=even):
             return Remedy(_with_names(options, tried), found.fields, even)
     return None
+
+
+def _is_empty(dialect: Dialect) -> bool:
+    """Whether more of the head is NULs than in UTF-16 or UTF-32: a part of a disk, most likely."""
+    head = "".join(text for record in dialect.head[:_HEAD] for text in record.fields)
+    return 4 * head.count("\0") > 3 * len(head)
 
 
 def _reads(found: ScanResult, result: ScanResult, keys: set[str], *, even: bool) -> bool:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
+from dpdesk.io import remedies
 from dpdesk.io.preview import preview_source
 from dpdesk.io.reading import Reading
 from dpdesk.io.store import DataStore
@@ -166,3 +167,26 @@ def test_every_broken_text_with_rows_is_read_with_the_options_that_are_named(
     assert rows
     shown = preview_source(SourceSpec(path.name, **options), tmp_path)
     assert shown.problem is None
+
+
+@pytest.mark.parametrize("end", [b"", b"\n1,2\n"])
+def test_nothing_is_tried_with_a_file_of_nuls(
+    end: bytes, tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[object] = []
+    likely = remedies._likely
+
+    def counted(*given: Any) -> Iterator[Any]:
+        looked_at.append(given)
+        return likely(*given)
+
+    monkeypatch.setattr(remedies, "_likely", counted)
+    (tmp_path / "nuls.csv").write_bytes(b"\0" * 5_000 + end)
+    with pytest.raises(InputError, match="found a NUL byte") as refused:
+        read(tmp_path / "nuls.csv", workspace, {})
+    assert "may be binary" in (refused.value.hint or "")
+    assert not looked_at
+    (tmp_path / "one.csv").write_bytes(b"a,b\n1,\0\n2,3\n")
+    with pytest.raises(InputError, match="found a NUL byte"):
+        read(tmp_path / "one.csv", workspace, {})
+    assert looked_at
