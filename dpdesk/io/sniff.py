@@ -138,6 +138,8 @@ def line_ends(text: str, start: int, stop: int) -> int:
 HEAD_BYTES = 1 << 20
 HEAD_RECORDS = 500
 DELIMITERS = (",", ";", "\t", "|", "^", "\x1f", "\x01")
+_MOST_SPLIT, _NEARLY_EVEN = 200, 0.9
+"""Records of the head that are split, and the share of one width that makes a delimiter likely."""
 DELIMITER_NAMES = {
     ",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", "^": "caret",
     "\x1f": "unit separator (0x1F)", "\x01": "control byte 0x01", " ": "blank",
@@ -621,23 +623,28 @@ def _pieces(text: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Split:
-    """How evenly one delimiter splits the head: the commonest width, its share, of how many."""
+    """How evenly one delimiter splits the head: the commonest width, its share, of how many.
+
+    ``breaks_off`` says that most lines lie behind a record that cannot be read with it.
+    """
 
     delimiter: str
     width: int
     share: float
     any_split: bool
     records: int = 0
+    breaks_off: bool = False
 
 
 def _split(text: str, delimiter: str, quote: str, complete: bool, escape: str = "") -> _Split:
-    records = head_records(text, delimiter, quote, 200, complete, escape=escape)
+    records = list(head_records(text, delimiter, quote, _MOST_SPLIT, complete, escape=escape))
     widths = Counter(len(record.fields) for record in records)
     if not widths:
         return _Split(delimiter, 1, 0.0, delimiter in text)
     width, count = max(widths.items(), key=lambda item: (item[1], item[0]))
     total = widths.total()
-    return _Split(delimiter, width, count / total, max(widths) > 1, total)
+    breaks_off = total < _MOST_SPLIT and 2 * records[-1].line < line_ends(text, 0, len(text))
+    return _Split(delimiter, width, count / total, max(widths) > 1, total, breaks_off)
 
 
 def _delimiter(
@@ -651,6 +658,11 @@ def _delimiter(
         notes.append("No delimiter was found, so every line is one value of a single column.")
         return "\t" if path.suffix.lower() == ".tsv" else ","
     even = [split for split in splits if split.share == 1.0 and split.width > 1]
+    likely = [one for one in splits if one.share >= _NEARLY_EVEN and not one.breaks_off]
+    whole = max(likely, key=lambda split: split.width, default=None)
+    # A delimiter with which the first lines alone can be read splits nothing evenly.
+    if whole and even and all(one.breaks_off and one.width < whole.width for one in even):
+        return whole.delimiter
     if len(even) > 1:
         _refuse_tie(even, name, path)
         even.sort(key=lambda split: (_by_name(split, path), split.width), reverse=True)

@@ -222,3 +222,19 @@ def test_a_refusal_names_the_option_that_reads_the_text(
     assert f'`{key} = "{value}"`' in (error.hint or "")
     assert preview_source(SourceSpec("t.csv", **options), folder).problem is not None
     assert read(folder, workspace, text, **{key: value})[1][0] == first
+
+
+@pytest.mark.parametrize("quoted", ['"the ""new"" area"', '"a, b; c"'])
+def test_a_delimiter_that_reads_the_header_alone_is_not_taken(
+    quoted: str, tmp_path: Path, workspace: Workspace
+) -> None:
+    lines = ["Remarks;Type;Total, all ages", f"{quoted};A;9,004,105"]
+    lines += [f"see annex;B;1,{n:03},500" for n in range(20)]
+    (tmp_path / "t.csv").write_text("\n".join([*lines, "Source: the office, table 12"]) + "\n")
+    spec = SourceSpec("t.csv")
+    store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+    try:
+        assert store.columns == ("Remarks", "Type", "Total, all ages")
+        assert store.rows == 21
+    finally:
+        store.close()
