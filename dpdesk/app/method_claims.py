@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dpdesk.app.evidence_checks import HIERARCHY_FILES_CLAIM, RECORD_CLAIM
 from dpdesk.app.page_checks import ABOUT_CLAIM
 from dpdesk.app.reports import PRINTED_CLAIM, REPORT_CLAIM
+from dpdesk.app.texts import TEXTS_CLAIM
 from dpdesk.core.messages import msg
 from dpdesk.core.public_fields import LISTED
 from dpdesk.core.release import (
@@ -31,6 +32,7 @@ _OWN = frozenset(
         MADE_AGAIN,
         LISTED,
         ABOUT_CLAIM,
+        TEXTS_CLAIM,
         REPORT_CLAIM,
         PRINTED_CLAIM,
         FIGURES_CLAIM,

@@ -20,11 +20,16 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from dpdesk import __version__
-from dpdesk.core.language import voice_of
+from dpdesk.core.errors import StorageError
+from dpdesk.core.language import languages, voice_of
 from dpdesk.core.language.catalogue import PAGES, TEXTS, part_of
+from dpdesk.core.messages import msg
 from dpdesk.core.release import OTHER_WORDS, CheckStatus, ClaimCheck, Manifest, StatedTexts
 from dpdesk.core.resources import resource, resource_files
+from dpdesk.io.release_folder import MANIFEST
 
+TEXTS_CLAIM = "texts of the program that made it"
+_TEXTS_LABEL = "The texts of its pages and sentences are those of this program"
 _CODE = ("app", "core", "engine", "io", "report", "verifiers")
 _LIBRARIES = ("babel", "jinja2", "markupsafe")
 _STORED = "program.sha256"
@@ -44,7 +49,35 @@ def stated_texts(language: str) -> StatedTexts:
 def same_texts(manifest: Manifest) -> bool:
     """Whether this program has the texts with which a release was written."""
     stated = manifest.texts
-    return stated is not None and stated.sha256 == texts_fingerprint(stated.language)
+    if stated is None or stated.language not in languages():
+        return False
+    return stated.sha256 == texts_fingerprint(stated.language)
+
+
+def texts_check(manifest: Manifest) -> ClaimCheck:
+    """Whether the texts that a release names are this program's, which alone can compare them.
+
+    Words may be the same although the texts are others: what is stated of these remains open then.
+    """
+
+    def answer(status: CheckStatus, found: str) -> ClaimCheck:
+        return ClaimCheck(TEXTS_CLAIM, status, found, MANIFEST, _TEXTS_LABEL)
+
+    try:
+        same = same_texts(manifest)
+    except StorageError as error:
+        return answer(CheckStatus.NOT_CHECKED, error.sentence)
+    if not same:
+        found = msg(
+            "version {version} with other texts than this program's is named, which nothing here "
+            "can confirm",
+            version=manifest.dpdesk[:60],
+        )
+        return answer(CheckStatus.NOT_CHECKED, found)
+    if manifest.messages is None:
+        found = "it lacks `messages`, which this program states of its sentences"
+        return answer(CheckStatus.FAILED, found)
+    return answer(CheckStatus.CONFIRMED, "they have the fingerprint of this program's texts")
 
 
 def fairly_judged(manifest: Manifest, checks: Sequence[ClaimCheck]) -> tuple[ClaimCheck, ...]:

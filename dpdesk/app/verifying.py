@@ -35,7 +35,7 @@ from dpdesk.app.planning import prepared_again, read_population
 from dpdesk.app.pseudonyms import linkage_risk
 from dpdesk.app.reports import report_checks
 from dpdesk.app.self_check import HandedCounts, row_difference
-from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
+from dpdesk.app.texts import fairly_judged, same_texts, texts_check, unlike_quoted
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted, ending
@@ -190,6 +190,8 @@ class _Checker:
             self._fail(
                 MANIFEST, msg("its claims cannot be read ({name})", name=type(error).__name__)
             )
+        if checks:
+            checks = (*checks, texts_check(manifest))
         self._fail_checks(checks, MICRODATA if noise is None else MANIFEST)
         return (*checks, *self._internal(method, manifest, checks, source if same else None))
 

@@ -59,8 +59,7 @@ def seal_again(release: Path, manifest: dict[str, object]) -> None:
     evidence |= {key: manifest[key] for key in ("method", "title", "created", "guarantee")}
     evidence["result"] = {**evidence["result"], **dict(manifest["result"])}  # type: ignore[call-overload]
     (release / "internal/evidence.json").write_bytes(canonical(evidence))
-    inside = ("evidence.json", "report.html", "report.pdf")
-    names = ["public/manifest.json", *(f"internal/{name}" for name in inside)]
+    names = json.loads((release / "internal/seal.json").read_text("utf-8"))["files"]
     sealed = {name: hashlib.sha256((release / name).read_bytes()).hexdigest() for name in names}
     seal = {"format": 1, "files": sealed, "self": ""}
     seal["self"] = hashlib.sha256(canonical(seal)).hexdigest()

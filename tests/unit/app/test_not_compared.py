@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,13 +16,15 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.querying import open_release
 from dpdesk.app.risk import assess
+from dpdesk.app.running import run_plan
+from dpdesk.app.texts import TEXTS_CLAIM
 from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.query import Grouping, Query
 from dpdesk.project.review.state import Status
-from tests.helpers import cubes
+from tests.helpers import cubes, releases
 from tests.helpers.forging import canonical, manifest_of, seal_again
 
 TEXTS = {"language": "en", "sha256": "0" * 64}
@@ -173,3 +175,71 @@ def test_words_that_were_compared_with_nothing_are_not_told_as_a_promise(
     notes.clear()
     assess(context, genuine, CancelToken(), notes.append)
     assert "release.not-compared" not in [getattr(note, "code", "") for note in notes]
+
+
+TABLE = """version = 1
+[source]
+path = "zq-raw-register.csv"
+[protection]
+method = "table"
+rows = ["town"]
+rule = [{ rule = "threshold", n = 7 }]
+"""
+
+
+@pytest.fixture(scope="module")
+def of_each_kind(
+    genuine: Path, context: AppContext, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """Genuine releases of rows, of cubes and of cells."""
+    plan = releases.write_source(tmp_path_factory.mktemp("town"))
+    rows = releases.release(plan, plan.parent / "rows", context).out
+    table = plan.with_name("table.toml")
+    table.write_text(TABLE, "utf-8")
+    cells = run_plan(context, table, plan.parent / "cells", CancelToken(), silent).out
+    return {"rows": rows, "cubes": genuine, "cells": cells}
+
+
+def _sha(stated: dict[str, Any]) -> None:
+    stated["texts"] = {**stated["texts"], "sha256": "0" * 64}
+
+
+def _capitals(stated: dict[str, Any]) -> None:
+    stated["texts"] = {**stated["texts"], "sha256": stated["texts"]["sha256"].upper()}
+
+
+def _unknown(stated: dict[str, Any]) -> None:
+    stated["texts"] = {**stated["texts"], "language": "../../sample"}
+
+
+@pytest.mark.parametrize("kind", ["rows", "cubes", "cells"])
+@pytest.mark.parametrize("part", ["", "public"])
+@pytest.mark.parametrize(
+    ("change", "passes"),
+    [
+        (_sha, None),
+        (_capitals, None),
+        (_unknown, None),
+        (lambda stated: stated.pop("texts"), None),
+        (lambda stated: stated.pop("messages"), False),
+        (lambda stated: stated.update(messages={}), False),
+    ],
+)
+def test_texts_that_are_not_this_programs_are_not_passed_with_genuine_words(
+    of_each_kind: dict[str, Path],
+    context: AppContext,
+    tmp_path: Path,
+    kind: str,
+    part: str,
+    change: Callable[[dict[str, Any]], None],
+    passes: bool | None,
+) -> None:
+    """``passes``: None for what is not checked, False for what fails."""
+    release = Path(shutil.copytree(of_each_kind[kind], tmp_path / "copy"))
+    stated: Any = manifest_of(release)
+    change(stated)
+    seal_again(release, stated)
+    found = verify_release(release / part, context.registry, CancelToken(), silent)
+    assert found.ok is (passes is None), found.failures
+    if passes is None:
+        assert TEXTS_CLAIM in [check.claim for check in found.not_checked()]
