@@ -92,6 +92,8 @@ def is_project(path: Path) -> bool:
 
     if path.suffix.lower() == SUFFIX:
         return True
+    if not path.is_file():  # a pipe would be waited for
+        return False
     try:
         with path.open("rb") as stream:
             head = stream.read(100)

@@ -7,9 +7,11 @@ file says (who, where, since when) is for people; whether somebody writes, the s
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
+import stat
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -87,11 +89,13 @@ def lock_path(project: Path) -> Path:
 def take_lock(project: Path) -> WriterLock | LockHolder:
     """Take the lock of a project, or say who has it.
 
-    Raises OSError where no lock file can be made (a folder without write permission, a full disk).
+    Raises OSError where no lock file can be made (a folder without write permission, a full disk),
+    and with the code ELOOP where something else lies in its place: whoever may write to the folder
+    could lead a lock, which is emptied and written, to a file of another person.
     """
     path = lock_path(project)
     for _ in range(_TRIES):
-        file = path.open("a+b", buffering=0)  # nothing left to be written when it is closed
+        file = _opened(path)
         taken = False
         try:
             if not systems.try_hold(file.fileno()):
@@ -106,10 +110,26 @@ def take_lock(project: Path) -> WriterLock | LockHolder:
     return LockHolder()
 
 
+def _opened(path: Path) -> IO[bytes]:
+    """The lock file, made if needed, without a buffer that is written when it is closed."""
+    flags = os.O_RDWR | os.O_CREAT | systems.BINARY | systems.NO_LINK | systems.NO_WAIT
+    try:
+        handle = os.open(path, flags, 0o666)
+    except OSError as error:
+        if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
+        raise
+    facts = os.fstat(handle)
+    if not stat.S_ISREG(facts.st_mode) or facts.st_nlink > 1 or path.is_symlink():
+        os.close(handle)
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return os.fdopen(handle, "r+b", buffering=0)
+
+
 def _is_at(file: IO[bytes], path: Path) -> bool:
     """Whether the locked file is still the one of that name: a holder may have removed it."""
     try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+        return os.path.samestat(os.fstat(file.fileno()), path.lstat())
     except FileNotFoundError:
         return False
 
@@ -118,6 +138,7 @@ def _sign(file: IO[bytes]) -> None:
     """Write who holds it; the first byte stays free, since Windows locks it."""
     with contextlib.suppress(OSError):  # a full disk does not make the lock less of a lock
         file.truncate(0)
+        file.seek(0)
         file.write(b" " + json.dumps(asdict(LockHolder.now())).encode("utf-8"))
 
 

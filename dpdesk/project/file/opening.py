@@ -25,7 +25,7 @@ from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.file import store
 from dpdesk.project.file.codec import CodecError
 from dpdesk.project.file.loading import Loaded, Lost, load, salvage
-from dpdesk.project.file.locking import LockHolder, WriterLock, take_lock
+from dpdesk.project.file.locking import LockHolder, WriterLock, lock_path, take_lock
 from dpdesk.project.file.migrations import MIGRATIONS, Migration
 from dpdesk.project.file.parts import PartError
 from dpdesk.project.file.records import ProjectContents, ReadOnly
@@ -131,6 +131,14 @@ def _must_read(path: Path, way: OpeningHelpers) -> ReadOnly | None:
 def _no_lock(path: Path, error: OSError) -> ReadOnly:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return ReadOnly("disk-full", msg("The disk that holds {name} is full.", name=path.name))
+    if error.errno == errno.ELOOP:
+        sentence = msg(
+            "In the place of the lock of {name} lies a link or something else that is no plain "
+            "file: {lock}.",
+            name=path.name,
+            lock=lock_path(path).name,
+        )
+        return ReadOnly("folder", sentence)
     return ReadOnly("folder", msg("The folder {parent} must not be written.", parent=path.parent))
 
 
@@ -248,6 +256,8 @@ def _check_header(path: Path) -> None:
     """Refuse at once what cannot be a project."""
     if path.is_dir():
         raise _not_a_project(path, "a folder")
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise _not_a_project(path, "a device")
     try:
         with path.open("rb") as stream:
             head = stream.read(len(HEADER))

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -367,3 +368,48 @@ def test_a_journal_of_a_foreign_project_deletes_no_file(
         desk.open(path)
     assert error.value.code == "project.damaged"
     assert victim.read_text() == "years of work"
+
+
+@pytest.mark.parametrize("planted", ["link", "hard link", "link to nothing", "pipe", "folder"])
+def test_what_lies_in_the_place_of_a_lock_is_neither_emptied_nor_waited_for(
+    desk: Desk, tmp_path: Path, planted: str
+) -> None:
+    path, victim = desk.write(tmp_path / "shared/a.dpdesk"), tmp_path / "thesis.odt"
+    victim.write_text("years of work")
+    lock, gone = lock_path(path), tmp_path / "made.txt"
+    lock.unlink(missing_ok=True)
+    if planted == "link":
+        lock.symlink_to(victim)
+    elif planted == "link to nothing":
+        lock.symlink_to(gone)
+    elif planted == "hard link":
+        lock.hardlink_to(victim)
+    elif planted == "pipe":
+        os.mkfifo(lock)
+    else:
+        lock.mkdir()
+    found = desk.open(path)
+    assert found.read_only is not None
+    assert "lock" in found.read_only.sentence
+    assert victim.read_text() == "years of work"
+    assert not gone.exists()
+
+
+@pytest.mark.parametrize("beside", ["-journal", "-wal", "-shm"])
+def test_a_link_beside_a_project_is_not_written_through(
+    desk: Desk, tmp_path: Path, beside: str
+) -> None:
+    path, victim = desk.write(tmp_path / "shared/a.dpdesk"), tmp_path / "thesis.odt"
+    victim.write_text("years of work")
+    path.with_name(path.name + beside).symlink_to(victim)
+    with suppress(StorageError):
+        found = desk.open(path)
+        if found.read_only is None:
+            save(found, history(4))
+    assert victim.read_text() == "years of work"
+
+
+def test_a_pipe_is_no_project(desk: Desk, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.dpdesk")
+    with pytest.raises(InputError, match="a device"):
+        desk.open(tmp_path / "a.dpdesk")
