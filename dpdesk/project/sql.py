@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,7 @@ _NONSENSE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MIS
 _BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
 _NAMES_A_FILE = bytes.fromhex("d9d505f920a163d7")
 """How a journal ends that names the journal of several databases (SQLite's file format, 3)."""
+_BESIDE = ("-journal", "-wal", "-shm")
 # SQLite's own statistics, as ANALYZE makes them. Only it may give out such a name, but a file that
 # was written by hand can hold anything under it, and what acts by itself then acts.
 _STATISTICS = frozenset(
@@ -76,9 +78,15 @@ def connect(
 def _refuse_foreign_journal(path: Path) -> None:
     """Raise sqlite3.DatabaseError for a journal that names a file: SQLite would delete that one.
 
-    Only transactions over several databases name one, and DPDesk makes none.
+    Only transactions over several databases name one, and DPDesk makes none. A pipe in the place
+    of what SQLite keeps beside a file would be waited for without end, and a link is none of its.
     """
-    journal = Path(f"{os.path.realpath(path)}-journal")
+    whole = os.path.realpath(path)
+    for end in _BESIDE:
+        with suppress(OSError):
+            if not stat.S_ISREG(os.lstat(f"{whole}{end}").st_mode):
+                raise _damaged(f"what is named {Path(whole).name}{end} is not a file")
+    journal = Path(f"{whole}-journal")
     try:
         size = journal.stat().st_size if journal.is_file() else 0
         if size < len(_NAMES_A_FILE):
@@ -89,9 +97,13 @@ def _refuse_foreign_journal(path: Path) -> None:
     except OSError:  # it has just been removed, or SQLite cannot read it either
         return
     if end == _NAMES_A_FILE:
-        error = sqlite3.DatabaseError("the journal names another file")
-        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        raise error
+        raise _damaged("the journal names another file")
+
+
+def _damaged(reason: str) -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError(reason)
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return error
 
 
 @dataclass(frozen=True)

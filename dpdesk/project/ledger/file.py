@@ -328,6 +328,8 @@ def connected(
     """A connection to a ledger, with its table; an empty one begins with ``begun``."""
     if path.is_dir():
         raise not_a_ledger(path, "a folder")
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise not_a_ledger(path, "a device")
     try:
         with path.open("rb") as stream:
             head = stream.read(len(HEADER))

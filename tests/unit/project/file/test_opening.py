@@ -409,6 +409,19 @@ def test_a_link_beside_a_project_is_not_written_through(
     assert victim.read_text() == "years of work"
 
 
+@pytest.mark.parametrize("beside", ["-journal", "-wal", "-shm"])
+def test_a_pipe_beside_a_project_is_not_waited_for(desk: Desk, tmp_path: Path, beside: str) -> None:
+    path = desk.write(tmp_path / "a.dpdesk")
+    if beside != "-journal":
+        with path.open("r+b") as stream:  # written by somebody who asks for a log of writes
+            stream.seek(18)
+            stream.write(b"\x02\x02")
+    os.mkfifo(path.with_name(path.name + beside))
+    with pytest.raises(StorageError) as error:
+        desk.open(path)
+    assert error.value.code == "project.damaged"
+
+
 def test_a_pipe_is_no_project(desk: Desk, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.dpdesk")
     with pytest.raises(InputError, match="a device"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import threading
@@ -30,6 +31,15 @@ def filled(path: Path, count: int = 4) -> Path:
         for _ in range(count):
             ledger.debit(ask("0.1"))
     return path
+
+
+@pytest.mark.parametrize("end", ["", "-journal", "-wal"])
+def test_a_pipe_in_the_place_of_a_ledger_is_not_waited_for(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "ledger.sqlite"
+    if end:
+        filled(path)
+    os.mkfifo(f"{path}{end}")
+    assert code_of(path) == ("ledger.damaged" if end else "ledger.not-a-ledger")
 
 
 def tamper(path: Path, *statements: str) -> None:
