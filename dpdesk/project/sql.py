@@ -82,10 +82,10 @@ def _refuse_foreign_journal(path: Path) -> None:
     of what SQLite keeps beside a file would be waited for without end, and a link is none of its.
     """
     whole = os.path.realpath(path)
-    for end in _BESIDE:
+    for suffix in _BESIDE:
         with suppress(OSError):
-            if not stat.S_ISREG(os.lstat(f"{whole}{end}").st_mode):
-                raise _damaged(f"what is named {Path(whole).name}{end} is not a file")
+            if not stat.S_ISREG(os.lstat(f"{whole}{suffix}").st_mode):
+                raise _damaged(f"what is named {Path(whole).name}{suffix} is not a file")
     journal = Path(f"{whole}-journal")
     try:
         size = journal.stat().st_size if journal.is_file() else 0
