@@ -10,9 +10,17 @@ from dpdesk.app.planning import placed, prepare_cells, prepare_rows
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
-from dpdesk.engine.registry import cells_of, compared_of, truth_of
+from dpdesk.engine.registry import cells_of, compared_of, redesigned_of, truth_of
 
-__all__ = ["Comparison", "compare_plan", "compare_work", "true_answer_of_work"]
+__all__ = [
+    "Comparison",
+    "Redesign",
+    "compare_plan",
+    "compare_work",
+    "redesign_plan",
+    "redesign_work",
+    "true_answer_of_work",
+]
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
     from dpdesk.core.hierarchy import Hierarchy
     from dpdesk.core.plan import Plan
     from dpdesk.core.query import Answer, Query
-    from dpdesk.engine.querying import Comparison
+    from dpdesk.engine.querying import Comparison, Redesign
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
 
@@ -49,6 +57,40 @@ def compare_plan(
     place = given.plan, given.base, given.name
     with _prepared(context, *place, token, report, None, given.hierarchies) as prepared:
         return _compared(prepared, token, report)
+
+
+def redesign_work(
+    context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
+) -> Redesign:
+    """Which categories of the table of the work to merge, and what that saves; internal.
+
+    Raises as :func:`compare_work`; RefusedError ``table.redesign`` for several tables and ready
+    cells.
+    """
+    from dpdesk.app.exploring import THE_WORK
+
+    place = work.to_plan(), work.base, THE_WORK
+    given = *place, token, report, data, work.hand_made()
+    return _redesigned(_prepared(context, *given), token, report)
+
+
+def redesign_plan(context: AppContext, plan: Path, token: CancelToken, report: Report) -> Redesign:
+    """The same for a plan file; also raises what reading it and its source raises."""
+    given = placed(plan)
+    place = given.plan, given.base, given.name
+    with _prepared(context, *place, token, report, None, given.hierarchies) as prepared:
+        return _redesigned(prepared, token, report)
+
+
+def _redesigned(
+    prepared: PreparedRows | PreparedCells, token: CancelToken, report: Report
+) -> Redesign:
+    from dpdesk.engine.method import CellsInput
+
+    method, given = redesigned_of(prepared.method), prepared.given
+    if method is None or not isinstance(given, CellsInput):
+        raise _not_compared(prepared)
+    return method.redesign(given, token, report)
 
 
 def _prepared(

@@ -25,7 +25,7 @@ from dpdesk.engine.tables.differencing import (
     computable,
     small_differences,
 )
-from dpdesk.project.past_tables import PastAxis, PastRelease, PastTable, PastTables
+from dpdesk.project.past_tables import PastAxis, PastRelease, PastTable, PastTables, merged_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -73,7 +73,7 @@ def _cells_of(facts: ReleaseFacts, token: CancelToken) -> Iterator[PastTable]:
     exact = manifest.parameters.get("protect", "suppress") in ("suppress", "none")
     published, _ = both_tables(manifest, facts.public, None, token)
     for table in published.values():
-        axes = tuple(PastAxis(axis.name, axis.labels, axis.parents) for axis in table.axes)
+        axes = _axes(table, manifest.parameters)
         known = tuple(bool(value) for value in table.values) if exact else ()
         yield PastTable(table.name, measure_key(manifest, table.name), axes, known)
 
@@ -156,7 +156,9 @@ class _Compared:
             (int(str(rule["n"])) for rule in _rules(parameters) if rule.get("rule") == "threshold"),
             default=_LEAST,
         )
-        self._new = [(_measure(parameters, table.name), _as_past(table)) for table in tables]
+        self._new = [
+            (_measure(parameters, table.name), _as_past(table, parameters)) for table in tables
+        ]
         columns = [axis.name for _, table in self._new for axis in table.axes]
         columns += [axis.name for one in past for table in one.tables for axis in table.axes]
         held = set(data.columns)
@@ -307,12 +309,14 @@ def _inside(axis: PastAxis, groups: FrequencyTable) -> np.ndarray | None:
     domain = {value: code for code, value in enumerate(groups.domains[place])}
     inner = set(axis.parents)
     leaves = [node for node in range(len(axis.labels)) if node not in inner]
-    if not set(domain) <= {axis.labels[node] for node in leaves}:
+    covered = {node: axis.merged.get(axis.labels[node], (axis.labels[node],)) for node in leaves}
+    if not set(domain) <= {value for values in covered.values() for value in values}:
         return None
     inside = np.zeros((len(axis.labels), len(groups.counts)), dtype=bool)
     for node, above in enumerate(axis.parents):  # children stand before their total
         if node not in inner:
-            inside[node] = groups.codes[:, place] == domain.get(axis.labels[node], -1)
+            codes = [domain[value] for value in covered[node] if value in domain]
+            inside[node] = np.isin(groups.codes[:, place], codes)
         if above >= 0:
             inside[above] |= inside[node]
     return inside
@@ -334,6 +338,15 @@ def _measure(parameters: Mapping[str, object], name: str) -> str:
     return json.dumps(thaw(measure), sort_keys=True)
 
 
-def _as_past(table: CellTable) -> PastTable:
-    axes = tuple(PastAxis(axis.name, axis.labels, axis.parents) for axis in table.axes)
-    return PastTable(table.name, "", axes, tuple(bool(value) for value in table.values))
+def _as_past(table: CellTable, parameters: Mapping[str, object]) -> PastTable:
+    known = tuple(bool(value) for value in table.values)
+    return PastTable(table.name, "", _axes(table, parameters), known)
+
+
+def _axes(table: CellTable, parameters: Mapping[str, object]) -> tuple[PastAxis, ...]:
+    """The dimensions of a table, with the values that the settings merge."""
+    asked = as_table(parameters.get("merge") or {})
+    return tuple(
+        PastAxis(axis.name, axis.labels, axis.parents, merged_of(asked.get(axis.name, {})))
+        for axis in table.axes
+    )

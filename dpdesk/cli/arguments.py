@@ -247,6 +247,11 @@ def _add_verify_and_export(commands: _Commands) -> None:
         "compare ways to release sensitive columns or tables of a plan on its own data (internal)",
     )
     compare.add_argument("plan", metavar="PLAN", type=Path, help="the plan of such a release")
+    compare.add_argument(
+        "--redesign",
+        action="store_true",
+        help="which categories of a table to merge, and what that saves (internal)",
+    )
     add_json(compare)
     add_buy(_add(commands, "buy", "one more noisy table of a cube: what it brings, and buying it"))
     export = _add(commands, "export", "write the public part of a release in another format")

@@ -23,6 +23,7 @@ from dpdesk.core.charts import BarChart, Cell, Chart, ScatterChart, format_figur
 from dpdesk.core.jobs import CancelToken, Event, Report
 from dpdesk.core.messages import msg
 from dpdesk.core.release import CheckStatus
+from dpdesk.core.table_parameters import typed_text
 
 if TYPE_CHECKING:
     from dpdesk.app.comparing import Comparison
@@ -355,8 +356,15 @@ def _verify_text(found: VerifyReport) -> str:
 def _compare(
     context: AppContext, options: Namespace, token: CancelToken, report: Report
 ) -> Outcome:
-    from dpdesk.app.comparing import compare_plan
+    from dpdesk.app.comparing import compare_plan, redesign_plan
 
+    if options.redesign:
+        made = redesign_plan(context, options.plan, token, report)
+        text = comparison_text(made.comparison)
+        for each in made.proposals[:1]:
+            keys = [f"  {key} = {typed_text(value)}" for key, value in each.changes.items()]
+            text += "\n".join(["", "For the first, [protection] of the plan has:", *keys, ""])
+        return Outcome(text, {"redesign": made.as_json()})
     found = compare_plan(context, options.plan, token, report)
     text = "\n".join(comparison_text(each) for each in found)
     return Outcome(text, {"comparisons": [each.as_json() for each in found]})

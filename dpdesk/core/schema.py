@@ -22,7 +22,7 @@ from dpdesk.core.messages import msg
 Spelling = Callable[[str], str]
 
 BY_COLUMN = frozenset(
-    {"levels", "domains", "origins", "outside", "importance", "min_level", "max_level"}
+    {"levels", "domains", "origins", "outside", "importance", "min_level", "max_level", "merge"}
     | {"max_suppression_of", "max_cells", "shares", "matrix"}
 )
 """Settings that are tables with a key for each column."""

@@ -55,19 +55,21 @@ class TypedParameter(StructuredParameter):
         plain = self.as_plain(value)
         if plain is None or isinstance(plain, str):
             return plain or ""
-        return _typed(plain)
+        return typed_text(plain)
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         return self.shape
 
 
-def _typed(plain: object) -> str:
+def typed_text(plain: object) -> str:
     """A plain value as a plan writes it on one line."""
     if isinstance(plain, Mapping):
-        return f"{{ {', '.join(f'{_key(key)} = {_typed(item)}' for key, item in plain.items())} }}"
+        return (
+            f"{{ {', '.join(f'{_key(key)} = {typed_text(item)}' for key, item in plain.items())} }}"
+        )
     if isinstance(plain, list | tuple):
-        return f"[{', '.join(map(_typed, plain))}]"
+        return f"[{', '.join(map(typed_text, plain))}]"
     if isinstance(plain, bool):
         return str(plain).lower()
     return _quoted(plain) if isinstance(plain, str) else str(plain)
@@ -158,6 +160,20 @@ def is_cells(raw: object) -> bool:
         and all(_is_name(item) for item in names.values())
         and isinstance(top, list | tuple)
         and all(_is_name(item) for item in top)
+    )
+
+
+def is_merge(raw: object) -> bool:
+    """By column, the values that are counted together under each label."""
+    return isinstance(raw, Mapping) and all(
+        _is_name(column)
+        and isinstance(groups, Mapping)
+        and all(_is_name(label) for label in groups)
+        and all(
+            isinstance(group, list | tuple) and group and all(isinstance(v, str) for v in group)
+            for group in groups.values()
+        )
+        for column, groups in raw.items()
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -12,7 +13,7 @@ from dpdesk.core.release import Manifest, ReleasedContent
 
 if TYPE_CHECKING:
     from dpdesk.core.frequency import RowSource
-    from dpdesk.engine.method import MethodInput
+    from dpdesk.engine.method import CellsInput, MethodInput
     from dpdesk.engine.noise.randomness import RandomSource
 
 
@@ -57,6 +58,29 @@ class Comparison:
         }
 
 
+@dataclass(frozen=True)
+class Proposal:
+    """Another design of a table: what it does, and what it changes in ``[protection]`` (None: a key
+    that is taken out).
+    """
+
+    words: str
+    changes: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Redesign:
+    """Proposals, the best first, and what each would save and lose; internal."""
+
+    comparison: Comparison
+    proposals: tuple[Proposal, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """Plain values."""
+        lines = [{"words": one.words, "changes": dict(one.changes)} for one in self.proposals]
+        return {**self.comparison.as_json(), "proposals": lines}
+
+
 @runtime_checkable
 class QueryableMethod(Protocol):
     """A :class:`~dpdesk.engine.method.Method` whose releases answer queries."""
@@ -95,6 +119,15 @@ class ComparedMethod(Protocol):
 
         Raises RefusedError when the data cannot be released or compared so, Cancelled.
         """
+        ...
+
+
+@runtime_checkable
+class RedesignedMethod(ComparedMethod, Protocol):
+    """A compared method that can say which other design of what it releases would lose less."""
+
+    def redesign(self, given: CellsInput, token: CancelToken, report: Report) -> Redesign:
+        """Proposals for the plan. Raises RefusedError where none can be made, Cancelled."""
         ...
 
 

@@ -18,7 +18,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.engine.method import CellsMethod, Method, RowsMethod
 from dpdesk.engine.private.method import PaidRowsMethod, PrivateMethod
-from dpdesk.engine.querying import ComparedMethod, QueryableMethod, TrueMethod
+from dpdesk.engine.querying import ComparedMethod, QueryableMethod, RedesignedMethod, TrueMethod
 
 # The kinds of methods, for those who use one: the one place that asks of which class it is.
 #
@@ -61,6 +61,12 @@ def compared_of(method: Method) -> ComparedMethod | None:
     """The method, where it says that its releases can be compared with the truth."""
     said = method.capabilities.allows(Use.COMPARED)
     return method if said and isinstance(method, ComparedMethod) else None
+
+
+def redesigned_of(method: Method) -> RedesignedMethod | None:
+    """The method, where it proposes other designs of what it releases."""
+    found = compared_of(method)
+    return found if isinstance(found, RedesignedMethod) else None
 
 
 def truth_of(method: Method) -> TrueMethod | None:

@@ -26,11 +26,15 @@ _LARGEST = 1 << 28
 
 @dataclass(frozen=True)
 class PastAxis:
-    """A dimension: its nodes, and the one above each (-1: none)."""
+    """A dimension: its nodes, and the one above each (-1: none).
+
+    ``merged`` has the values that a node without parts stands for, where it is not one itself.
+    """
 
     name: str
     labels: tuple[str, ...]
     parents: tuple[int, ...]
+    merged: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,11 @@ def _as_json(release: PastRelease) -> dict[str, object]:
     return plain
 
 
+def merged_of(plain: object) -> Mapping[str, tuple[str, ...]]:
+    """The values under each label; TypeError for anything else."""
+    return {label: tuple(map(str, as_list(each))) for label, each in as_table(plain).items()}
+
+
 def _from_json(raw: Mapping[str, object]) -> PastRelease:
     tables = []
     for one in map(as_table, as_list(raw["tables"])):
@@ -115,6 +124,7 @@ def _from_json(raw: Mapping[str, object]) -> PastRelease:
                 str(axis["name"]),
                 tuple(map(str, as_list(axis["labels"]))),
                 tuple(int(str(above)) for above in as_list(axis["parents"])),
+                merged_of(axis.get("merged", {})),
             )
             for axis in map(as_table, as_list(one["axes"]))
         )

@@ -86,6 +86,22 @@ def test_a_cell_that_an_earlier_table_shows_is_named(context: AppContext, folder
     assert others == []
 
 
+def test_merged_categories_are_compared_as_the_values_in_them(
+    context: AppContext, folder: Path
+) -> None:
+    """An earlier table of merged towns tells what of the others is left; so does a later one."""
+    merge = 'rows = ["town"]\nmerge = { town = { rest = ["n1", "n2"] } }\n'
+    earlier, _ = release(context, folder, "merged", f'{merge}protect = "none"\n')
+    export(context, earlier, folder / "out.csv")
+    _, (note,) = release(context, folder, "towns", BY_TOWN)
+    assert note.code == "table.differenced"
+    assert "2 suppressed cells computable" in note.sentence
+    _, (note,) = release(
+        context, folder, "again", f'{merge}rule = [{{ rule = "threshold", n = 4 }}]\n'
+    )
+    assert note.code == "table.differenced"
+
+
 def test_a_register_that_was_lost_or_put_back_is_named(context: AppContext, folder: Path) -> None:
     earlier, _ = release(context, folder, "loose", 'rows = ["town"]\nprotect = "none"\n')
     export(context, earlier, folder / "out.csv")

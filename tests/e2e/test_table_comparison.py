@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -156,3 +157,26 @@ def test_the_command_line_prints_a_line_for_each_way(
     assert "town × sex, 12 cells: 98 rows (internal: uses the truth)" in out
     assert sum(line.startswith("Noise with ε = 1 ") for line in out.splitlines()) == 2
     assert "Hellinger distance" in out
+
+
+def test_merges_are_proposed_on_the_command_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = plan(folder, "merges", TWO, head=HEAD)
+    assert main(["compare", str(path), "--redesign", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["redesign"]
+    lines = {line[0]: line[1:] for line in found["charts"][0]["rows"]}
+    assert lines["As it is"][:2] == [12, 1]
+    merged = lines["merge `n` and `w` of `town`"]
+    assert merged[:3] == [9, 0, 0]
+    both = {"merge": {"town": {"n + w": ["n", "w"]}}}
+    assert both in [each["changes"] for each in found["proposals"]]
+    assert all(len(each["changes"]) == 1 for each in found["proposals"])
+
+
+def test_merges_are_not_proposed_for_several_tables(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keys = '[[protection.tables]]\nname = "a"\nrows = ["town"]\n'
+    assert main(["compare", str(plan(folder, "several", keys, head=HEAD)), "--redesign"]) == 1
+    assert "a single table that is counted from rows" in " ".join(capsys.readouterr().err.split())

@@ -378,6 +378,54 @@ def test_a_table_that_is_rounded_again_has_the_same_numbers_and_a_lost_store_ref
     assert not (folder / "rounded-lost").exists()
 
 
+NORTH = 'merge = { region = { "north" = ["n1", "n2"] } }\n'
+
+
+def test_merged_categories_are_counted_as_rows_with_another_value(
+    context: AppContext, folder: Path, firms: list[dict[str, str]]
+) -> None:
+    """A label of a whole group of a hierarchy is that group; no other node stays below it."""
+    both = NORTH.replace("} }", '}, size = { "any size" = ["small", "large"] } }')
+    made = release(context, folder, "merged", SUM + RULES + both)
+    told = {"n1": "north", "n2": "north", "s1": "s1"}
+    rows = [{**row, "region": told[row["region"]], "size": "any size"} for row in firms]
+    paths = {"region": {"s1": ("south",)}}
+    wanted = reference.cells(rows, ["region", "size"], paths, value="turnover")
+    found = read(made / "internal/table.csv")
+    assert set(found) == set(wanted)
+    for place, cell in wanted.items():
+        assert Fraction(found[place]["value"]) == sum(cell.values()), place
+        assert int(found[place]["frequency"]) == len(cell)
+    assert verified(context, made, folder / "firms.csv").ok
+    assert verified(context, made / "public").ok
+
+
+def test_a_forged_merge_fails(context: AppContext, folder: Path, tmp_path: Path) -> None:
+    """That other values stand under a label is told with the source, that they do by the files."""
+    made = release(context, folder, "merged", SUM + RULES + NORTH)
+    table = read_canonical(made / "public/manifest.json")["result"]
+    axes = [dict(one) for one in table["tables"][0]["dimensions"]]  # type: ignore[index]
+    axes[0]["categories"] = ["n1", *axes[0]["categories"][1:]]
+    lines = [{**table["tables"][0], "dimensions": axes}]  # type: ignore[index]
+    text = (made / "public/table.csv").read_text("utf-8").replace("north", "n1")
+    inside = (made / "internal/table.csv").read_text("utf-8").replace("north", "n1")
+    files = {"public/table.csv": text, "internal/table.csv": inside}
+    copy = forge(made, tmp_path / "copy", files, {"tables": lines})
+    assert "tables are those of the settings" in (failed_claims(verified(context, copy)))
+
+
+def test_a_merged_cell_is_rounded_as_the_group_that_it_is(
+    context: AppContext, folder: Path
+) -> None:
+    keys = SUM + 'protect = "random-round"\nbase = 11\n'
+    whole = read(release(context, folder, "with groups", keys) / "public/table.csv")
+    head = HEAD.partition("[attributes")[0]
+    merged = release(context, folder, "without", keys + NORTH, head=head)
+    found = read(merged / "public/table.csv")
+    assert {place[0] for place in found} == {"north", "s1", "Total"}
+    assert all(row["value"] == whole[place]["value"] for place, row in found.items())
+
+
 READY = """region,size,value,n,top1,top2,st
 n1,small,50,5,20,15,
 n1,large,30,4,25,3,
@@ -418,6 +466,27 @@ def test_ready_cells_have_their_absent_totals_added_up(context: AppContext, fold
         ('rows = ["region"]\nrule = [{ rule = "dominance", n = 2 }]\n', "parameter.invalid"),
         ('rows = ["region"]\nrule = [{ rule = "threshold", n = "3" }]\n', "parameter.invalid"),
         ('rows = ["size"]\ntotal = "small"\n', "table.total"),
+        *(
+            (f'rows = ["size", "region"]\nmerge = {{ {groups} }}\n', "table.merge")
+            for groups in (
+                'trade = { a = ["x"] }',
+                'size = { a = ["huge"] }',
+                'size = { large = ["small"] }',
+                'size = { Total = ["small", "large"] }',
+                'size = { a = ["small"], b = ["small"] }',
+                'region = { a = ["n1", "s1"] }',
+            )
+        ),
+        (
+            'rows = ["region"]\nmerge = { region = { south = ["n1", "n2"] } }\n',
+            "table.double-label",
+        ),
+        ('rows = ["size"]\nmerge = { size = ["small"] }\n', "parameter.invalid"),
+        (
+            'merge = { size = { a = ["small", "large"] } }\n'
+            '[[protection.tables]]\nname = "a"\nrows = ["size"]\n',
+            "table.merge",
+        ),
         (
             'rows = ["size"]\nmeasure = { mean = "turnover" }\nprotect = "controlled-round"\n'
             "base = 5\n",

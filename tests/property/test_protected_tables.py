@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
@@ -12,12 +14,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpdesk.app.comparing import redesign_plan
 from dpdesk.app.context import AppContext
 from dpdesk.app.planning import prepare_cells
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.table_parameters import typed_text
 from dpdesk.engine.methods.table.method import ProtectedTables
 from dpdesk.io.planfile import read_plan
+from tests.reference import table_cells as reference
 from tests.reference.tables import least_cost
 
 TOKEN = CancelToken()
@@ -100,3 +105,86 @@ def test_the_optimum_is_that_of_the_plan_by_the_letter(
 
     assert found.internal["cost"] == best[0]
     assert found.internal["proven_optimal"] is True
+
+
+def bits(sizes: list[int]) -> float:
+    """The entropy of shares, by its definition."""
+    whole = sum(sizes)
+    return -sum(n / whole * math.log2(n / whole) for n in sizes if n)
+
+
+@SLOW
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcd"), st.sampled_from("123"), st.integers(1, 6)),
+        min_size=4,
+        max_size=30,
+    ),
+    st.booleans(),
+    st.booleans(),
+)
+def test_proposals_are_what_comes_of_the_plans_that_they_make(
+    context: AppContext,
+    tmp_path: Path,
+    lines: list[tuple[str, str, int]],
+    grouped: bool,
+    sums: bool,
+) -> None:
+    """Each one is counted again as rows with other values, and protected as its plan would be."""
+    text = "".join(f"{','.join(map(str, line))}\n" for line in lines)
+    (tmp_path / "in.csv").write_text(f"r,q,v\n{text}", "utf-8")
+    (tmp_path / "h.csv").write_text("a,x,*\nb,x,*\nc,y,*\nd,y,*\n", "utf-8")
+    head = '[attributes.r]\nhierarchy = "h.csv"\n' if grouped else ""
+    paths = {"r": {"a": ("x",), "b": ("x",), "c": ("y",), "d": ("y",)}} if grouped else {}
+    measure = '{ sum = "v" }' if sums else '"count"'
+
+    def path(keys: dict[str, object]) -> Path:
+        said = "".join(f"{key} = {typed_text(value)}\n" for key, value in keys.items())
+        file = tmp_path / "plan.toml"
+        file.write_text(
+            f'version = 1\n[source]\npath = "in.csv"\n{head}[protection]\nmethod = "table"\n{said}'
+            f'measure = {measure}\nrule = [{{ rule = "threshold", n = 3 }}]\n',
+            "utf-8",
+        )
+        return file
+
+    asked: dict[str, object] = {"rows": ["r"], "columns": ["q"], "secondary": "heuristic"}
+    made = redesign_plan(context, path(asked), TOKEN, silent)
+    rows = [dict(zip("rqv", map(str, line), strict=True)) for line in lines]
+    start, *table = made.comparison.charts[0].table.rows
+    assert len(table) == len(made.proposals)
+    whole = bits(inner_sizes(rows, ["r", "q"], sums))
+    for proposal, (words, cells, unsafe, further, lost) in zip(made.proposals, table, strict=True):
+        assert words == proposal.words
+        keys = asked | dict(proposal.changes)
+        merge = {
+            (column, value): label
+            for column, groups in dict(keys.get("merge") or {}).items()  # type: ignore[call-overload]
+            for label, group in groups.items()
+            for value in group
+        }
+        names = [*keys["rows"], *keys["columns"]]  # type: ignore[misc]
+        told = [{k: merge.get((k, v), v) for k, v in row.items()} for row in rows]
+        held = reference.cells(told, names, paths, value="v" if sums else "")
+        assert unsafe == sum(len(cell) < 3 for cell in held.values())
+        after = bits(inner_sizes(told, names, sums))
+        assert lost == pytest.approx(max(0, 1 - after / whole) if whole else 0, abs=1e-4)
+        plan = read_plan(path({key: value for key, value in keys.items() if value is not None}))
+        with prepare_cells(context, plan, tmp_path, "plan", TOKEN, silent) as ready:
+            try:
+                found = ready.decide(TOKEN, silent)
+            except RefusedError:
+                assert further is None
+                continue
+        assert found.result["cells"] == cells
+        assert found.result["suppressed"] == unsafe + (further or 0)
+    if not start[2]:
+        assert not table
+
+
+def inner_sizes(rows: list[dict[str, str]], names: list[str], sums: bool) -> list[int]:
+    """What is in each innermost cell that is not empty."""
+    found: Counter[tuple[str, ...]] = Counter()
+    for row in rows:
+        found[tuple(row[name] for name in names)] += int(row["v"]) if sums else 1
+    return list(found.values())

@@ -6,7 +6,7 @@ several linked tables that hold the same contributors are one variable of the sy
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -47,6 +47,8 @@ class Dimension:
     name: str
     labels: tuple[str, ...]
     parents: Ints = field(repr=False)
+    merged: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    """The values of the source that a leaf stands for, where it is not one itself."""
 
     @classmethod
     def of(cls, name: str, hierarchy: Hierarchy, total: str = "Total") -> Dimension:
@@ -103,6 +105,11 @@ class Dimension:
         inner = np.zeros(len(self.labels), dtype=bool)
         inner[self.parents[self.parents >= 0]] = True
         return np.flatnonzero(~inner)
+
+    def values(self, leaves: Ints) -> list[str]:
+        """The values of the source that these leaves stand for."""
+        named = (self.labels[leaf] for leaf in leaves.tolist())
+        return [value for label in named for value in self.merged.get(label, (label,))]
 
     @cached_property
     def covers(self) -> Flags:
@@ -347,7 +354,7 @@ def _covered(dimension: Dimension, node: int, sets: dict[tuple[str, frozenset[st
     covered = dimension.covers[node]
     if covered.all():
         return 0
-    leaves = frozenset(dimension.labels[i] for i in dimension.leaves[covered])
+    leaves = frozenset(dimension.values(dimension.leaves[covered]))
     return sets.setdefault((dimension.name, leaves), len(sets) + 1)
 
 

@@ -122,7 +122,7 @@ def _counted(
     weight = plain.get("weight")
     asked = Tabulation(
         tuple(axis.name for axis in table.axes),
-        tuple(_above(axis) for axis in table.axes),
+        tuple(_above(axis, _groups(given, axis.name)) for axis in table.axes),
         table.shape,
         None if column is None else str(column),
         None if weight is None else str(weight),
@@ -163,8 +163,15 @@ def _most(given: Given) -> int:
     return max((int(str(n)) for n in numbers), default=0)
 
 
-def _above(axis: CellAxis) -> dict[str, tuple[int, ...]]:
-    """The nodes that each value without parts counts in."""
+def _groups(given: Given, column: str) -> Mapping[str, Sequence[str]]:
+    """The values of a column that the plan counts together, by their label."""
+    asked = plain_of(given, "merge")
+    plain = as_table(as_table(asked).get(column, {})) if isinstance(asked, Mapping) else {}
+    return {label: list(map(str, as_list(group))) for label, group in plain.items()}
+
+
+def _above(axis: CellAxis, groups: Mapping[str, Sequence[str]]) -> dict[str, tuple[int, ...]]:
+    """The nodes that each value counts in; those of ``groups`` in the one of their label."""
     parts = axis_parts(axis)
     found = {}
     for node, label in enumerate(axis.labels):
@@ -174,7 +181,8 @@ def _above(axis: CellAxis) -> dict[str, tuple[int, ...]]:
         while here >= 0:
             nodes.append(here)
             here = axis.parents[here]
-        found[label] = tuple(nodes)
+        for value in groups.get(label, (label,)):
+            found[value] = tuple(nodes)
     return found
 
 
@@ -404,7 +412,9 @@ def other_axes(
             if not ready:
                 there = _with_rows(axis.name, there, measure, given, token)
             rows = [[one] for one in there if one not in margins]
-        labels, parents = _nodes(rows, total)
+        label_of = {v: label for label, g in _groups(given, axis.name).items() for v in g}
+        together = ((label_of.get(row[0], row[0]), *row[1:]) for row in rows)
+        labels, parents = _nodes(list(dict.fromkeys(together)), total)
         if labels != axis.labels or parents != axis.parents:
             return msg(
                 "`{attribute}` has other nodes than its hierarchy or its values give",

@@ -13,7 +13,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.plain import fraction_of
 from dpdesk.core.release import CELLS_COUNTED, CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY, SUPPRESSED, CellTable
+from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY, SUPPRESSED, CellAxis, CellTable
 from dpdesk.verifiers.promises import Sentences, first_difference
 from dpdesk.verifiers.reading import guarantee_of, number
 from dpdesk.verifiers.tables.published import ReadTable, added_up, numbered, place_of, unsummed
@@ -252,7 +252,17 @@ def _other_tables(
         own = plan["name"] if "tables" in parameters else ""
         if stated != (own, kind, names) or any(axis.labels[-1] != total for axis in axes):
             return msg("{file}: it is not a table that the settings name", file=str(line["file"]))
+        if not all(_merged(axis, as_table(parameters.get("merge") or {})) for axis in axes):
+            return msg("{file}: it is not a table that the settings name", file=str(line["file"]))
     return ""
+
+
+def _merged(axis: CellAxis, merge: Mapping[str, object]) -> bool:
+    """Whether merged values stand under their label alone, with nothing below it."""
+    groups = as_table(merge.get(axis.name, {}))
+    inner = {axis.labels[above] for above in axis.parents if above >= 0}
+    alone = {str(value) for group in groups.values() for value in as_list(group)} - {*groups}
+    return {*groups} <= {*axis.labels} - inner and alone.isdisjoint(axis.labels)
 
 
 def _as_present(

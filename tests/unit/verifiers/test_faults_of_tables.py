@@ -196,6 +196,7 @@ PLANS: dict[str, tuple[str, str, str]] = {
         + 'marks = [["n1", "small", "U"], ["n1", "small", "PL", "20", "30.5"], '
         + '["north", "", "P"], ["s1", "large", "S"], ["n1", "large", "C", "1"]]\n',
     ),
+    "merged": (FIRMS, "", TWO + SUM + RULES + 'merge = { region = { n = ["n1", "n2"] } }\n'),
     "moved": (FIRMS, REGIONS, TWO + SUM + RULES + 'protect = "adjust"\n'),
     "moved counts": (ONES, "", 'rows = ["size"]\n' + THREE + 'protect = "adjust"\n'),
     "moved by hand": (
@@ -716,6 +717,11 @@ FAULTS = [
             "cost": lambda cells: replace(cells, cost=None),
             "levels": lambda cells: replace(cells, levels=None),
         }.items()
+    ),
+    Fault(
+        "merged",
+        "other values merged",
+        _after(counting, "_members", lambda found: {**found, "n1": found["s1"]}),
     ),
     Fault("keys", "promised change", _promised(deviation=5), PUBLIC),
     Fault("keys", "promised variance", _promised(variance=Fraction(1)), PUBLIC),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import exact_number
@@ -170,7 +171,7 @@ def _dimension(
 ) -> Dimension:
     """The nodes of a dimension: those of its hierarchy, or the values of the rows that count.
 
-    Raises InputError ``table.total``, ``hierarchy.missing-leaf``.
+    Raises InputError ``table.total``, ``table.merge``, ``hierarchy.missing-leaf``.
     """
     table = given.source.frequency_table([name], token)
     values, gone = table.domains[0], {table.domains[0][code] for code in table.missing[0]}
@@ -198,10 +199,57 @@ def _dimension(
             hint="Choose another `total`.",
             details={"key": "total"},
         )
-    made = Dimension.of(name, stored, settings.total)
+    groups = settings.merge.get(name, {})
+    if groups:
+        stored = _with_merged(given, stored, groups)
+    made = replace(Dimension.of(name, stored, settings.total), merged=groups)
     if ready:
         _refuse_strange(given, name, values, made, settings)
     return made
+
+
+def _with_merged(
+    given: CellsInput, stored: Hierarchy, groups: Mapping[str, tuple[str, ...]]
+) -> Hierarchy:
+    """The hierarchy with one leaf for the values of each group, where the first of them stood."""
+    label_of = {value: label for label, group in groups.items() for value in group}
+    strange = next((one for one in label_of if one not in stored.leaf_codes), None)
+    taken = next(
+        (one for one in groups if one in stored.leaf_codes and label_of.get(one) != one), None
+    )
+    steps = stored.parents[0].tolist() if stored.height else [0] * len(stored.leaves)
+    above: dict[str, int] = {}
+    apart = ""
+    for value, parent in zip(stored.leaves, steps, strict=True):
+        label = label_of.get(value, value)
+        if above.setdefault(label, parent) != parent:
+            apart = apart or label
+    said = {"where": given.where, "column": stored.attribute}
+    fault = ""
+    if strange is not None:
+        fault = msg(
+            "{where}: `merge` names {value} of `{column}`, which no row of the table has.",
+            value=quoted(strange),
+            **said,
+        )
+    elif taken is not None:
+        fault = msg(
+            "{where}: `merge` uses the label {label} of `{column}`, which is another value.",
+            label=quoted(taken),
+            **said,
+        )
+    elif apart:
+        fault = msg(
+            "{where}: `merge` puts values of `{column}` from different groups of its hierarchy "
+            "under {label}, expected values of one group.",
+            label=quoted(apart),
+            **said,
+        )
+    if fault:
+        raise InputError("table.merge", fault, details={"key": "merge"})
+    parents = (np.array(list(above.values()), dtype=np.int32), *stored.parents[1:])
+    labels = (tuple(above), *stored.labels[1:])
+    return Hierarchy(stored.attribute, labels, parents if stored.height else ())
 
 
 def _counting(
@@ -257,13 +305,14 @@ def in_order(values: Sequence[str], missing: Collection[str]) -> list[str]:
 
 def _members(dimension: Dimension) -> dict[str, tuple[int, ...]]:
     """The nodes that each value of a dimension counts in."""
-    found = {}
+    found: dict[str, tuple[int, ...]] = {}
     for leaf in dimension.leaves.tolist():
         nodes, node = [], leaf
         while node >= 0:
             nodes.append(node)
             node = int(dimension.parents[node])
-        found[dimension.labels[leaf]] = tuple(nodes)
+        label = dimension.labels[leaf]
+        found |= dict.fromkeys(dimension.merged.get(label, (label,)), tuple(nodes))
     return found
 
 

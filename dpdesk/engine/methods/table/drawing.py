@@ -103,7 +103,7 @@ def _covered(table: Table) -> list[str]:
     for dimension in table.dimensions:
         texts = []
         for covers in dimension.covers:
-            leaves = sorted(dimension.labels[int(i)] for i in dimension.leaves[covers])
+            leaves = sorted(dimension.values(dimension.leaves[covers]))
             joined = "\0".join([dimension.name, *leaves]).encode("utf-8", "surrogatepass")
             texts.append("" if covers.all() else hashlib.sha256(joined).hexdigest())
         sides.append(texts)

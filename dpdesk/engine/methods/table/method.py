@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dpdesk.core.frequency import RowSource
     from dpdesk.core.tabulation import CellTable
     from dpdesk.engine.noise.randomness import RandomSource
-    from dpdesk.engine.querying import Comparison
+    from dpdesk.engine.querying import Comparison, Redesign
 CARD = MethodCard(
     protects=(
         "Anyone who reads the tables and computes with their totals: an unsafe cell is not "
@@ -139,6 +139,12 @@ class ProtectedTables(CellsMethod):
         from dpdesk.engine.methods.table.comparing import compared_tables
 
         return compared_tables(given, randomness, token, report)
+
+    def redesign(self, given: CellsInput, token: CancelToken, report: Report) -> Redesign:
+        """See :meth:`RedesignedMethod.redesign`: which categories to merge."""
+        from dpdesk.engine.methods.table.redesigning import proposed
+
+        return proposed(given, token, report)
 
     def made_again(
         self,

@@ -9,6 +9,7 @@ from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *settings(
         *("rows[]", "columns[]", "measure", "measure.*", "total", "protect", "base"),
+        "merge.**",
         *("deviation", "variance"),
         *("tables[].name", "tables[].rows[]", "tables[].columns[]", "tables[].measure"),
         *("tables[].measure.*", "tables[].hierarchy.**", "singletons", "attacker.*"),

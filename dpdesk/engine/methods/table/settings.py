@@ -26,7 +26,7 @@ from dpdesk.core.parameters import (
     exact_number,
     nearest,
 )
-from dpdesk.core.plain import freeze, thaw
+from dpdesk.core.plain import freeze, quoted, thaw
 from dpdesk.core.schema import Role
 from dpdesk.core.systems import is_device_name
 from dpdesk.core.table_parameters import (
@@ -38,6 +38,7 @@ from dpdesk.core.table_parameters import (
     is_cells,
     is_marks,
     is_measure,
+    is_merge,
     is_rules,
     is_tables,
 )
@@ -88,6 +89,13 @@ PARAMETERS: tuple[Parameter, ...] = (
         records=TABLES,
         shape='a list such as [{ name = "a", rows = ["region"], columns = ["sex"] }]',
         replaces=("rows", "columns"),
+    ),
+    TypedParameter(
+        "merge",
+        "Merged categories",
+        "Values of a dimension that have one row or column of the table together, under a label.",
+        fits=is_merge,
+        shape='a table such as { region = { "north and south" = ["north", "south"] } }',
     ),
     TypedParameter(
         "cells",
@@ -287,6 +295,7 @@ class Settings:
     deviation: int
     variance: Fraction
     marks: tuple[tuple[str, ...], ...]
+    merge: Mapping[str, Mapping[str, tuple[str, ...]]]
     secondary: str
     cost: str
     singletons: bool
@@ -301,8 +310,8 @@ class Settings:
         """Read what the parameters say together.
 
         Raises InputError ``table.no-dimensions``, ``table.base``, ``table.mean``,
-        ``table.variance``, ``table.cell-key``, ``table.marks`` or ``table.cells``, starting with
-        ``where``.
+        ``table.variance``, ``table.cell-key``, ``table.marks``, ``table.merge`` or
+        ``table.cells``, starting with ``where``.
         """
         protect, base = str(values["protect"]), values["base"]
         if protect in (RANDOM, CONTROLLED) and not isinstance(base, int):
@@ -348,6 +357,7 @@ class Settings:
             base if isinstance(base, int) else 0,
             *_by_keys(values, tables, where),
             _marks(values, where),
+            _merge(values, tables, where),
             str(values["secondary"]),
             str(values["cost"]),
             values["singletons"] is True,
@@ -386,6 +396,50 @@ def _marks(values: Mapping[str, ParameterValue], where: str) -> tuple[tuple[str,
             ),
         )
     return tuple(tuple(map(str, line)) for line in found) if isinstance(found, list) else ()
+
+
+def _merge(
+    values: Mapping[str, ParameterValue], tables: Sequence[TableSpec], where: str
+) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """The values that stand together under each label, by column."""
+    found = _plain(values["merge"])
+    if not isinstance(found, Mapping):
+        return {}
+    fault = ""
+    if values["cells"] is not None or values["tables"] is not None:
+        fault = msg(
+            "{where}: `merge` is for a single table of rows, found several tables or ready cells.",
+            where=where,
+        )
+    for column, groups in found.items():
+        named = [str(value) for group in groups.values() for value in group]
+        if column not in tables[0].dimensions:
+            fault = fault or msg(
+                "{where}: `merge` names `{column}`, which is not a dimension of the table.",
+                where=where,
+                column=column,
+            )
+        twice = next((one for i, one in enumerate(named) if one in named[:i]), None)
+        if twice is not None:
+            fault = fault or msg(
+                "{where}: `merge` names {value} of `{column}` twice, expected once.",
+                where=where,
+                value=quoted(twice),
+                column=column,
+            )
+        if values["total"] in groups:
+            fault = fault or msg(
+                "{where}: `merge` calls values of `{column}` as totals are called, expected "
+                "another label.",
+                where=where,
+                column=column,
+            )
+    if fault:
+        raise _wrong("table.merge", "merge", fault)
+    return {
+        str(column): {str(label): tuple(map(str, group)) for label, group in groups.items()}
+        for column, groups in found.items()
+    }
 
 
 def _by_keys(
