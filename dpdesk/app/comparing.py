@@ -14,6 +14,7 @@ from dpdesk.engine.registry import cells_of, compared_of, redesigned_of, truth_o
 
 __all__ = [
     "Comparison",
+    "Proposal",
     "Redesign",
     "compare_plan",
     "compare_work",
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from dpdesk.core.hierarchy import Hierarchy
     from dpdesk.core.plan import Plan
     from dpdesk.core.query import Answer, Query
-    from dpdesk.engine.querying import Comparison, Redesign
+    from dpdesk.engine.querying import Comparison, Proposal, Redesign
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
 

@@ -78,6 +78,37 @@ def test_protections_of_tables_are_compared_in_the_same_window(
     assert findings(window) == []
 
 
+def test_a_proposed_merge_becomes_part_of_the_plan_and_can_be_undone(
+    qtbot: QtBot, bench: Workbench, theme: ThemeManager
+) -> None:
+    bench.choose_method(next(method for method in bench.methods if method.id == "table"))
+    rule = [{"rule": "threshold", "n": 3}]
+    bench.apply(SetParameters({"rows": ["age"], "columns": ["town"], "rule": rule}))
+    window = WaysWindow(bench, theme)
+    qtbot.addWidget(window)
+    window.present()
+    assert not window.taking.isVisible()
+    before = bench.work
+    window.propose.click()
+    assert not window.propose.isEnabled()
+    qtbot.waitUntil(lambda: window.compared is not None)
+    chart = window.chart.chart
+    assert isinstance(chart, BarChart)
+    assert chart.categories[0] == "As it is"
+    named = [window.proposals.itemText(i) for i in range(window.proposals.count())]
+    assert named == [row[0] for row in chart.table.rows][1:]
+    assert list(chart.categories[1:]) == named[: len(chart.categories) - 1]
+    place = next(i for i, words in enumerate(named) if words.startswith("merge "))
+    window.proposals.setCurrentIndex(place)
+    assert findings(window) == []
+    window.take.click()
+    assert "merge" in bench.work.parameters
+    assert not window.take.isEnabled()
+    bench.undo()
+    assert bench.work == before
+    assert window.take.isEnabled()
+
+
 def test_a_comparison_can_be_stopped(qtbot: QtBot, bench: Workbench, theme: ThemeManager) -> None:
     window = WaysWindow(bench, theme)
     qtbot.addWidget(window)

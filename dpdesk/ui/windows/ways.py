@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
 from dpdesk.app import comparing
-from dpdesk.app.types import WorkState
+from dpdesk.app.types import SetParameters, WorkState
 from dpdesk.core.capabilities import Content
 from dpdesk.core.charts import Chart
 from dpdesk.core.messages import msg
@@ -31,7 +31,7 @@ from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Workbench
 
 if TYPE_CHECKING:
-    from dpdesk.app.comparing import Comparison
+    from dpdesk.app.comparing import Comparison, Proposal, Redesign
 
 
 COMPARE = "ways.compare"
@@ -58,6 +58,7 @@ class WaysWindow(SideWindow):
         self._bench = bench
         self._compared: tuple[Comparison, ...] | None = None
         self._compared_for: WorkState | None = None
+        self._proposals: tuple[Proposal, ...] = ()
         self._charts: dict[str, tuple[Chart, Comparison]] = {}
         self.setWindowTitle(self.tr("Compare ways to release – DPDesk"))
         self.setAccessibleName(self.tr("Compare ways to release"))
@@ -82,9 +83,14 @@ class WaysWindow(SideWindow):
         self.start.clicked.connect(self.compare)
         self.strip = ChoiceStrip(self.tr("Which comparison to look at"))
         self.strip.chosen.connect(self._on_chosen)
+        tip = self.tr("Which categories of the table to merge, and what that saves and loses")
+        self.propose = button(self.tr("Propose &merges"), tip)
+        self.propose.clicked.connect(self.redesign)
         line.add(self.start)
+        line.add(self.propose)
         line.add(self.strip)
         layout.addWidget(line)
+        layout.addWidget(self._build_proposals())
         self.chart = ChartView(theme)
         self.chart.set_placeholder(self.tr("Press Compare: the errors will appear here."))
         self.chart.forbid_saving(self.tr("Internal: it is measured with the true counts"))
@@ -92,6 +98,20 @@ class WaysWindow(SideWindow):
         layout.addWidget(self.chart, 1)
         layout.addWidget(self.sentence)
         self.frame(body, gap=SPACE.s)
+
+    def _build_proposals(self) -> QWidget:
+        """A proposal to choose, and the button that makes it part of the plan."""
+        self.taking = FlowBox(gap=SPACE.s)
+        self.proposals = QComboBox()
+        self.proposals.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.proposals.setAccessibleName(self.tr("Proposal"))
+        self.proposals.setToolTip(self.tr("The design that the button gives the table"))
+        tip = self.tr("Give the table this design; it can be undone")
+        self.take = button(self.tr("Change the &plan"), tip)
+        self.take.clicked.connect(self.take_proposal)
+        self.taking.add(self.proposals)
+        self.taking.add(self.take)
+        return self.taking
 
     # -- what is shown
 
@@ -112,18 +132,51 @@ class WaysWindow(SideWindow):
         data = self._bench.data
         if data is None:
             return
-        self.band.clear()
-        self.start.setEnabled(False)
-        title = self.tr("Comparing ways to release")
-        work = self._bench.work
+        title, work = self.tr("Comparing ways to release"), self._bench.work
         job = partial(comparing.compare_work, self._bench.context, data, work)
         then = partial(self._on_done, work)
+        self._begin()
         self.read(COMPARE, title, job, then, self._on_failed, self._on_cancelled, quiet=False)
+
+    @Slot()
+    def redesign(self) -> None:
+        """Find out which categories of the table to merge, in the background."""
+        data = self._bench.data
+        if data is None:
+            return
+        title, work = self.tr("Proposing merges"), self._bench.work
+        job = partial(comparing.redesign_work, self._bench.context, data, work)
+        then = partial(self._on_proposed, work)
+        self._begin()
+        self.read(COMPARE, title, job, then, self._on_failed, self._on_cancelled, quiet=False)
+
+    def _begin(self) -> None:
+        self.band.clear()
+        self.start.setEnabled(False)
+        self.propose.setEnabled(False)
+
+    @Slot()
+    def take_proposal(self) -> None:
+        """Make the chosen proposal part of the plan, as a change that can be undone."""
+        place = self.proposals.currentIndex()
+        if 0 <= place < len(self._proposals) and self._compared_for == self._bench.work:
+            chosen = self._proposals[place]
+            self._bench.apply(SetParameters(dict(chosen.changes), what=chosen.words))
 
     # -- what comes back
 
     def _on_done(self, work: WorkState, found: tuple[Comparison, ...]) -> None:
-        self._compared, self._compared_for = found, work
+        self._keep(work, found, ())
+
+    def _on_proposed(self, work: WorkState, found: Redesign) -> None:
+        self._keep(work, (found.comparison,), found.proposals)
+
+    def _keep(
+        self, work: WorkState, found: tuple[Comparison, ...], proposals: tuple[Proposal, ...]
+    ) -> None:
+        self._compared, self._compared_for, self._proposals = found, work, proposals
+        self.proposals.clear()
+        self.proposals.addItems([said(each.words) for each in proposals])
         self._show()
         self._on_work()
 
@@ -139,7 +192,13 @@ class WaysWindow(SideWindow):
         """The work may be another one than was compared."""
         self._name_ways()
         busy = self._bench.hub.latest(COMPARE).busy
-        self.start.setEnabled(self._bench.data is not None and not busy)
+        ready = self._bench.data is not None and not busy
+        self.start.setEnabled(ready)
+        self.propose.setEnabled(ready)
+        about = self._bench.context.registry.about(self._bench.work.method)
+        self.propose.setVisible(about.content is Content.CELLS)
+        self.taking.setVisible(bool(self._proposals))
+        self.take.setEnabled(self._compared_for == self._bench.work)
         old = self._compared is not None and self._compared_for != self._bench.work
         self.chart.set_stale(old, self.tr("of other settings: compare again") if old else "")
 

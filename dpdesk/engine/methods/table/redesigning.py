@@ -33,6 +33,7 @@ from dpdesk.engine.tables.suppression import suppress
 
 MOST_PAIRS = 20
 """Pairs of one dimension that are tried, those with the most unsafe cells first."""
+_MOST_BARS = 12
 _NUMBER = re.compile(r"[-−]?\d+(?:[.,]\d+)?")
 
 
@@ -256,18 +257,19 @@ def _comparison(
         for words, after in lines
     ]
     heads = ("Design", "Cells", "Unsafe cells", "Further cells", "Detail lost")
+    drawn = lines[:_MOST_BARS]  # of the others the table tells
     chart = BarChart(
         id="redesign",
         question="What would be suppressed if categories were merged?",
         answer=_answer(before, found),
         category_axis=Axis("Design"),
         value_axis=Axis("Suppressed cells", "cells", whole=True, minimum=0),
-        categories=tuple(words for words, _ in lines),
+        categories=tuple(words for words, _ in drawn),
         series=(
-            BarSeries("Unsafe cells", tuple(float(after.unsafe) for _, after in lines)),
+            BarSeries("Unsafe cells", tuple(float(after.unsafe) for _, after in drawn)),
             BarSeries(
                 "Further cells",
-                tuple(float(after.further or 0) for _, after in lines),
+                tuple(float(after.further or 0) for _, after in drawn),
                 SeriesStyle.SECOND,
             ),
         ),
