@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from dpdesk.app.types import SetParameters
+from dpdesk.app.types import Role, SetParameters, SetRoles
 from dpdesk.core.charts import LatticeChart, ScatterChart
 from dpdesk.ui.charts.surface import PlotSurface
 from dpdesk.ui.forms.columns import DimensionsField
@@ -453,3 +454,21 @@ def test_the_categories_are_tried_on_the_data_before_anything_is_spent(
     qtbot.keyClick(field, Qt.Key.Key_Up)
     qtbot.waitUntil(lambda: bench.budget.trial is None)
     assert box.words == "Not tried with these settings yet."
+
+
+def test_a_weight_is_set_aside_by_a_button_and_no_line_of_a_plan_is_shown(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, plan_of(tmp_path))
+    bench.apply(SetRoles({"pay": Role.WEIGHT}))
+    panel.activated()
+    qtbot.waitUntil(lambda: bench.explore_problem is not None and not panel.busy)
+    band = panel.result.band
+    assert "has the role weight" in band.text
+    assert "= {" not in band.text
+    button = next(one for one in band.findChildren(QPushButton) if "pay" in one.text())
+    assert button.text() == "Set pay to insensitive"
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bench.explore_problem is None and not bench.stale and not panel.busy)
+    assert bench.work.roles["pay"] is Role.INSENSITIVE
+    assert "8 tables" in panel.result.sentence

@@ -532,3 +532,20 @@ def test_sentences_that_were_compared_with_nothing_are_no_promise(
     shown = [one.text() for one in page.findChildren(QLabel) if not one.isHidden()]
     assert any("1 in 1,000" in text for text in shown)
     assert any("compared with nothing" in text for text in shown) is not compared
+
+
+def test_above_the_promise_of_a_release_that_failed_stands_that_nobody_can_rely_on_it(
+    qtbot: QtBot, hub: JobHub, theme: ThemeManager
+) -> None:
+    page = ReleasePage(theme, hub)
+    qtbot.addWidget(page)
+    guarantee = Guarantee("k-anonymity", {}, "A chance of 1 in 1,000.", (), ())
+
+    def told() -> bool:
+        shown = [one.text() for one in page.findChildren(QLabel) if not one.isHidden()]
+        return any("Do not rely on these sentences" in text for text in shown)
+
+    page.show_guarantee(guarantee, compared=True, failed=True)
+    assert told()
+    page.show_guarantee(guarantee, compared=True)
+    assert not told()

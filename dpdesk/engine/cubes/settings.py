@@ -25,6 +25,7 @@ from dpdesk.engine.private.settings import (
     NOT_SPANNING,
     REPLACE,
     PrivateSettings,
+    becomes,
     check_clusters,
     check_named,
     misfit,
@@ -238,11 +239,10 @@ def _check_weights(settings: CubeSettings, roles: Mapping[str, Role], where: str
                     name=name,
                 ),
                 hint=msg(
-                    "Make it insensitive to count rows, or sum it: measure = {{ sum = "
-                    '"{name}", lower = 0, upper = … }}, with the largest weight declared.',
-                    name=name,
+                    "Make it insensitive to count rows, or sum it under `measure`, between 0 and "
+                    "the largest weight, which is declared."
                 ),
-                details={"key": "measure", "column": name},
+                details={"key": "measure", **becomes(name, Role.INSENSITIVE)},
             )
 
 

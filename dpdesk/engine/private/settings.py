@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 from dpdesk.core.budget import (
     Neighbours,
@@ -33,6 +34,7 @@ from dpdesk.engine.private.method import Charge
 
 ADD_REMOVE, REPLACE = "add-remove", "replace"
 """Choices of the parameter ``neighbours``."""
+NO_MENDING: Mapping[str, object] = MappingProxyType({})
 NOT_SPANNING = {
     Role.IDENTIFIER: "identifies persons",
     Role.WEIGHT: "is a weight",
@@ -169,8 +171,17 @@ def texts_of(value: ParameterValue) -> tuple[str, ...]:
     return value.items if isinstance(value, Texts) else ()
 
 
-def misfit(code: str, where: str, sentence: str, key: str) -> InputError:
-    """Settings that do not go together; ``key`` is the parameter to look at."""
-    return InputError(
-        code, msg("{path}: {reason}.", path=where, reason=sentence), details={"key": key}
-    )
+def misfit(
+    code: str, where: str, sentence: str, key: str, mends: Mapping[str, object] = NO_MENDING
+) -> InputError:
+    """Settings that do not go together; ``key`` is the parameter to look at.
+
+    ``mends`` are details that say what would do, such as those of :func:`becomes`.
+    """
+    words = msg("{path}: {reason}.", path=where, reason=sentence)
+    return InputError(code, words, details={"key": key, **mends})
+
+
+def becomes(column: str, role: Role) -> Mapping[str, object]:
+    """Details of a problem that goes away when a column gets another role."""
+    return {"column": column, "becomes": role.value}

@@ -161,7 +161,7 @@ def vote_by_keyboard(person: Person, who: Signer) -> None:
     person.reads("Others see that you have begun to review.")
     sign_by_keys(keyboard, passphrase_of(who))
     signed(person)
-    person.reads("Signed: start of a review by Anna Weber")
+    person.reads("Signed: ", "Anna Weber began to review (key ")
     keyboard.turn("Decide")
     person.shoot("decide")
     names = points(person)

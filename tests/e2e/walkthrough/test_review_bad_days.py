@@ -153,7 +153,7 @@ def test_a_wrong_passphrase_is_told_and_the_right_one_still_signs(
     assert first.review.read_bytes() == before
     sign_by_keys(keyboard, passphrase_of(first))
     signed(keyboard.person)
-    keyboard.person.reads("Signed: start of a review by Anna Weber")
+    keyboard.person.reads("Signed: ", "Anna Weber began to review (key ")
 
 
 def test_without_a_key_nothing_can_be_signed_until_one_is_made(

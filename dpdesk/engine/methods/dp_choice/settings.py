@@ -32,6 +32,7 @@ from dpdesk.engine.private.settings import (
     NOT_SPANNING,
     REPLACE,
     PrivateSettings,
+    becomes,
     check_clusters,
     check_named,
     epsilon_parameter,
@@ -352,5 +353,5 @@ def check_columns(
     for name, role in roles.items():
         if role is Role.WEIGHT:
             sentence = msg("`{name}` has the role weight, but rows are counted once", name=name)
-            raise misfit("choice.role", where, sentence, "groups")
+            raise misfit("choice.role", where, sentence, "groups", becomes(name, Role.INSENSITIVE))
     check_clusters(roles, "choice.role", "groups", where)

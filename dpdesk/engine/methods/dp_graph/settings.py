@@ -27,6 +27,7 @@ from dpdesk.engine.private.settings import (
     NOT_SPANNING,
     REPLACE,
     PrivateSettings,
+    becomes,
     check_clusters,
     check_named,
     delta_parameter,
@@ -275,5 +276,5 @@ def check_columns(
     for name, role in roles.items():
         if role is Role.WEIGHT:
             sentence = msg("`{name}` has the role weight, but an edge is there or not", name=name)
-            raise misfit("graph.role", where, sentence, "ends")
+            raise misfit("graph.role", where, sentence, "ends", becomes(name, Role.INSENSITIVE))
     check_clusters(roles, "graph.role", "ends", where)

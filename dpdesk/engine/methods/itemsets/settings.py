@@ -32,6 +32,7 @@ from dpdesk.engine.private.settings import (
     NOT_SPANNING,
     REPLACE,
     PrivateSettings,
+    becomes,
     check_clusters,
     check_named,
     epsilon_parameter,
@@ -239,7 +240,9 @@ def check_columns(
     for name, role in roles.items():
         if role is Role.WEIGHT:
             sentence = msg("`{name}` has the role weight, but rows are counted once", name=name)
-            raise misfit("itemsets.role", where, sentence, "dimensions")
+            raise misfit(
+                "itemsets.role", where, sentence, "dimensions", becomes(name, Role.INSENSITIVE)
+            )
     check_clusters(roles, "itemsets.role", "dimensions", where)
 
 

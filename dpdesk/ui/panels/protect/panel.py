@@ -17,6 +17,7 @@ from dpdesk.app.types import (
     Explored,
     Method,
     SetParameters,
+    SetRoles,
     WorkState,
 )
 from dpdesk.core.cube_parameters import ACCURACY
@@ -36,6 +37,7 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import EmptyState, StepHeader, column
 from dpdesk.ui.widgets.layouts import SteadyArea, announce
 from dpdesk.ui.widgets.turning import Side, Sides
+from dpdesk.ui.words.columns import role_words
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.settings import (
     COMPARE,
@@ -296,7 +298,7 @@ _UNSEEN = {Aspect.TITLE, Aspect.HISTORY, Aspect.RELEASE, Aspect.PROFILE}
 _DRAW: Changes = frozenset({Aspect.EXPLORATION})
 _SEARCHED = {Aspect.DATA, Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD}
 _OTHER = {*_SEARCHED, Aspect.PARAMETERS}
-CATEGORIES = "categories"
+CATEGORIES, MEND = "categories", "mend"
 
 
 class ProtectPanel(Panel):
@@ -617,6 +619,10 @@ class ProtectPanel(Panel):
             actions = (("again", self.tr("Search again")),)
         elif place:
             actions = ((f"go:{place}", place_words(place)),)
+        if mending := presenter.role_that_mends(problem.details):
+            name, role = mending
+            words = self.tr("Set {column} to {role}")
+            actions = ((MEND, words.format(column=name, role=role_words(role))), *actions)
         self._dim.stop()
         self.result.deck.set_stale(True, self.tr("not for these settings"))
         self.result.show_band("fail", sentence, actions)
@@ -725,6 +731,8 @@ class ProtectPanel(Panel):
     def _on_asked(self, what: str) -> None:
         if what == "remedy" and self._view is not None and self._view.remedy:
             self._bench.apply(SetParameters(dict(self._view.remedy)))
+        elif what == MEND:
+            self._mend_role()
         elif what == CATEGORIES:
             self.settings.propose_categories()
         elif what == "again":
@@ -735,6 +743,13 @@ class ProtectPanel(Panel):
                 self._search()
             else:
                 self._ask_view()
+
+    def _mend_role(self) -> None:
+        problem = self._bench.explore_problem
+        mending = None if problem is None else presenter.role_that_mends(problem.details)
+        if mending is not None:
+            name, role = mending
+            self._bench.apply(SetRoles({name: role}))
 
     @Slot()
     def _on_search_again(self) -> None:

@@ -12,7 +12,7 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal, Slot
 
-from dpdesk.app.types import Candidate, ExplorationView, Explored, Method, WorkState
+from dpdesk.app.types import Candidate, ExplorationView, Explored, Method, Role, WorkState
 from dpdesk.core.charts import Figure
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.jobs import CancelToken, Report
@@ -86,6 +86,12 @@ def by_hand(method: Method | None, work: WorkState) -> dict[str, Mapping[str, ob
     keys = [one.key for one in method.parameters if isinstance(one, LevelsParameter)]
     values = {key: work.parameters.get(key) for key in keys}
     return {key: value for key, value in values.items() if isinstance(value, Mapping)}
+
+
+def role_that_mends(details: Mapping[str, object]) -> tuple[str, Role] | None:
+    """The column and the role it should get for a problem to go away, if that is so."""
+    name, role = details.get("column"), details.get("becomes")
+    return (name, Role(role)) if isinstance(name, str) and role else None
 
 
 # ---- methods that draw noise

@@ -108,6 +108,7 @@ class DecidePage(QWidget):
         self.lines = ListModel(parent=self)
         self.grid = PointGrid(theme, self.tr("What is to be decided"))
         self.grid.letterTyped.connect(self._on_letter)
+        self.grid.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # paths differ at their ends
         self.grid.setModel(self.lines)
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
         return self.grid

@@ -18,7 +18,7 @@ from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import FoldingStrip
 from dpdesk.ui.widgets.layouts import FrontStack
 from dpdesk.ui.widgets.states import LonelyBrowser
-from dpdesk.ui.words.numbers import grouped, legible
+from dpdesk.ui.words.numbers import columns_words, grouped, legible, rows_words
 from dpdesk.ui.words.spoken import said, spoken
 
 FILE = "file"
@@ -131,9 +131,7 @@ class FileView(QWidget):
             return f"✕ {said(look.fault)}"
         if rows is None:
             return ""
-        text = self.tr("{n} rows, {m} columns").format(
-            n=grouped(rows.total), m=grouped(len(rows.columns))
-        )
+        text = f"{rows_words(rows.total)}, {columns_words(len(rows.columns))}"
         if rows.count < rows.total:
             text = self.tr("{size}; the first {n} are shown").format(
                 size=text, n=grouped(rows.count)

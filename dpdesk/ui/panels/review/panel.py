@@ -431,7 +431,9 @@ class ReviewPanel(Panel):
         more = presenter.needs_source(rows) and facts.internal is not None and report.ok
         self.release.show_verdict(presenter.verdict(report, rows), source=more)
         self.release.show_checks(rows)
-        self.release.show_guarantee(presenter.guarantee_of(facts), compared=report.words_compared)
+        self.release.show_guarantee(
+            presenter.guarantee_of(facts), compared=report.words_compared, failed=not report.ok
+        )
         tables = self.tables.show_release(facts)
         picture, about = (
             presenter.risk_picture(facts, report),

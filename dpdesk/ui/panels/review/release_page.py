@@ -535,19 +535,27 @@ class ReleasePage(Page):
         else:
             self.questions.show_rows(rows, verdict)
 
-    def show_guarantee(self, guarantee: Guarantee | None, *, compared: bool) -> None:
+    def show_guarantee(
+        self, guarantee: Guarantee | None, *, compared: bool, failed: bool = False
+    ) -> None:
         """Claim, assumptions and limits as the manifest has them; ``compared`` with this program's.
 
-        Above sentences that were compared with nothing stands that they were not.
+        Above sentences that were compared with nothing stands that they were not, and above those
+        of a release that ``failed`` its check that nobody can rely on them.
         """
         none = self.tr("The manifest gives no guarantee that can be read.")
+        broken = self.tr(
+            "✕ Do not rely on these sentences: they stand in the manifest, but the release failed "
+            "its check."
+        )
         unlike = self.tr(
             "△ These sentences were compared with nothing: they were written with other texts than "
             "this program's."
         )
         self._guarantee.setVisible(guarantee is not None)
-        self._no_guarantee.setText(none if guarantee is None else unlike)
-        self._no_guarantee.setVisible(guarantee is None or not compared)
+        self._no_guarantee.setText(none if guarantee is None else broken if failed else unlike)
+        self._no_guarantee.setVisible(guarantee is None or failed or not compared)
+        set_look(self._no_guarantee, "fail" if failed else "note")
         if guarantee is not None:
             self._guarantee.set_guarantee(guarantee)
 

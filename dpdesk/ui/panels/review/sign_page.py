@@ -44,6 +44,7 @@ from dpdesk.ui.panels.review.review_status import (
     Drafts,
     action_words,
     doable,
+    event_line,
     meaning,
     standing_of,
 )
@@ -537,7 +538,7 @@ class SignPage(Page):
         event = found.event
         if event.type is EventType.BALLOT and event.submission:
             self.drafts.signed(event.submission, event.signer.fingerprint)
-        text = self.tr("Signed: {words}.").format(words=event.words)
+        text = self.tr("Signed: {words}").format(words=event_line(event))
         if beside:
             more = self.tr(
                 "It is only in {file}: give that file to someone who may write to the release "
