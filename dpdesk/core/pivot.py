@@ -416,7 +416,7 @@ def pivot_chart(pivot: Pivot, question: str, answer: str, unit: str, measure: st
     shown = rows[:MOST_BARS]
     series = tuple(
         BarSeries(
-            label_text(pivot.column_words(column)) if pivot.column_axes else measure,
+            _series_name(pivot, column) or measure,
             tuple(_rounded(pivot, row, column) for row in shown),
             look,
             errors=tuple(_drawn(pivot.half_widths[row, column]) for row in shown),
@@ -438,6 +438,15 @@ def pivot_chart(pivot: Pivot, question: str, answer: str, unit: str, measure: st
         table=table_from(heads, twin),
         short=measure,
     )
+
+
+def _series_name(pivot: Pivot, column: int) -> str:
+    """The labels of a column, each after its dimension: a bare 1 in a key says nothing."""
+    labels = pivot.column_words(column) if pivot.column_axes else ()
+    if labels and all(label is None for label in labels):
+        return label_text(labels)
+    pairs = zip(pivot.column_axes, labels, strict=False)
+    return " · ".join(f"{axis} {label_text((label,))}" for axis, label in pairs)
 
 
 def _twin_row(pivot: Pivot, row: int, column: int) -> tuple[Cell, ...]:

@@ -84,7 +84,11 @@ class Room:
     def head(self) -> list[str]:
         model = self.page.model
         across = Qt.Orientation.Horizontal
-        return [str(model.headerData(i, across)) for i in range(model.columnCount())]
+        heads = [str(model.headerData(i, across)) for i in range(model.columnCount())]
+        return [one.split(" \\ ")[0] for one in heads]
+
+    def corner(self) -> str:
+        return str(self.page.model.headerData(0, Qt.Orientation.Horizontal))
 
     def labels(self) -> list[str]:
         model = self.page.model
@@ -116,6 +120,7 @@ def room(qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager) -> Iter
 def test_a_cube_opens_with_values_errors_and_margins(room: Room, cube: Path) -> None:
     room.open(cube)
     assert room.head() == ["age", "female", "male", "ALL"]
+    assert room.corner() == "age \\ sex"
     assert room.labels() == ["0-19", "20-39", "40-59", "60-79", "80+", "ALL"]
     with (cube / "public" / "cuboids" / "2-age-sex.csv").open(encoding="utf-8") as file:
         for line in csv.DictReader(file):

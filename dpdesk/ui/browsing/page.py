@@ -50,7 +50,7 @@ from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import button, note
-from dpdesk.ui.words.numbers import shortened
+from dpdesk.ui.words.numbers import short_name, shortened
 from dpdesk.ui.words.spoken import said
 
 Index = QModelIndex | QPersistentModelIndex
@@ -179,6 +179,13 @@ class PivotModel(QAbstractTableModel):
             return text
         return _LEFT if role == Qt.ItemDataRole.TextAlignmentRole else None
 
+    def _corner(self, pivot: Pivot, section: int, *, spoken: bool) -> str:
+        """The name of a row dimension; the last one is followed by those on the columns."""
+        name = pivot.row_axes[section] if pivot.row_axes else ""
+        if spoken or section < self.sides - 1 or not pivot.column_axes:
+            return name
+        return f"{name} \\ {' × '.join(map(short_name, pivot.column_axes))}".strip()
+
     @guarded
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -193,7 +200,7 @@ class PivotModel(QAbstractTableModel):
         if role != Qt.ItemDataRole.DisplayRole and role not in spoken:
             return None
         if section < self.sides:
-            return pivot.row_axes[section] if pivot.row_axes else ""
+            return self._corner(pivot, section, spoken=role in spoken)
         labels = pivot.column_words(section - self.sides)
         if role in spoken and pivot.column_axes:
             return axes_words(pivot.column_axes, labels)

@@ -187,6 +187,7 @@ class BuyCard(QFrame):
         for label in (self.question, self.free, self.cost, self.advice):
             layout.addWidget(label)
         self._build_first(layout)
+        self.show_key(self._key)
         layout.addWidget(self.problem)
         self._build_second(layout)
         layout.addWidget(self.progress)
@@ -198,7 +199,7 @@ class BuyCard(QFrame):
         self._first = FlowBox(gap=SPACE.s)
         self.label, self.amount = QLabel(), QLineEdit()
         self.label.setBuddy(self.amount)
-        self.amount.setPlaceholderText(self.tr("0.1 or 1/8"))
+        self.amount.setPlaceholderText(self.tr("0.1"))
         self.amount.textChanged.connect(self._on_typed)
         self.amount.returnPressed.connect(self._on_next)
         self.next = button(

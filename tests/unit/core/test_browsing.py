@@ -105,6 +105,7 @@ def test_bars_leave_out_margins_and_carry_errors() -> None:
     assert chart.categories == ("a", "b")
     assert [series.values for series in chart.series] == [(100.0, 50.0), (0.4, 0.0)]
     assert chart.series[0].errors == (1.0, 40.0)
+    assert chart.series[0].name == f"{pivot.column_axes[0]} {pivot.column_labels[0][0]}"
     assert chart.table.rows[3] == ("b", "y", None, None)
     turned = pivot_of(grid(), 2)
     assert len(turned.row_labels) == 9

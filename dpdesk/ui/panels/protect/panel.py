@@ -16,6 +16,7 @@ from dpdesk.app.types import (
     ExplorationView,
     Explored,
     Method,
+    Role,
     SetParameters,
     SetRoles,
     WorkState,
@@ -37,7 +38,6 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import EmptyState, StepHeader, column
 from dpdesk.ui.widgets.layouts import SteadyArea, announce
 from dpdesk.ui.widgets.turning import Side, Sides
-from dpdesk.ui.words.columns import role_words
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.settings import (
     COMPARE,
@@ -47,6 +47,7 @@ from dpdesk.ui.words.settings import (
     levels_words,
     place_words,
     problem_place,
+    role_words,
     what_is_missing,
 )
 from dpdesk.ui.words.spoken import said
@@ -315,6 +316,7 @@ class ProtectPanel(Panel):
         self._paused = False
         self._searched: WorkState | None = None
         self._view: ExplorationView | None = None
+        self._mending: tuple[str, Role] | None = None
         self._known_missing: tuple[tuple[object, ...], Missing | None] | None = None
         self._view_of: tuple[Explored | None, dict[str, object]] = (None, {})
         self._keep_job = 0
@@ -619,8 +621,9 @@ class ProtectPanel(Panel):
             actions = (("again", self.tr("Search again")),)
         elif place:
             actions = ((f"go:{place}", place_words(place)),)
-        if mending := presenter.role_that_mends(problem.details):
-            name, role = mending
+        self._mending = presenter.role_that_mends(problem.details)
+        if self._mending is not None:
+            name, role = self._mending
             words = self.tr("Set {column} to {role}")
             actions = ((MEND, words.format(column=name, role=role_words(role))), *actions)
         self._dim.stop()
@@ -731,8 +734,9 @@ class ProtectPanel(Panel):
     def _on_asked(self, what: str) -> None:
         if what == "remedy" and self._view is not None and self._view.remedy:
             self._bench.apply(SetParameters(dict(self._view.remedy)))
-        elif what == MEND:
-            self._mend_role()
+        elif what == MEND and self._mending is not None:
+            name, role = self._mending
+            self._bench.apply(SetRoles({name: role}))
         elif what == CATEGORIES:
             self.settings.propose_categories()
         elif what == "again":
@@ -743,13 +747,6 @@ class ProtectPanel(Panel):
                 self._search()
             else:
                 self._ask_view()
-
-    def _mend_role(self) -> None:
-        problem = self._bench.explore_problem
-        mending = None if problem is None else presenter.role_that_mends(problem.details)
-        if mending is not None:
-            name, role = mending
-            self._bench.apply(SetRoles({name: role}))
 
     @Slot()
     def _on_search_again(self) -> None:
