@@ -11,6 +11,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
 
+from dpdesk.app.types import SetParameters
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.plain import thaw
 from dpdesk.core.schema import Role
@@ -309,3 +310,21 @@ def test_a_long_table_asks_for_the_cells_in_sight_alone(
     assert asked
     assert len(asked) < 400
     assert page.grid.findChildren(type(page.choice)) == []
+
+
+def test_a_first_table_is_searched_once_its_dimensions_are_named(
+    bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path
+) -> None:
+    made = shown(ProtectPanel(bench, theme), qtbot)
+    write_firms(tmp_path)
+    bench.open_path(tmp_path / "firms.csv")
+    qtbot.waitUntil(lambda: bench.profile is not None and not made.busy)
+    bench.choose_method(next(one for one in bench.methods if one.id == "table"))
+    made.activated()
+    qtbot.waitUntil(lambda: bench.explore_problem is not None and not made.busy)
+    bench.apply(SetParameters({"rows": ("region",)}))
+    bench.apply(SetParameters({"columns": ("size",)}))
+    qtbot.waitUntil(lambda: not bench.stale and not made.busy)
+    assert bench.explore_problem is None
+    assert not made.result.band.text
+    assert "No rule says which of 15 cells are unsafe" in made.result.sentence

@@ -16,7 +16,7 @@ from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY
 from dpdesk.engine.method import CellsInput, CellsOutcome, ExplorationView, unusable
 from dpdesk.engine.methods.table.deciding import decision, outcome_of
-from dpdesk.engine.methods.table.settings import CELL_KEY, Settings
+from dpdesk.engine.methods.table.settings import ADJUST, CELL_KEY, SUPPRESS, Settings
 from dpdesk.engine.methods.table.stories import Look
 from dpdesk.engine.tables.cellkeys import KEYS, PerturbationTable
 
@@ -45,10 +45,11 @@ class TableExploration:
         except DpdeskError as error:
             return unusable(error)
         outcome = outcome_of(made)
+        said = _sentence(outcome, made.counted.settings)
         return ExplorationView(
             True,
-            _sentence(outcome),
-            (_chart(outcome), *_changes(made.counted.settings)),
+            said,
+            (_chart(outcome, said), *_changes(made.counted.settings)),
             outcome.figures,
             outcome.guarantee,
             notes=outcome.notes,
@@ -64,7 +65,7 @@ _MARKS = {PUBLISHED: "✓ published", PRIMARY: "✕ unsafe", SECONDARY: "△ pro
 _MOST_ROWS = 2_000
 
 
-def _chart(outcome: CellsOutcome) -> BarChart:
+def _chart(outcome: CellsOutcome, answer: str) -> BarChart:
     """How many cells are published, unsafe, or protect others; its table lists the cells."""
     found = Counter(status for table in outcome.tables for status in table.internal["status"])
     rows: list[tuple[Cell, ...]] = []
@@ -79,7 +80,7 @@ def _chart(outcome: CellsOutcome) -> BarChart:
     return BarChart(
         id="cells",
         question="Which cells are unsafe, and which protect them?",
-        answer=_sentence(outcome),
+        answer=answer,
         category_axis=Axis("Cells", bare=True),
         value_axis=Axis("Number of cells", "cells", whole=True, minimum=0),
         categories=tuple(_MARKS.values()),
@@ -117,8 +118,14 @@ def _changes(settings: Settings) -> Iterator[BarChart]:
     )
 
 
-def _sentence(outcome: CellsOutcome) -> str:
+def _sentence(outcome: CellsOutcome, settings: Settings) -> str:
     cells, unsafe = outcome.result["cells"], outcome.internal["primary"]
+    if not settings.rules and not unsafe and settings.protect in (SUPPRESS, ADJUST):
+        return msg(
+            "No rule says which of {cells} cells are unsafe: all are published as they are. Add a "
+            "rule, such as a threshold of 3 contributors.",
+            cells=f"{cells:,}",
+        )
     return msg(
         "Of {cells} cells, {unsafe} are unsafe by the rules; {suppressed} are suppressed.",
         cells=f"{cells:,}",

@@ -484,8 +484,14 @@ class ProtectPanel(Panel):
         return bench.stale and not running and self._missing() is None and bench.method is not None
 
     def _search_if_wanted(self) -> None:
-        """Search by itself: not while paused, not again after a cancel or a failure."""
-        tried = presenter.same_search(self._searched, self._bench.work)
+        """Search by itself: not while paused, not again after a cancel or a failure.
+
+        A failure that was a setting's is tried again with other settings.
+        """
+        work, problem = self._bench.work, self._bench.explore_problem
+        tried = presenter.same_search(self._searched, work)
+        if problem is not None and "key" in problem.details and self._searched is not None:
+            tried = tried and self._searched.parameters == work.parameters
         if not self._paused and not tried and self._can_search():
             self._search()
 
