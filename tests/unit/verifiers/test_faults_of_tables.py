@@ -721,7 +721,7 @@ FAULTS = [
     Fault(
         "merged",
         "other values merged",
-        _after(counting, "_members", lambda found: {**found, "n1": found["s1"]}),
+        _after(counting, "_members", lambda found: {**found, "n1": found.get("s1", ())}),
     ),
     Fault("keys", "promised change", _promised(deviation=5), PUBLIC),
     Fault("keys", "promised variance", _promised(variance=Fraction(1)), PUBLIC),
