@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpdesk.core.compiled import kernel
+from dpdesk.io.coding import most_coded
 
 Array = Any
 """A numpy array; inside compiled code element types come from the caller."""
@@ -21,10 +22,14 @@ Array = Any
 _AT, _RECORDS, _VALUES, _BYTES, _WANTS, _ODD = range(6)
 _QUOTE, _LF, _CR = 34, 10, 13
 _MULTIPLIER = np.uint64(0x100000001B3)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(31)
 _LONGEST_RECORD = 16 << 20
 MOST_HELD, _MOST_BYTES = 3_000_000, 128 << 20
 """Values, and bytes of values, of all columns together that are held while they are collected."""
+_SOME_SHARE, _MARGIN = 1 / 16, 1.25
+"""After this share of the text it is judged which columns have too many values: those with so many
+times the most that may be."""
 _KEPT_SHARE = 0.5
 """So much of that stays when the columns with most values are let go."""
 
@@ -32,15 +37,17 @@ _KEPT_SHARE = 0.5
 class Values:
     """Collects the values of ``width`` columns, at most ``most`` of each, from chunks of a text.
 
-    ``headers`` records at the beginning hold no values.
+    ``headers`` records at the beginning hold no values. ``size`` is how many bytes the text has:
+    from it and the first records it is judged how many values a column will have.
     """
 
-    def __init__(self, delimiter: str, width: int, headers: int, most: int) -> None:
+    def __init__(self, delimiter: str, width: int, headers: int, most: int, size: int) -> None:
         self._marks = np.array([ord(delimiter), headers, most, secrets.randbits(62)], np.int64)
         self._width = width
+        self._most, self._size, self._read = most, size, 0
         self._state = np.zeros(6, np.int64)
         self._found = np.zeros(width, np.int64)
-        self._slots: Array = np.full(1 << 12, -1, np.int32)
+        self._slots: Array = np.zeros(1 << 12, np.uint64)
         self._owners: Array = np.zeros(1 << 11, np.int32)
         self._hashes: Array = np.zeros(1 << 11, np.uint64)
         self._ends: Array = np.zeros((1 << 11) + 1, np.int64)
@@ -51,9 +58,27 @@ class Values:
         """The same chunks, whose values are collected."""
         for chunk in chunks:
             self._add(chunk)
+            self._read += len(chunk)
+            self._foresee()
             yield chunk
         if self._rest:
             self._add(b"\n")
+
+    def _foresee(self) -> None:
+        """Look for no more values of columns that will have too many, as far as can be told.
+
+        A column whose 2m values are equally frequent shows 2m(1 - exp(-r / 2m)) of them in r rows,
+        and more than m, the most that a column of this table may have, in all.
+        """
+        state, found = self._state, self._found
+        records = float(state[_RECORDS])
+        rows = records * max(1.0, self._size / self._read)
+        if state[_ODD] or records < _SOME_SHARE * rows:
+            return
+        most = min(self._most, _MARGIN * most_coded(int(rows)))
+        self._marks[2] = int(most)
+        shown = 2 * most * -np.expm1(-records / (2 * most))
+        found[found > shown] = -1
 
     def _add(self, chunk: bytes) -> None:
         state = self._state
@@ -88,8 +113,9 @@ class Values:
 
         values = int(self._state[_VALUES])
         owners, sizes = self._owners[:values], np.diff(self._ends[: values + 1])
-        held = np.bincount(owners, minlength=self._width)
-        weights = np.bincount(owners, sizes, self._width)
+        wanted = self._found >= 0
+        held = np.bincount(owners, minlength=self._width) * wanted
+        weights = np.bincount(owners, sizes, self._width) * wanted
         share = np.maximum(held / MOST_HELD, weights / _MOST_BYTES)
         order = np.argsort(share, kind="stable")
         gone = order[(np.cumsum(share[order]) > _KEPT_SHARE) & (held[order] > 0)]
@@ -107,7 +133,7 @@ class Values:
         self._pool = np.zeros(len(self._pool), np.uint8)
         self._pool[:used] = np.frombuffer(pool, np.uint8, used) if used else 0
         self._state[_VALUES], self._state[_BYTES] = count, used
-        self._slots = np.full(len(self._slots), -1, np.int32)
+        self._slots = np.zeros(len(self._slots), np.uint64)
         place_again(self._hashes[:count], self._slots)
 
     def _texts(self) -> Any:
@@ -131,7 +157,7 @@ class Values:
                 np.concatenate([each, np.zeros_like(each)]) for each in (self._owners, self._hashes)
             )
             self._ends = np.concatenate([self._ends, np.zeros(values, np.int64)])
-            self._slots = np.full(4 * values, -1, np.int32)
+            self._slots = np.zeros(4 * values, np.uint64)
             place_again(self._hashes[:values], self._slots)
         if used + size > len(self._pool):
             self._pool = np.concatenate([self._pool, np.zeros(len(self._pool) + size, np.uint8)])
@@ -161,13 +187,12 @@ class Values:
 
 @kernel
 def place_again(hashes: Array, slots: Array) -> None:
-    """Fill an empty table with the places of these hashes."""
-    for value in range(len(hashes)):
-        mixed = hashes[value]
+    """Fill an empty table with these hashes."""
+    for mixed in hashes:
         slot = np.int64((mixed ^ (mixed >> _SHIFT)) & np.uint64(len(slots) - 1))
-        while slots[slot] >= 0:
+        while slots[slot]:
             slot = (slot + 1) & (len(slots) - 1)
-        slots[slot] = value
+        slots[slot] = mixed
 
 
 @kernel
@@ -199,7 +224,7 @@ def _added(
         found[column] = -1  # too many: no more are looked for
         return True
     pool[used : used + len(text)] = text
-    slots[slot], owners[value], hashes[value] = value, column, mixed
+    slots[slot], owners[value], hashes[value] = mixed, column, mixed
     state[_VALUES], state[_BYTES] = value + 1, used + len(text)
     ends[value + 1] = used + len(text)
     return True
@@ -212,21 +237,25 @@ def collect(
 ) -> None:  # fmt: skip
     """Collect the values of whole records; ``state`` says where the first one begins that is not.
 
-    A record is begun again where there was no room for a value, which adds nothing twice.
+    A record is begun again where there was no room for a value, which adds nothing twice. Values
+    are known by 64 bits: of two with the same, the second is not collected, which the database
+    finds when it reads it.
     """
     delimiter, size, width, last_slot = marks[0], len(data), len(found), len(slots) - 1
     seed = np.uint64(marks[3])
     while True:
         i = state[_AT]
         for column in range(width):
-            first, stop, length, mixed = i, i, 0, seed + np.uint64(column)
-            quoted = i < size and data[i] == _QUOTE
+            first, stop, length, mixed = i, i, 0, (seed ^ np.uint64(column)) * _SPREAD
+            quoted, left = i < size and data[i] == _QUOTE, found[column] < 0
             if quoted:
                 stop, length = _past_quotes(data, i, scratch)
                 if stop < 0:
                     return
-                for place in range(length):
+                for place in range(0 if left else length):
                     mixed = (mixed ^ np.uint64(scratch[place])) * _MULTIPLIER
+            while left and stop < size and data[stop] != delimiter and data[stop] != _LF:
+                stop += 1
             while stop < size and data[stop] != delimiter and data[stop] != _LF:
                 if data[stop] != _CR:  # of the line end: a last line may have none
                     mixed = (mixed ^ np.uint64(data[stop])) * _MULTIPLIER
@@ -238,24 +267,16 @@ def collect(
             if state[_ODD]:
                 return
             i = stop + 1
-            if state[_RECORDS] < marks[1] or found[column] < 0:
+            if left or state[_RECORDS] < marks[1]:
                 continue
             if not quoted:
                 length = stop - first
                 length -= int(last and length > 0 and data[stop - 1] == _CR)
+            mixed = max(mixed, np.uint64(1))  # 0 is a free slot
             slot = np.int64((mixed ^ (mixed >> _SHIFT)) & np.uint64(last_slot))
-            known = False
-            while slots[slot] >= 0 and not known:
-                value = slots[slot]
-                known = hashes[value] == mixed and owners[value] == column
-                start, place = ends[value], 0
-                known &= ends[value + 1] - start == length
-                while known and place < length:
-                    byte = scratch[place] if quoted else data[first + place]
-                    known = pool[start + place] == byte
-                    place += 1
+            while slots[slot] and slots[slot] != mixed:
                 slot = (slot + 1) & last_slot
-            if known:
+            if slots[slot]:
                 continue
             text = scratch[:length] if quoted else data[first : first + length]
             place_of = state, found, slots, owners, hashes, ends, pool

@@ -103,12 +103,13 @@ def _values_of(text: Stretch, dialect: Dialect) -> Values | None:
     plain = dialect.quote in ("", '"') and not dialect.escape
     if not plain or not 0 < width <= coding.MOST_CODED_COLUMNS:
         return None
-    if text.path.stat().st_size < _LARGE:
+    size = text.path.stat().st_size
+    if size < _LARGE:
         return None
     from dpdesk.io.collecting import Values
 
     headers = 1 if dialect.header else 0
-    return Values(dialect.delimiter, width, headers, coding.MOST_VALUES)
+    return Values(dialect.delimiter, width, headers, coding.MOST_VALUES, size)
 
 
 def _in_utf8(chunks: Iterator[bytes], path: Path, dialect: Dialect) -> Iterator[bytes]:

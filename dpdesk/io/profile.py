@@ -7,7 +7,8 @@ at a time in a wide table). The type is guessed on some values and then proven o
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +30,13 @@ from dpdesk.io.missing import candidates as column_types
 from dpdesk.io.reading import Reading
 
 if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
+
+    _Values = tuple[pa.LargeStringArray, NDArray[np.int64]]
+    """The different values of a column, and in how many rows each is."""
 
 
 # Counts of a numeric column in intervals of equal width, made inside the database.
@@ -269,8 +276,8 @@ def _by_counts(facts: _Facts) -> RoleSuggestion:
 # The profile of many columns at a time: for wide tables.
 #
 # A statement on a table of 10,000 columns takes tens of milliseconds whatever it asks, and a column
-# asks for several. So the values of a batch of columns are stood below each other, counted once,
-# and every question is then asked of that small table for all columns of the batch.
+# asks for several. So a batch of columns is read by one statement and counted by compiled loops;
+# what these do not settle is asked for all columns of the batch at once.
 
 TOP, SAMPLE = 10, 1_000
 _WIDE = 100
@@ -278,6 +285,10 @@ _MOST_COLUMNS = 400
 _MOST_CELLS = 4_000_000
 _TEXT = Candidate(ColumnType.TEXT, "")
 _EMPTY = Candidate(ColumnType.EMPTY, "")
+_AT_ENDS = "min(v) FILTER (WHERE o = low), min(v) FILTER (WHERE o = high)"
+"""Of values that are equal as numbers, the first text: another run has them in another order."""
+_NEAR = 1e-12
+"""Numbers that differ by less of their size are compared exactly, by the database."""
 
 
 def batch_size(columns: int, rows: int) -> int:
@@ -291,94 +302,149 @@ def profile_batch(
     cursor: DuckDBPyConnection,
     columns: Sequence[Column],
     rows: int,
-    missing: tuple[str, ...],
+    reading: Reading,
     candidates: Sequence[Candidate],
+    token: CancelToken,
 ) -> list[ColumnProfile]:
     """Profile these columns; the same as one after the other."""
-    _tally(cursor, columns, missing)
-    counts = {
-        c: (distinct, unique, present)
-        for c, distinct, unique, present in cursor.execute(
-            "SELECT c, count(*), count(*) FILTER (n = 1), sum(n)::BIGINT FROM tally GROUP BY c"
-        ).fetchall()
-    }
-    top = _most_frequent(cursor)
-    types = _types(cursor, candidates)
-    ends = _ends(cursor, types)
-    cursor.execute("DROP TABLE tally")
+    found = []
+    for column, counted in zip(columns, _counted(cursor, columns, token), strict=True):
+        found.append(_without_missing(cursor, column, reading.missing, counted))
+        token.check()
+    types = _types_and_ends(cursor, found, candidates, reading.decimal)
     profiles = []
-    for j, column in enumerate(columns):
-        distinct, unique, present = counts.get(j, (0, 0, 0))
-        found = types.get(j, _EMPTY)
-        kind = found.kind
-        low, high = ends.get(j, (None, None))
+    for column, (texts, counts), (kind, low, high) in zip(columns, found, types, strict=True):
+        distinct, unique, present = len(texts), int((counts == 1).sum()), int(counts.sum())
+        suggestion = suggest_role(column.name, kind.kind, rows, present, distinct, unique)
         profiles.append(
             ColumnProfile(
                 name=column.name,
-                type=kind,
+                type=kind.kind,
                 rows=rows,
                 missing=rows - present,
                 distinct=distinct,
                 unique=unique,
-                top=tuple(top.get(j, ())),
-                suggestion=suggest_role(column.name, kind, rows, present, distinct, unique),
+                top=_most_frequent(texts, counts),
+                suggestion=suggestion,
                 minimum=low,
                 maximum=high,
-                date_order=found.date_order,
+                date_order=kind.date_order,
             )
         )
     return profiles
 
 
-def _tally(cursor: DuckDBPyConnection, columns: Sequence[Column], missing: Sequence[str]) -> None:
-    """The table ``tally``: number ``c`` of a column, value ``v``, rows ``n``."""
-    listed = ", ".join(f"{column.sql}::VARCHAR AS k{j}" for j, column in enumerate(columns))
-    absent = _missing(columns, missing)
-    cursor.execute(
-        "CREATE TEMP TABLE tally AS SELECT substr(k, 2)::INTEGER AS c, v, count(*) AS n FROM "
-        f"(UNPIVOT (SELECT {listed} FROM {DATA}) ON COLUMNS(*) INTO NAME k VALUE v)"
-        + (f" WHERE NOT ({absent})" if absent else "")
-        + " GROUP BY k, v"
-    )
+def _counted(
+    cursor: DuckDBPyConnection, columns: Sequence[Column], token: CancelToken
+) -> Iterator[_Values]:
+    """The values of each column and their counts."""
+    import numpy as np
+    import pyarrow as pa
+
+    from dpdesk.io.count_kernels import count_texts
+
+    read = (c.sql if c.domain is None else f"enum_code({c.sql})" for c in columns)
+    listed = ", ".join(f"{sql} AS k{j}" for j, sql in enumerate(read))
+    table = cursor.sql(f"SELECT {listed} FROM {DATA}").to_arrow_table()
+    for j, column in enumerate(columns):
+        token.check()
+        if column.domain is not None:
+            counts = np.bincount(table.column(j).to_numpy(), minlength=len(column.domain))
+            texts, seen = pa.array(column.domain, pa.large_string()), counts > 0
+            yield texts.filter(pa.array(seen)), counts[seen]
+            continue
+        texts = table.column(j).drop_null().cast(pa.large_string()).combine_chunks()
+        places, counts = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
+        known = count_texts(*_buffers(texts), secrets.randbits(62), places, counts)
+        yield texts.take(pa.array(places[:known])), counts[:known]
 
 
-def _missing(columns: Sequence[Column], declared: Sequence[str]) -> str:
-    """The condition that the value ``v`` of the column with the key ``k`` is missing."""
-    common = ", ".join(literal(code) for code in declared)
-    parts = [f"v IN ({common})"] if common else []
-    parts += [
-        f"k = 'k{j}' AND ({missing_sql(column, ())})"
-        for j, column in enumerate(columns)
-        if column.user_missing
-    ]
-    return " OR ".join(parts)
+def _buffers(texts: pa.LargeStringArray) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Where the texts end, and their bytes."""
+    import numpy as np
+
+    _, ends, data = texts.buffers()
+    bounds = np.frombuffer(ends or bytes(8), np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    return bounds, np.frombuffer(data or b"", np.uint8)
 
 
-def _most_frequent(cursor: DuckDBPyConnection) -> dict[int, list[ValueCount]]:
-    found: dict[int, list[ValueCount]] = {}
-    # Of values as frequent as the last one that counts there may be millions: they are not sorted.
-    cursor.execute(
-        "CREATE TEMP TABLE least AS "
-        f"SELECT c AS b, list_last(max(n, {TOP})) AS f FROM tally GROUP BY c"
-    )
-    shown = cursor.execute(
-        "SELECT c, v, n FROM (SELECT c, v, n FROM tally JOIN least ON c = b WHERE n > f UNION ALL "
-        f"SELECT c, unnest(min(v, {TOP})), any_value(n) FROM tally JOIN least ON c = b "
-        "WHERE n = f GROUP BY c) "
-        f"QUALIFY row_number() OVER (PARTITION BY c ORDER BY n DESC, v) <= {TOP} "
-        "ORDER BY c, n DESC, v"
-    ).fetchall()
-    cursor.execute("DROP TABLE least")
-    for c, value, count in shown:
-        found.setdefault(c, []).append(ValueCount(value, count))
-    return found
+def _without_missing(
+    cursor: DuckDBPyConnection, column: Column, declared: Sequence[str], found: _Values
+) -> _Values:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts, counts = found
+    if column.user_missing:
+        cursor.register("listed", pa.table({"v": texts, "i": range(len(texts))}))
+        absent = missing_sql(column, declared)
+        kept = cursor.sql(f"SELECT i FROM listed WHERE NOT ({absent}) ORDER BY i").to_arrow_table()
+        cursor.unregister("listed")
+        places = kept.column(0).combine_chunks()
+        return texts.take(places), counts[places.to_numpy()]
+    present = pc.invert(pc.is_in(texts, value_set=pa.array(declared, pa.large_string())))
+    return texts.filter(present), counts[present.to_numpy(zero_copy_only=False)]
 
 
-def _types(cursor: DuckDBPyConnection, candidates: Sequence[Candidate]) -> dict[int, Candidate]:
-    """Per column with values, the first type that fits some of them, and then all."""
+def _most_frequent(texts: pa.LargeStringArray, counts: NDArray[np.int64]) -> tuple[ValueCount, ...]:
+    import numpy as np
+
+    from dpdesk.io.count_kernels import most_frequent
+
+    best = np.empty(TOP, np.int64)
+    found = best[: most_frequent(*_buffers(texts), counts, best)].tolist()
+    return tuple(ValueCount(texts[place].as_py(), int(counts[place])) for place in found)
+
+
+def _types_and_ends(
+    cursor: DuckDBPyConnection,
+    found: Sequence[_Values],
+    candidates: Sequence[Candidate],
+    decimal: str,
+) -> list[tuple[Candidate, str | None, str | None]]:
+    """The type of each column, and its smallest and largest value where the type has an order.
+
+    What nearly every column is, whole numbers or decimal ones, is seen without the database, which
+    then compares only the values next to the ends.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from dpdesk.io.count_kernels import DECIMAL, INTEGER, OTHER, as_numbers
+
+    kinds = {INTEGER: ColumnType.INTEGER, DECIMAL: ColumnType.DECIMAL}
+    by_kind = {code: next(c for c in candidates if c.kind is kind) for code, kind in kinds.items()}
+    types: dict[int, Candidate] = {}
+    looked_at: list[pa.LargeStringArray] = []
+    for j, (texts, _) in enumerate(found):
+        values = np.empty(len(texts), np.float64)
+        kind = as_numbers(*_buffers(texts), ord(decimal), values)
+        if len(texts) and kind != OTHER:
+            types[j], low, high = by_kind[kind], values.min(), values.max()
+            near = (values <= low + abs(low) * _NEAR) | (values >= high - abs(high) * _NEAR)
+            texts = texts.filter(pa.array(near))
+        looked_at.append(texts)
+    numbers = np.repeat(np.arange(len(looked_at), dtype=np.int32), [len(t) for t in looked_at])
+    cursor.register("listed", pa.table({"c": numbers, "v": pa.chunked_array(looked_at)}))
+    cursor.execute("CREATE TEMP TABLE tally AS SELECT c, v::VARCHAR AS v FROM listed")
+    cursor.unregister("listed")
+    types |= _types(cursor, candidates, types)
+    ends = _ends(cursor, types)
+    cursor.execute("DROP TABLE tally")
+    return [(types.get(j, _EMPTY), *ends.get(j, (None, None))) for j in range(len(found))]
+
+
+def _types(
+    cursor: DuckDBPyConnection, candidates: Sequence[Candidate], known: Mapping[int, Candidate]
+) -> dict[int, Candidate]:
+    """Per column with values, the first type that fits some of them, and then all.
+
+    Columns whose type is ``known`` are left out.
+    """
     fits = ", ".join(f"bool_and({item.condition})" for item in candidates)
     # Any sample does: it only spares a look at all values for a type that does not fit some.
-    sample = f"SELECT c, unnest(min(v, {SAMPLE})) AS v FROM tally GROUP BY c"
+    others = f"WHERE c NOT IN ({_listed([*known])})" if known else ""
+    sample = f"SELECT c, unnest(min(v, {SAMPLE})) AS v FROM tally {others} GROUP BY c"
     likely = {
         c: fitting
         for c, *fitting in cursor.execute(f"SELECT c, {fits} FROM ({sample}) GROUP BY c").fetchall()
@@ -395,7 +461,7 @@ def _types(cursor: DuckDBPyConnection, candidates: Sequence[Candidate]) -> dict[
     return {c: found.get(c, _TEXT) for c in likely}
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(str(number) for number in numbers)
 
 
@@ -410,8 +476,10 @@ def _ends(
     found: dict[int, tuple[str | None, str | None]] = {}
     for order, numbers in by_order.items():
         for c, low, high in cursor.execute(
-            f"SELECT c, arg_min(v, {order}), arg_max(v, {order}) FROM tally "
-            f"WHERE c IN ({_listed(numbers)}) GROUP BY c"
+            f"WITH keyed AS MATERIALIZED (SELECT c, v, {order} AS o FROM tally "
+            f"WHERE c IN ({_listed(numbers)})), "
+            "ends AS (SELECT c, min(o) AS low, max(o) AS high FROM keyed GROUP BY c) "
+            f"SELECT c, {_AT_ENDS} FROM keyed JOIN ends USING (c) GROUP BY c"
         ).fetchall():
             found[c] = (low, high)
     return found
@@ -442,7 +510,7 @@ def profile_columns(
         for start in range(0, len(columns), size):
             batch = columns[start : start + size]
             with query(con, token, place) as cursor:
-                profiles += profile_batch(cursor, batch, rows, reading.missing, candidates)
+                profiles += profile_batch(cursor, batch, rows, reading, candidates, token)
             report(StepProgress(PROFILE, len(profiles), len(columns), "columns"))
         return _with_user_missing(con, columns, profiles, place, token)
     for number, column in enumerate(columns, start=1):
@@ -495,7 +563,9 @@ def _profile(
     ends: tuple[str | None, str | None] = (None, None)
     if found.order:
         ends = cursor.execute(
-            f"SELECT arg_min(v, {found.order}), arg_max(v, {found.order}) FROM tally"
+            f"WITH keyed AS MATERIALIZED (SELECT v, {found.order} AS o FROM tally), "
+            "ends AS (SELECT min(o) AS low, max(o) AS high FROM keyed) "
+            f"SELECT {_AT_ENDS} FROM keyed, ends"
         ).fetchall()[0]
     cursor.execute("DROP TABLE tally")
     return ColumnProfile(

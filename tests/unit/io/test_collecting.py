@@ -118,6 +118,20 @@ def test_a_column_of_too_many_values_stays_text(
         assert found == [*read(workspace, text.encode(), 1 << 40)[:-1], True]
 
 
+def test_columns_that_will_have_too_many_values_are_left_early(workspace: Workspace) -> None:
+    lines = (f"{row},{row * 7 % 9},{row % 3000}" for row in range(60_000))
+    text = ("x,y,z\n" + "\n".join(lines) + "\n").encode()
+    values = collecting.Values(",", 3, 1, 200_000, len(text))
+    for _ in values.watched(iter([text[at : at + 4096] for at in range(0, len(text), 4096)])):
+        pass
+    domains = values.domains(3, 60_000, coding.most_coded(60_000))
+    assert domains is not None
+    assert [each and len(each) for each in domains] == [None, 9, 3000]
+    assert int(values._state[collecting._VALUES]) < 20_000  # of 60,000 of the first column
+    found = read(workspace, text, 0)
+    assert found == [*read(workspace, text, 1 << 40)[:-1], True]
+
+
 def test_the_weights_of_coded_values_are_checked(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,6 +18,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import DataProfile
 from dpdesk.io import profile
 from dpdesk.io import profile as one_by_one
+from dpdesk.io.count_kernels import count_texts
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 
@@ -98,6 +102,68 @@ def test_any_mixture_is_profiled_alike(
     with pytest.MonkeyPatch.context() as patch:
         assert profiles(data, patch, 3)[0] == profiles(data, patch, 1)[0]
     data.close()
+
+
+NUMBERS = st.from_regex(
+    r"[ ]?[+-]?[0-9]{0,3}\.?[0-9]{0,2}([eE][+-]?[0-9]{1,2})?[ ]?", fullmatch=True
+)
+ODD_NUMBERS = st.sampled_from(
+    [
+        *("\u00a01", "\t1", "1,5", "1e400", "-1e400", "1e-400", "0e999", "-0", "0", "00", "-0.0"),
+        *("9" * 37, "1" + "0" * 37, "9" * 40, f"1.{'0' * 60}1", f"0.{'0' * 300}1", ".", "-", "e1"),
+        *("9007199254740993", "9007199254740992", "9007199254740992.5", "+1", "01", "1.", ".5"),
+        *("1e", "NA", ""),
+    ]
+)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.lists(NUMBERS | ODD_NUMBERS | st.integers().map(str), min_size=1, max_size=9),
+        min_size=2,
+        max_size=6,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_numbers_are_known_as_the_database_knows_them(
+    tmp_path: Path, workspace: Workspace, columns: list[list[str]], random: Random
+) -> None:
+    repeated = [[random.choice(column) for _ in range(30)] for column in columns]
+    data = opened(repeated, tmp_path, workspace)
+    with pytest.MonkeyPatch.context() as patch:
+        assert profiles(data, patch, 400)[0] == profiles(data, patch, 1)[0]
+    data.close()
+
+
+def test_the_first_of_equal_ends_is_told(
+    tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = [["7", "1", "07", "01", "+1", "2.0", "7.0"], ["1"] * 7]
+    data = opened(columns, tmp_path, workspace)
+    for size in (1, 2):
+        found = profiles(data, monkeypatch, size)[0].columns[0]
+        assert (found.minimum, found.maximum) == ("+1", "07")
+    data.close()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text("aé\x00😀", max_size=3), max_size=40))
+def test_texts_are_counted_as_python_counts_them(texts: list[str]) -> None:
+    import pyarrow as pa
+
+    pool = pa.array(texts, pa.large_string())
+    buffers = profile._buffers(pool)
+    places, counts = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
+    known = count_texts(*buffers, 3, places, counts)
+    found = {texts[place]: n for place, n in zip(places[:known], counts[:known], strict=True)}
+    assert found == Counter(texts)
+    assert len(found) == known
+    least = sorted(found.items(), key=lambda item: (-item[1], item[0].encode()))[: profile.TOP]
+    top = profile._most_frequent(pool.take(pa.array(places[:known])), counts[:known])
+    assert [(each.value, each.rows) for each in top] == least
 
 
 def test_only_wide_tables_are_profiled_in_batches() -> None:
