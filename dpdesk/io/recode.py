@@ -358,21 +358,32 @@ def _sql(statement: _Statement, recoding: AnyRecoding, left_out: str) -> str:
     if left_out:
         tests.append(f"(SELECT 1 FROM {_LEFT_OUT} WHERE {_LEFT_OUT}.v = {left_out})")
     where = f"WHERE {' AND '.join(f'NOT EXISTS {test}' for test in tests)}" if tests else ""
-    line = _line_of([item.field for item in statement.released])
-    if len(names) == 1:
-        line = f"CASE WHEN ({line}) = '' THEN '\"\"' ELSE {line} END"
     order = f"ORDER BY {', '.join(names)}" if names else ""
+    rows = f"SELECT {inner} FROM {statement.origin} {' '.join(statement.joins)} {where} {order}"
+    return _lines_of([item.field for item in statement.released], rows)
+
+
+def _lines_of(fields: Sequence[str], rows: str) -> str:
+    """SQL that gives a line for each row: its fields joined by commas, and the line end.
+
+    All are joined at once, since each ``||`` copies what stands before it; in groups, since wide
+    expressions have a limit. No line (NULL) where a field is NULL, which the functions would skip.
+    """
+    names = [f"f{j}" for j in range(len(fields))]
+    groups = [names[at : at + _GROUP] for at in range(0, len(names), _GROUP)]
+    line = _applied("concat_ws", [_applied("concat_ws", group, "','") for group in groups], "','")
+    absent = [_applied("greatest", [f"{name} IS NULL" for name in group]) for group in groups]
+    if len(names) == 1:
+        line = f"CASE WHEN {line} = '' THEN '\"\"' ELSE {line} END"
+    listed = ", ".join(f"{text} AS {name}" for text, name in zip(fields, names, strict=True))
     return (
-        f"SELECT ({line}) || chr(10) AS line FROM (SELECT {inner} FROM {statement.origin} "
-        f"{' '.join(statement.joins)} {where} {order})"
+        f"SELECT CASE WHEN NOT {_applied('greatest', absent)} THEN concat({line}, chr(10)) END "
+        f"AS line FROM (SELECT {listed} FROM ({rows}))"
     )
 
 
-def _line_of(fields: Sequence[str]) -> str:
-    """SQL that joins fields by commas; in groups, since the depth of an expression has a limit."""
-    between = " || ',' || "
-    groups = [fields[at : at + _GROUP] for at in range(0, len(fields), _GROUP)]
-    return between.join(f"({between.join(group)})" for group in groups)
+def _applied(function: str, given: Sequence[str], *first: str) -> str:
+    return f"{function}({', '.join([*first, *given])})"
 
 
 def _same(statement: _Statement, recoding: Recoding) -> str:
