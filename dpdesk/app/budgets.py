@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpdesk.app.auditing import enter
 from dpdesk.app.context import AppContext
 from dpdesk.app.ledgers import limit_facts
-from dpdesk.app.recording import enter
 from dpdesk.app.witnessing import (
     LIMITED,
     PEOPLE,

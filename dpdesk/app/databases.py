@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from dpdesk.app.auditing import mention
 from dpdesk.app.context import AppContext
-from dpdesk.app.recording import mention
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
@@ -86,7 +86,7 @@ def keep_password(url: str, password: str) -> None:
 
     An empty one changes nothing: the one typed before stays in use.
     """
-    from dpdesk.io.formats.databases.passwords import keep
+    from dpdesk.io.formats.databases.hosts import keep
 
     if password:
         keep(url, password)
@@ -148,8 +148,7 @@ def offered_tables(
     ``database.unconfirmed``, ``database.tls``, StorageError ``database.password`` and
     ``database.unreachable``, Cancelled at once.
     """
-    from dpdesk.io.formats.databases.hosts import confirmed, refuse_unconfirmed
-    from dpdesk.io.formats.databases.passwords import password_of
+    from dpdesk.io.formats.databases.hosts import confirmed, password_of, refuse_unconfirmed
     from dpdesk.io.formats.process import read_in_process
 
     places = confirmed()

@@ -728,10 +728,10 @@ def _csvw(facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
 def _ddi(method: str, facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
     manifest = facts.manifest
     if not holds_rows(facts.public):
-        from dpdesk.io.ddi.document import cube_codebook
+        from dpdesk.io.ddi import cube_codebook
 
         return cube_codebook(manifest, method, _cube(facts, agency))
-    from dpdesk.io.ddi.document import FileContent, column_contents, microdata_codebook
+    from dpdesk.io.ddi import FileContent, column_contents, microdata_codebook
 
     table = PublishedCsv(facts.public / MICRODATA, token)
     sha256 = manifest.files[MICRODATA].sha256
@@ -741,7 +741,7 @@ def _ddi(method: str, facts: ReleaseFacts, agency: str, token: CancelToken) -> b
 
 
 def _structure(facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
-    from dpdesk.io.sdmx.structure import structure_message
+    from dpdesk.io.sdmx import structure_message
 
     return structure_message(_cube(facts, agency))
 
@@ -755,7 +755,7 @@ def _write_observations(
         write_observations(facts, _cube(facts, agency), path, token)
         return
     from dpdesk.app.private.checking import read_tables
-    from dpdesk.io.sdmx.structure import write_sdmx_csv
+    from dpdesk.io.sdmx import write_sdmx_csv
 
     cube, tables = _cube(facts, agency), read_tables(facts.manifest, facts.public, token)
     total = sum(table.cells for table in tables.values())
@@ -767,7 +767,7 @@ def _write_observations(
 
 
 def _cube(facts: ReleaseFacts, agency: str) -> Any:
-    from dpdesk.io.sdmx.structure import AGENCY, sdmx_cube, sdmx_tables
+    from dpdesk.io.sdmx import AGENCY, sdmx_cube, sdmx_tables
 
     if agency and not _AGENCY.fullmatch(agency):
         raise InputError(

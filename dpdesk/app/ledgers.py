@@ -23,8 +23,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.auditing import enter, mention
 from dpdesk.app.context import AppContext
-from dpdesk.app.recording import enter, mention
 from dpdesk.app.witnessing import (
     BEGUN,
     DEBITED,

@@ -322,6 +322,6 @@ def _store_of(home: Path) -> PseudonymKeys:
 
 
 def _mention(context: AppContext, what: str, key: StoredPseudonymKey, report: Report) -> None:
-    from dpdesk.app.recording import mention
+    from dpdesk.app.auditing import mention
 
     mention(context, "changed", key.name, report, {"what": what, "key_id": key.id})

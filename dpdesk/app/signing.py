@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.auditing import mention
 from dpdesk.app.context import AppContext
-from dpdesk.app.recording import mention
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import Note, Report, silent
 from dpdesk.core.messages import msg

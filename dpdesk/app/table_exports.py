@@ -28,7 +28,7 @@ from dpdesk.io.tablewriters import Printed
 if TYPE_CHECKING:
     from dpdesk.core.release import Manifest, ReleaseFacts
     from dpdesk.engine.tables.model import System
-    from dpdesk.io.sdmx.structure import SdmxCube
+    from dpdesk.io.sdmx import SdmxCube
 
 MARKS = {SUPPRESSED: "c", PRIMARY: "c1", SECONDARY: "c2"}
 """What is printed instead of a suppressed value, by its published status."""
@@ -126,7 +126,7 @@ def crosstab(manifest: Manifest, table: CellTable) -> Crosstab:
 
 def write_observations(facts: ReleaseFacts, cube: SdmxCube, path: Path, token: CancelToken) -> None:
     """Write protected tables as SDMX-CSV to a new file. Raises OSError, Cancelled."""
-    from dpdesk.io.sdmx.structure import write_sdmx_cells
+    from dpdesk.io.sdmx import write_sdmx_cells
 
     manifest = facts.manifest
     published, _ = both_tables(manifest, facts.public, None, token)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.auditing import enter
 from dpdesk.app.context import AppContext
-from dpdesk.app.recording import enter
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.messages import counted, msg

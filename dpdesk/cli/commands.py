@@ -184,7 +184,7 @@ class RunningCommand:
         What makes a release or an export is entered before it begins, and not begun otherwise; what
         only looks is entered afterwards, where that is possible. Raises the errors of its use-case.
         """
-        from dpdesk.app.recording import enter, mention
+        from dpdesk.app.auditing import enter, mention
 
         options = self._options
         with AppContext.open() as context:
@@ -232,7 +232,7 @@ def _out(options: Namespace) -> Mapping[str, object]:
 
 
 def _run(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
-    from dpdesk.app.recording import mention_release
+    from dpdesk.app.auditing import mention_release
     from dpdesk.app.running import run_plan
 
     summary = run_plan(context, options.plan, options.out, token, report)
@@ -388,8 +388,8 @@ def _export(context: AppContext, options: Namespace, token: CancelToken, report:
 
 
 def _demo(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    from dpdesk.app.auditing import mention_release
     from dpdesk.app.demo import make_demo
-    from dpdesk.app.recording import mention_release
 
     made = make_demo(context, options.out, token, report)
     for release in made:

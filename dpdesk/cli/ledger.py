@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app import budgets, ledgers, witnessing
+from dpdesk.app.auditing import mention
 from dpdesk.app.context import AppContext
-from dpdesk.app.recording import mention
 from dpdesk.cli.printing import Outcome, columns, one_line, paragraph
 from dpdesk.core.budget import (
     Approximate,

@@ -16,9 +16,9 @@ from dpdesk.core.errors import StorageError
 from dpdesk.core.messages import msg
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.io.canonical import canonical_json, parse_canonical
-from dpdesk.project.noted import Noted
 from dpdesk.project.review.homefiles import locked, read_small, write_private
 from dpdesk.project.review.texts import fold_person
+from dpdesk.project.roundings import Noted
 
 FOLDER, NOTED = "released-tables", "released-tables.txt"
 _LARGEST = 1 << 28

@@ -14,7 +14,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from dpdesk.app.recording import enter, mention, mention_release
+from dpdesk.app.auditing import enter, mention, mention_release
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg

@@ -8,7 +8,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.subprocesses import Subprocess, SubprocessError
 
-_WORKER = "dpdesk.report.pdf.worker:pdf_of"
+_WORKER = "dpdesk.report.pdf.document:pdf_of"
 
 
 class Printer(Closing):

@@ -490,7 +490,7 @@ def verify_against_source(
     worded: Worded,
     token: CancelToken,
 ) -> tuple[ClaimCheck, ...]:
-    """All checks of :func:`~.verification.verify_public`, those that need the source settled.
+    """All checks of :func:`verify_public`, those that need the source settled.
 
     ``difference`` compares the rows of the table with those of the source.
     """

@@ -17,7 +17,7 @@ import pyreadstat
 from pyarrow import parquet
 
 from dpdesk.core.export_formats import Piece
-from dpdesk.io.sdmx.structure import category_of, dimension_of
+from dpdesk.io.sdmx import category_of, dimension_of
 
 Read = Mapping[Piece, Any]
 _DDI = "{ddi:codebook:2_5}"

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.context import AppContext
 from dpdesk.app.databases import Address
 from dpdesk.core.plan import SourceSpec
-from dpdesk.io.formats.databases import passwords
+from dpdesk.io.formats.databases import hosts
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
@@ -41,7 +41,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def _no_password_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passwords, "_kept", {})
+    monkeypatch.setattr(hosts, "_kept", {})
     for name in ("PGPASSWORD", "PGUSER", "PGHOST", "PGDATABASE", "PGSERVICE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PGPASSFILE", "/dev/null")
@@ -82,7 +82,7 @@ def test_tables_and_views_are_listed_and_one_is_chosen(
     assert told.args == [SourceSpec(server, table='census."my.town"')]
     assert SECRET not in repr(told.args)
     assert window.form.password.text() == ""
-    assert passwords.password_of(server) == SECRET
+    assert hosts.password_of(server) == SECRET
 
 
 def test_what_is_wrong_stands_in_the_window(qtbot: QtBot, window: DatabaseWindow) -> None:

@@ -12,10 +12,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.auditing import enter
 from dpdesk.app.planning import PlacedPlan, placed
 from dpdesk.app.prepared import PreparedTables
 from dpdesk.app.private.preparing import prepare_tables
-from dpdesk.app.recording import enter
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report

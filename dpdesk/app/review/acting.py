@@ -263,7 +263,7 @@ def _add(context: AppContext, folder: Path, edit: ReviewEdit, event: Event) -> S
 
 
 def _enter(context: AppContext, folder: Path, event: Event) -> None:
-    from dpdesk.app.recording import enter
+    from dpdesk.app.auditing import enter
 
     details = {
         "event": event.type.value,

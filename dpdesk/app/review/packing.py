@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from dpdesk import __version__
 from dpdesk.app import signing
+from dpdesk.app.auditing import enter
 from dpdesk.app.context import AppContext
-from dpdesk.app.recording import enter
 from dpdesk.app.review.review_picture import ReviewPicture, is_whole, look, signed_report
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted

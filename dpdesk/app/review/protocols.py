@@ -155,7 +155,7 @@ def lock_protocol(
     not approve it, or it applies a protocol itself), StorageError ``audit.*`` (an entry is made
     first), and what reading the release raises.
     """
-    from dpdesk.app.recording import enter
+    from dpdesk.app.auditing import enter
     from dpdesk.project.review.protocol import (
         protocol_of,
         require_developed,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpdesk.app import auditing, signing
+from dpdesk.app.auditing import mention
 from dpdesk.app.context import AppContext
-from dpdesk.app.recording import mention
 from dpdesk.app.review import acting, packing, protocols, review_picture, sheets
 from dpdesk.cli.printing import Outcome, columns, one_line, paragraph
 from dpdesk.core.jobs import CancelToken, Report

@@ -10,7 +10,7 @@ from typing import Any
 from dpdesk.core.messages import listed, msg
 from dpdesk.core.plain import quoted
 from dpdesk.io.formats.spss.layout import Declared, declared
-from dpdesk.io.formats.stata.characteristics import FILE, Characteristic, characteristics
+from dpdesk.io.formats.stata.labels import FILE, Characteristic, characteristics
 from dpdesk.io.formats.table import Notes
 
 _NAMED = 5

@@ -16,8 +16,7 @@ from dpdesk.core.source_spec import queries_rows
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import parquet_source, query
 from dpdesk.io.failures import disagreement
-from dpdesk.io.formats.databases.hosts import confirmed, refuse_unconfirmed
-from dpdesk.io.formats.databases.passwords import password_of
+from dpdesk.io.formats.databases.hosts import confirmed, password_of, refuse_unconfirmed
 from dpdesk.io.formats.numbers import texts_sql
 from dpdesk.io.formats.process import read_in_process
 from dpdesk.io.formats.request import ReadDone, ReadProgress, ReadRequest

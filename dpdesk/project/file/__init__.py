@@ -6,11 +6,9 @@
 ``rescue``         what can still be read of a damaged one
 """
 
-from dpdesk.project.file.loading import Lost
 from dpdesk.project.file.locking import LockHolder
 from dpdesk.project.file.opening import SUFFIX, OpeningHelpers
-from dpdesk.project.file.project_file import ProjectFile, new_contents, rescue, write_project
-from dpdesk.project.file.records import (
+from dpdesk.project.file.parts import (
     DATA,
     HIERARCHY,
     DecisionRecord,
@@ -21,7 +19,8 @@ from dpdesk.project.file.records import (
     SaveState,
     SourceRecord,
 )
-from dpdesk.project.file.sources import FoundSource, SourceStatus, files_of
+from dpdesk.project.file.project_file import ProjectFile, new_contents, rescue, write_project
+from dpdesk.project.file.sources import FoundSource, Lost, SourceStatus, files_of
 
 __all__ = [
     "DATA",

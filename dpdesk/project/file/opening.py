@@ -24,12 +24,18 @@ from dpdesk.core.systems import network_share
 from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.file import store
 from dpdesk.project.file.codec import CodecError
-from dpdesk.project.file.loading import Loaded, Lost, load, salvage
 from dpdesk.project.file.locking import LockHolder, WriterLock, lock_path, take_lock
 from dpdesk.project.file.migrations import MIGRATIONS, Migration
-from dpdesk.project.file.parts import PartError
-from dpdesk.project.file.records import ProjectContents, ReadOnly
-from dpdesk.project.file.sources import FoundSource, find_sources, relocated
+from dpdesk.project.file.parts import PartError, ProjectContents, ReadOnly
+from dpdesk.project.file.sources import (
+    FoundSource,
+    Loaded,
+    Lost,
+    find_sources,
+    load,
+    relocated,
+    salvage,
+)
 from dpdesk.project.file.store import ProjectStore
 from dpdesk.project.sql import HEADER, connect, kind_of, marks, reading, storage_problem, writing
 

@@ -34,7 +34,6 @@ from dpdesk.core.systems import network_share
 from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.audit import AuditCheck, AuditEntry, AuditLog, AuditNote
 from dpdesk.project.candidates import ShelfSnapshot
-from dpdesk.project.file.loading import Loaded, Lost, salvage
 from dpdesk.project.file.locking import LockHolder, WriterLock, take_lock
 from dpdesk.project.file.opening import (
     JOURNAL,
@@ -45,8 +44,8 @@ from dpdesk.project.file.opening import (
     open_file,
     private_copy,
 )
-from dpdesk.project.file.records import ProjectContents, ProjectUpdate, ReadOnly, SaveState
-from dpdesk.project.file.sources import FoundSource
+from dpdesk.project.file.parts import ProjectContents, ProjectUpdate, ReadOnly, SaveState
+from dpdesk.project.file.sources import FoundSource, Loaded, Lost, salvage
 from dpdesk.project.file.store import ProjectStore
 from dpdesk.project.history import HistorySnapshot
 from dpdesk.project.sql import connect, reading, storage_problem

@@ -24,8 +24,13 @@ from dpdesk.core.shapes import read_json
 from dpdesk.project.audit import AuditEntry
 from dpdesk.project.candidates import Candidate, LevelNames
 from dpdesk.project.file.codec import CodecError, decode, encode
-from dpdesk.project.file.parts import PartReader, PartWriter
-from dpdesk.project.file.records import DecisionRecord, ReleaseRecord, SourceRecord
+from dpdesk.project.file.parts import (
+    DecisionRecord,
+    PartReader,
+    PartWriter,
+    ReleaseRecord,
+    SourceRecord,
+)
 from dpdesk.project.history import Moment
 from dpdesk.project.work import HierarchyChoice, WorkState
 

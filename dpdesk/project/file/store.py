@@ -16,9 +16,8 @@ from dpdesk.project import audit
 from dpdesk.project.audit import AuditCheck, AuditEntry, AuditLog
 from dpdesk.project.candidates import Candidate, ShelfSnapshot
 from dpdesk.project.file import rows
-from dpdesk.project.file.loading import Loaded
-from dpdesk.project.file.parts import PartSink
-from dpdesk.project.file.records import ProjectContents, ProjectUpdate
+from dpdesk.project.file.parts import PartSink, ProjectContents, ProjectUpdate
+from dpdesk.project.file.sources import Loaded
 from dpdesk.project.history import HistorySnapshot, Moment
 from dpdesk.project.sql import (
     ChangedObject,

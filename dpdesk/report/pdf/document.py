@@ -12,7 +12,7 @@ from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, P
 from dpdesk.core.language import ENGLISH, languages, voice_of
 from dpdesk.core.shown import LONGEST_TEXT, LONGEST_VALUE, with_short_words
 from dpdesk.report.page_tree import Node, parse_page
-from dpdesk.report.pdf.faces import BOLD, HAIRLINE, MUTED, PLAIN, style, width_of
+from dpdesk.report.pdf.faces import BOLD, HAIRLINE, MUTED, PLAIN, covered, style, width_of
 from dpdesk.report.pdf.flow import Flow, Heading, kept_together
 
 _MARGIN, _HEAD, _FOOT = 18 * mm, 20 * mm, 18 * mm
@@ -159,3 +159,13 @@ def _cut(text: str, room: float) -> str:
     while text and width_of(f"{text}…", _SIZE) > room:
         text = text[:-1]
     return f"{text}…"
+
+
+# What the printing process does; see :mod:`dpdesk.core.subprocesses`.
+#
+# Fonts are read when the process starts, while the asker is still busy with something else.
+
+
+__all__ = ["pdf_of"]
+
+covered()

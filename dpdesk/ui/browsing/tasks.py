@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
-from dpdesk.app import browsing, buying, recording, shops
+from dpdesk.app import auditing, browsing, buying, shops
 from dpdesk.app.browsing import OpenCube
 from dpdesk.app.buying import Offer, TableRequest
 from dpdesk.app.shops import AtHand, Shop
@@ -113,9 +113,9 @@ def buy_table(
     shop = till.shop(context, token)
     wish = TableRequest(till.dimensions, (shop.budget_key, amount))
     facts = {"out": str(out.absolute())}
-    recording.enter(context, "ran", shop.where, facts)
+    auditing.enter(context, "ran", shop.where, facts)
     _, made = buying.buy(context, shop, wish, till.pieces, out, token, report)
-    recording.mention_release(context, made.out, report)
+    auditing.mention_release(context, made.out, report)
     return made.out
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, Signal, Slot
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from dpdesk.app import examining, exploring, recipes, recording
+from dpdesk.app import auditing, examining, exploring, recipes
 from dpdesk.app.types import (
     AppContext,
     DataStore,
@@ -70,7 +70,7 @@ def compare_with_plan(
     source, base = SourceSpec(path=str(path)), path.parent
     before = None if data is None else (recipe.work, data)
     found = examining.examine(context, made, source, base, token, report, before=before)
-    recording.mention(context, "opened", path, report)
+    auditing.mention(context, "opened", path, report)
     return PlanComparison(path, made, mends, found)
 
 

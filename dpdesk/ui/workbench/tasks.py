@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dpdesk.app import exploring, exporting, opening, projects, recording, signing, verifying
+from dpdesk.app import auditing, exploring, exporting, opening, projects, signing, verifying
 from dpdesk.app.review import drafts, review_picture
 from dpdesk.app.review.values import Card, KeptDraft, ReviewPicture
 from dpdesk.app.types import (
@@ -127,7 +127,7 @@ def _load(
     except DpdeskError as error:
         data.close()
         return Unread(path, work, is_plan, error.with_traceback(None))
-    recording.mention(context, "opened", data.path, report, {"sha256": data.sha256})
+    auditing.mention(context, "opened", data.path, report, {"sha256": data.sha256})
     return OpenedWork(path, named, data, is_plan)
 
 
@@ -150,7 +150,7 @@ def make_candidate(
     """Run settings without writing anything."""
     made = exploring.make_candidate(context, data, work, token, report, name)
     facts = {"source": data.sha256, "written": False}
-    recording.mention(context, "ran", data.path, report, facts)
+    auditing.mention(context, "ran", data.path, report, facts)
     return made
 
 
@@ -165,9 +165,9 @@ def write_release(
 ) -> CheckedRelease:
     """Write a release, then check what was written."""
     facts = {"source": data.sha256, "out": str(out.absolute())}
-    recording.enter(context, "ran", name, facts)
+    auditing.enter(context, "ran", name, facts)
     summary = exploring.release_work(context, data, work, out, token, report, name)
-    recording.mention_release(context, summary.out, report)
+    auditing.mention_release(context, summary.out, report)
     # The release is there: a cancel now must not hide it, so checking takes a fresh token.
     checked = check_release(context, out, None, (), CancelToken(), report)
     return replace(checked, summary=summary, work=work)
@@ -187,7 +187,7 @@ def check_release(
         result = review_picture.verify_signed(context, path, token, report, source)
     else:
         result = review_picture.signed_report(picture)
-    recording.mention(context, "viewed", path.absolute(), report)
+    auditing.mention(context, "viewed", path.absolute(), report)
     places: Mapping[str, Path] = {}
     cards: tuple[Card, ...] = ()
     kept: Mapping[str, KeptDraft] = {}
@@ -247,7 +247,7 @@ def export(
 ) -> Path:
     """Write the public part of a release in another format."""
     facts = {"format": form, "out": str(out.absolute())}
-    recording.enter(context, "exported", release.absolute(), facts)
+    auditing.enter(context, "exported", release.absolute(), facts)
     exporting.export_release(
         *(release, form, out, context.workspace, token, report),
         registry=context.registry,
@@ -261,7 +261,7 @@ def note_export(
 ) -> None:
     """Enter in the audit log that something of the window was written to a file."""
     facts = {"what": what}
-    recording.mention(context, "exported", path.absolute(), report, facts)
+    auditing.mention(context, "exported", path.absolute(), report, facts)
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ def open_project(
         if error.code != "project.damaged":
             raise
         return Damaged(path, error.with_traceback(None))
-    recording.mention(context, "opened", opened.path, report)
+    auditing.mention(context, "opened", opened.path, report)
     return opened
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from dpdesk.app.auditing import enter, mention
 from dpdesk.app.context import AppContext
-from dpdesk.app.recording import enter, mention
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import Event, Note
 from dpdesk.project.audit import FILE, AuditLog

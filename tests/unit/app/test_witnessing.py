@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.app import auditing, budgets, recording, witnessing
+from dpdesk.app import auditing, budgets, witnessing
 from dpdesk.app.context import AppContext
 from dpdesk.app.ledgers import LedgerDesk, begin_ledger, open_ledger
 from dpdesk.core.budget import Debit, PureEpsilon
@@ -223,7 +223,7 @@ def test_the_last_entry_of_the_log_is_missed_while_its_debit_has_no_outcome(
         debit = spend(desk, "0.2")
         last_entry_cut_off(home)
         if used:  # the next entry has the number after the one that is gone
-            recording.enter(desk.context, "opened", "a file")
+            auditing.enter(desk.context, "opened", "a file")
         with pytest.raises(StorageError, match="the audit log does not have") as stopped:
             spend(desk, "0.1")
         assert stopped.value.code == "ledger.audit-gap"
@@ -289,7 +289,7 @@ def test_a_ledger_of_which_the_audit_log_has_lost_something_passes_no_check(
 ) -> None:
     home = tmp_path / "home"
     with desk_of(home) as desk:
-        recording.enter(desk.context, "opened", "a file")
+        auditing.enter(desk.context, "opened", "a file")
         for _ in range(debits):
             shutil.copy(home / "audit.sqlite", tmp_path / "old")
             settled(desk)

@@ -12,9 +12,9 @@ import pytest
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, UserMissing, Variable
+from dpdesk.io import ddi as document
 from dpdesk.io import published
-from dpdesk.io.ddi import document
-from dpdesk.io.ddi.document import (
+from dpdesk.io.ddi import (
     CATEGORIES,
     FileContent,
     column_contents,
@@ -22,7 +22,7 @@ from dpdesk.io.ddi.document import (
     microdata_codebook,
 )
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.sdmx.structure import sdmx_cube
+from dpdesk.io.sdmx import sdmx_cube
 from tests.helpers.ddi_structure import NAMESPACE, faults
 from tests.helpers.released_cubes import memory_release
 from tests.helpers.stated import stated

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook, Variable
-from dpdesk.io.sdmx.structure import (
+from dpdesk.io.sdmx import (
     RESERVED,
     TOTAL,
     SdmxCube,

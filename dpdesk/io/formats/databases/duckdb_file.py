@@ -12,7 +12,6 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.labels import Variable
 from dpdesk.core.messages import msg
 from dpdesk.io.database import identifier, in_utc
-from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.columns import (
     NullWatch,
     check_log,
@@ -22,6 +21,7 @@ from dpdesk.io.formats.columns import (
     no_text,
 )
 from dpdesk.io.formats.databases.server import quoted_part
+from dpdesk.io.formats.endings import chosen
 from dpdesk.io.formats.moments import note_outside
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.request import ReadRequest

@@ -14,7 +14,6 @@ from dpdesk.core.labels import Variable
 from dpdesk.core.messages import msg
 from dpdesk.io.database import identifier
 from dpdesk.io.failures import disagreement
-from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.columns import (
     NullWatch,
     check_log,
@@ -24,6 +23,7 @@ from dpdesk.io.formats.columns import (
     no_text,
 )
 from dpdesk.io.formats.databases.server import name_parts
+from dpdesk.io.formats.endings import chosen
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.table import Notes, Values, damaged

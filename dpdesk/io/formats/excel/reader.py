@@ -17,8 +17,8 @@ from xml.parsers import expat
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.labels import Variable
 from dpdesk.core.messages import msg
-from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.columns import check_names
+from dpdesk.io.formats.endings import chosen
 from dpdesk.io.formats.excel.cells import Row, SheetCells, column_letters
 from dpdesk.io.formats.excel.parts import BrokenPartError, Parts, Sheet, read_parts, totals_rows
 from dpdesk.io.formats.request import ReadRequest

@@ -12,9 +12,8 @@ import numpy as np
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.core.messages import counted, msg
-from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.dropped_parts import note_file_label
-from dpdesk.io.formats.endings import Endings
+from dpdesk.io.formats.endings import Endings, chosen
 from dpdesk.io.formats.moments import (
     clock_of,
     coded_labels,

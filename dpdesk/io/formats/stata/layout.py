@@ -41,7 +41,7 @@ class DtaLayout:
     row and its bytes (4 or 8). ``texts`` is where the long texts (strL) begin, 0 when there are
     none; the bytes of a row number are ``wide`` there. ``longs`` holds the columns of such texts,
     with their places in a row; ``strings`` those of fixed length, with places and bytes. ``extras``
-    is where the characteristics begin (see :mod:`dpdesk.io.formats.stata.characteristics`), 0
+    is where the characteristics begin (see :mod:`dpdesk.io.formats.stata.labels`), 0
     before format 105, which has none.
     """
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.app import hierarchies, recording
+from dpdesk.app import auditing, hierarchies
 from dpdesk.app.hierarchies import Examined
 from dpdesk.app.types import AppContext, ColumnType, DataStore, HierarchyChoice
 from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable
@@ -514,6 +514,6 @@ def export_file(
 ) -> Path:
     """Write a hierarchy as a file. Raises StorageError."""
     facts = {"what": "hierarchy", "column": hierarchy.attribute}
-    recording.enter(context, "exported", path.absolute(), facts)
+    auditing.enter(context, "exported", path.absolute(), facts)
     hierarchies.save(hierarchy, path, context.workspace)
     return path

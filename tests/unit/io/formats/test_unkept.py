@@ -9,7 +9,7 @@ import pandas as pd
 import pyreadstat
 import pytest
 
-from dpdesk.io.formats.stata.characteristics import Characteristic, characteristics
+from dpdesk.io.formats.stata.labels import Characteristic, characteristics
 from tests.helpers.sav_bytes import write_sav_bytes
 from tests.helpers.stat_files import head
 

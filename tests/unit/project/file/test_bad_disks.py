@@ -24,7 +24,7 @@ from dpdesk.project.file import (
     rescue,
     write_project,
 )
-from dpdesk.project.file.loading import load
+from dpdesk.project.file.sources import load
 from dpdesk.project.file.store import ProjectStore
 from dpdesk.project.history import History, HistorySnapshot
 from dpdesk.project.sql import connect, reading

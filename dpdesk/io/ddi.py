@@ -21,7 +21,7 @@ from dpdesk.io.formats.moments import shows
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.missing import NUMBER, user_missing_flags
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.sdmx.structure import CubeTable, SdmxCube
+from dpdesk.io.sdmx import CubeTable, SdmxCube
 from dpdesk.io.xmltext import document_bytes, visible
 
 # What a codebook says of the columns of published microdata, counted in the published table.
