@@ -73,8 +73,9 @@ class PrivatePostgres(PostgresReader):
         super().__init__(request)
         most = _LONGEST // max(1, len(self.variables))
         self._as_text = (
-            f"CASE WHEN octet_length({{column}}::text) <= {most} THEN {{column}}::text "
-            "ELSE chr(1114111) END"
+            # NULL is neither longer nor shorter, and stays NULL.
+            f"CASE WHEN octet_length({{column}}::text) > {most} THEN chr(1114111) "
+            "ELSE {column}::text END"
         )
 
     def _describe(self, request: ReadRequest) -> None:

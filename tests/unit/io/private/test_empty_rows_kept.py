@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 import xlsxwriter
 
@@ -13,6 +14,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.source_spec import read_source
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.postgres import postgres_server
 
 TYPES = {"missing": [""], "types": {"a": "text", "b": "text"}}
 MARKS = {"encoding": "utf-8", "delimiter": ",", "decimal": ".", "quote": '"', "header": True}
@@ -46,3 +48,18 @@ def test_a_sheet_has_no_rows_that_it_does_not_hold(tmp_path: Path) -> None:
     with pytest.raises(InputError, match='`empty_rows = "keep"` does not apply') as told:
         _rows(tmp_path, {**keys, "empty_rows": "keep"})
     assert told.value.code == "source.option"
+
+
+def test_null_of_a_server_is_missing_and_not_unreadable(tmp_path: Path) -> None:
+    with postgres_server() as url:
+        with psycopg.connect(url, autocommit=True) as con:
+            con.execute("CREATE TABLE t (a TEXT, n DOUBLE PRECISION)")
+            con.execute("INSERT INTO t VALUES ('x', NULL), (NULL, NULL), ('', NULL), (NULL, 2)")
+        keys = {"path": url, "table": "t", "missing": [""], "types": {"a": "text", "n": "number"}}
+        workspace = Workspace.open(tmp_path / "home")
+        spec = read_source(keys, "the test")
+        store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent, private=True)
+        rows = store.page(0, 9)
+        store.close()
+        workspace.close()
+    assert rows == (("x", ""), ("", "2"))
