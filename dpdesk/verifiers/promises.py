@@ -51,8 +51,7 @@ def first_difference(manifest: Mapping[str, object], words: Sentences) -> str | 
     """The first key by which the guarantee of a manifest differs from the one worded again.
 
     That of the table of templates where only these are others, also such as another number would
-    have called for, or as no sentence of the guarantee is made of, or lack; releases of the first
-    versions have no such table. None when all is the same.
+    have called for, or as no sentence of the guarantee is made of; None when all is the same.
     """
     guarantee, expected = manifest.get("guarantee"), words.as_json()
     stated = guarantee if isinstance(guarantee, Mapping) else {}
@@ -60,11 +59,9 @@ def first_difference(manifest: Mapping[str, object], words: Sentences) -> str | 
     if wrong:
         return wrong
     table, made = manifest.get(TABLE), table_of(expected)
-    if table is None:
-        return None
     listed = table if isinstance(table, Mapping) else {}
-    told = [(listed.get(text), made.get(text)) for text in texts_in(expected)]
-    return None if all(same(one, other) for one, other in told) else TABLE
+    told = {text: listed[text] for text in texts_in(expected) if text in listed}
+    return None if all(same(each, made.get(text)) for text, each in told.items()) else TABLE
 
 
 # What the keys of a result of rows claim, in plain words, for people who review a release.

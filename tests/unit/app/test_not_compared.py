@@ -212,11 +212,6 @@ def _unknown(stated: dict[str, Any]) -> None:
     stated["texts"] = {**stated["texts"], "language": "../../sample"}
 
 
-def _untold(stated: dict[str, Any]) -> None:
-    """Take away what sentences are made of; those of cells are whole sentences."""
-    stated["messages"] = {} if stated["messages"] else {"a": {"template": "a", "values": {}}}
-
-
 @pytest.mark.parametrize("kind", ["rows", "cubes", "cells"])
 @pytest.mark.parametrize("part", ["", "public"])
 @pytest.mark.parametrize(
@@ -227,7 +222,6 @@ def _untold(stated: dict[str, Any]) -> None:
         (_unknown, None),
         (lambda stated: stated.pop("texts"), None),
         (lambda stated: stated.pop("messages"), False),
-        (_untold, False),
     ],
 )
 def test_texts_that_are_not_this_programs_are_not_passed_with_genuine_words(
