@@ -19,11 +19,12 @@ from dpdesk.core.plain import is_blank
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import NULS, missing_line
 from dpdesk.io.failures import storage_error
-from dpdesk.io.looks import MISSING_CODES, datum, looks_like_code
+from dpdesk.io.looks import MISSING_CODES, datum
 from dpdesk.io.source import text_of
 from dpdesk.io.titles import (
+    continues,
     header_doubt,
-    holds_data,
+    names_data,
     nothing_below,
     other_below,
     table_start,
@@ -173,8 +174,6 @@ _JSON = re.compile(rb"\s*(\{\s*\"[^\"]*\"\s*:|\[\s*[\[{])")
 _PIECE = 1 << 16
 _MOST_HEAD = 1 << 26
 _TITLE_RECORDS = 80
-_CODES = 2
-"""So many codes tell what a column holds."""
 BACKSLASH = "\\"
 _BREAK = re.compile(r"[\r\n]")
 _ENCLOSED = re.compile(r"(?:^|[,;\t|])'[^'\r\n]*'(?=[,;\t|\r\n]|\Z)", re.MULTILINE)
@@ -730,7 +729,7 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
             )
         )
         return False
-    if not _names_data(first, columns) and any(map(_continues, first, columns)):
+    if not names_data(first, columns) and any(map(continues, first, columns)):
         notes.append(
             msg(
                 "Line {line} looks like data (it holds codes as the lines below do), so it "
@@ -744,23 +743,6 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
     if doubt:
         notes.append(doubt)
     return True
-
-
-def _names_data(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
-    """Whether a text of the first line stands above numbers or dates, and so is a name."""
-    return any(
-        name.strip() and name.strip() not in MISSING_CODES and holds_data(column)
-        for name, column in zip(first, columns, strict=False)
-    )
-
-
-def _continues(first: str, column: Sequence[str]) -> bool:
-    """Whether the first text of a column is a code as long as those below it."""
-    codes = [text for text in column if text and text not in MISSING_CODES]
-    if len(codes) < _CODES or not all(map(looks_like_code, (first, *codes))):
-        return False
-    lengths = [len(text) for text in codes]
-    return min(lengths) <= len(first.strip()) <= max(lengths)
 
 
 def _decimal(body: Sequence[HeadRecord], delimiter: str, notes: list[str]) -> str:

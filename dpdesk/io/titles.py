@@ -15,6 +15,8 @@ _LOOKED_AT = 60
 _MOST_COLUMNS = 200
 _MOSTLY = 0.8
 _SHOWN = 40
+_CODES = 2
+"""So many codes tell what a column holds."""
 _WIDE = 3
 """A line of so many fields of which one is filled is no header. Of two columns one may lack a name:
 then a line of one value is the header where a value of the next line comes again further down."""
@@ -234,3 +236,20 @@ def other_below(name: str, skip: int, above: str, below: str) -> InputError:
         ),
         details={"line": skip + 1, "skip": skip},
     )
+
+
+def names_data(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether a text of the first line stands above numbers or dates, and so is a name."""
+    return any(
+        name.strip() and name.strip() not in MISSING_CODES and holds_data(column)
+        for name, column in zip(first, columns, strict=False)
+    )
+
+
+def continues(first: str, column: Sequence[str]) -> bool:
+    """Whether the first text of a column is a code as long as those below it."""
+    codes = [text for text in column if text and text not in MISSING_CODES]
+    if len(codes) < _CODES or not all(map(looks_like_code, (first, *codes))):
+        return False
+    lengths = [len(text) for text in codes]
+    return min(lengths) <= len(first.strip()) <= max(lengths)
