@@ -163,7 +163,7 @@ examples:
 def add_buy(buy: Parser) -> None:
     """Fill the parser of ``dpdesk buy``."""
     buy.epilog = _BUY_EXAMPLES
-    buy.set_defaults(handler="buy.buy")
+    buy.set_defaults(handler="query.buy")
     buy.add_argument("plan", metavar="PLAN", type=Path, help="the plan of the cube")
     table = buy.add_mutually_exclusive_group(required=True)
     table.add_argument(

@@ -14,6 +14,7 @@ import pytest
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.payment_checks import PAYMENT_CLAIM
+from dpdesk.app.texts import TEXTS_CLAIM
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.language import voice_of
@@ -363,7 +364,7 @@ def test_words_of_other_texts_are_not_checked_and_the_numbers_are(
     found = verify_release(folder, context.registry, CancelToken(), silent)
     assert found.ok
     unchecked = [c.claim for c in found.claims if c.status is CheckStatus.NOT_CHECKED]
-    assert unchecked == ["guarantee", *PAGES]
+    assert unchecked == ["guarantee", PAGES[0], TEXTS_CLAIM, *PAGES[1:]]
     assert "a signature over the manifest" in found.notes[-1]
     said["guarantee"]["parameters"]["epsilon"] = 0.001
     seal_again(folder, said)

@@ -20,6 +20,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.page_checks import public_page
 from dpdesk.app.risk import assess
+from dpdesk.app.texts import TEXTS_CLAIM
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
@@ -192,7 +193,9 @@ def test_words_of_other_texts_are_not_checked_even_with_the_source(
         unchecked = [c.claim for c in found.claims if c.status is CheckStatus.NOT_CHECKED]
         assert found.ok
         figures = [RECORDED[0]] if source else []
-        assert unchecked == ["the words of the guarantee", PAGES[0], *figures, *PAGES[1:]]
+        assert unchecked == [
+            "the words of the guarantee", PAGES[0], TEXTS_CLAIM, *figures, *PAGES[1:],
+        ]  # fmt: skip
 
 
 FORGERIES: dict[str, tuple[Callable[[Rows], Rows], bool]] = {
