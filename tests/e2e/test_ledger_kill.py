@@ -19,9 +19,15 @@ KILLS, KILLED_RUNS, KILLED_PURCHASES, PROCESSES = 30, 30, 20, 4
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by a Unix signal")
 def test_a_kill_at_any_moment_never_shows_less_than_was_spent(tmp_path: Path) -> None:
-    tally = kill_again_and_again(tmp_path, KILLS, seed=5)
-    assert tally.in_hand > KILLS
-    assert tally.cut_short > 0
+    # On a busy machine the kills of a round may all fall between commits: another round then.
+    for seed in range(5, 15):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        tally = kill_again_and_again(folder, KILLS, seed=seed)
+        assert tally.in_hand > KILLS
+        if tally.cut_short:
+            return
+    pytest.fail("no commit was cut short in ten rounds")
 
 
 def test_processes_that_spend_at_once_stay_within_the_limit_together(tmp_path: Path) -> None:
