@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dpdesk.core.charts import format_figure
 from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
@@ -125,6 +124,8 @@ def _count(number: int, noun: str) -> str:
 
 
 def _profile_row(column: ColumnProfile) -> tuple[str, ...]:
+    from dpdesk.core.charts import format_figure  # loads NumPy, which `--help` does without
+
     name = column.name if not column.label else f"{column.name} ({column.label})"
     top = ", ".join(_value(column, item.value) for item in column.top[:3])
     return (
@@ -284,4 +285,6 @@ def class_size_text(risk: Mapping[str, object]) -> str:
 def _figure(value: object, kind: str) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return ""
+    from dpdesk.core.charts import format_figure
+
     return format_figure(value, kind)

@@ -71,4 +71,4 @@ def test_the_nearest_tests_of_a_module_are_those_that_import_it() -> None:
     path = Path("dpdesk/engine/methods/l_diverted/groups.py")
     tests = Importers(ROOT).nearest(path, 3)
     assert len(tests) == 3
-    assert "estimation.groups" in (ROOT / tests[0]).read_text("utf-8")
+    assert "l_diverted.groups" in (ROOT / tests[0]).read_text("utf-8")

@@ -30,7 +30,7 @@ SETTINGS = CubeSettings.from_parameters(
 
 
 def _said(claim: str, limit: str = "") -> dict[str, Any]:
-    return {"claim": claim, "does_not_cover": [limit]}
+    return {"claim": claim, "assumes": [], "does_not_cover": [limit]}
 
 
 @pytest.mark.parametrize(
