@@ -240,7 +240,7 @@ def _comparison(
     (table,) = counted.system.tables
     sentence = msg(
         "{unsafe} of {cells} cells are unsafe by the rules. Detail is what the innermost cells "
-        "tell apart, as entropy. The search is the fast one. Whoever knows that the data were "
+        "tell apart, as entropy. The search is the fast one. Anyone who knows that the data were "
         "looked at can conclude that merged values had unsafe cells.",
         unsafe=f"{before.unsafe:,}",
         cells=f"{before.cells:,}",
