@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from dpdesk.core.frequency import CodedColumn
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.engine.decoys.partition import RULES, permutation, row_groups, value_groups
+from dpdesk.engine.decoys import MIXED, RULES
+from dpdesk.engine.decoys.partition import permutation, row_groups, value_groups
 from dpdesk.engine.methods.l_diverted.mechanism import all_but_the_rest, draw_rows
-from dpdesk.engine.methods.l_diverted.settings import MIXED
 from dpdesk.engine.noise.randomness import SystemRandomness
 
 COLUMNS = {"age": 90, "sex": 2, "region": 120, "birthplace": 200, "status": 6, "job": 400}

@@ -26,7 +26,7 @@ from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES, evaluate_node
 from dpdesk.engine.methods.k_anonymity.population import PopulationRows, absent_rows
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints
 from dpdesk.engine.methods.k_anonymity.samarati import PREFERENCES, samarati
-from dpdesk.verifiers.anonymity.remaking import Asked, matching, staying
+from dpdesk.verifiers.anonymity.remaking import Asked, matching, staying_matched
 from tests.helpers.lattice_tables import LatticeTable, aligned, lattice_tables
 from tests.helpers.memory_tables import MemorySource
 from tests.reference import households, k_anonymity, populations
@@ -138,7 +138,7 @@ def test_a_node_is_counted_alike_by_search_measure_and_verifier(
     if drawn.shares is None or drawn.shares[0] == 0:
         sizes = Counter(release.new)
         asked = Asked(drawn.k_map, drawn.shares)
-        left = staying(asked, matches, release.new, [sizes[row] for row in release.new])
+        left = staying_matched(asked, matches, release.new, [sizes[row] for row in release.new])
         keeps = [good and sizes[row] >= k for good, row in zip(left, release.new, strict=True)]
         assert keeps == release.keeps
 

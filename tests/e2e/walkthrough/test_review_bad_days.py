@@ -199,7 +199,7 @@ def test_from_a_read_only_folder_the_review_goes_into_a_file_that_is_joined(
     keyboard.type(str(out))
     sign_by_keys(keyboard, passphrase_of(first))
     signed(keyboard.person)
-    keyboard.person.reads("start of a review by Anna Weber", "mine.json")
+    keyboard.person.reads("Anna Weber began to review", "It is only in ", "mine.json")
     keyboard.person.shoot("written-elsewhere")
     assert first.review.read_bytes() == before
 
