@@ -112,12 +112,11 @@ _MOST_KNOWN = 64
 
 def _print_sha256(page: bytes, token: CancelToken) -> str:
     """The hash of a page's PDF; that of the last pages is remembered, for it takes a second."""
-    from dpdesk.report.printing import Printer
+    from dpdesk.report.printing import PRINTER
 
     name = sha256(page).digest()
     if name not in _known:
-        with Printer() as printer:
-            printed = sha256(printer.pdf(page, token)).hexdigest()
+        printed = sha256(PRINTER.pdf(page, token)).hexdigest()
         while len(_known) >= _MOST_KNOWN:
             del _known[next(iter(_known))]
         _known[name] = printed

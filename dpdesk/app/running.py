@@ -80,7 +80,7 @@ from dpdesk.io.release_folder import (
     public_files,
     seal_bytes,
 )
-from dpdesk.report.printing import Printer
+from dpdesk.report.printing import PRINTER, Printer
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -196,15 +196,11 @@ def write_release(
     """
     if isinstance(prepared, PreparedRows):
         check_place(prepared.home, prepared.plan, prepared.base, out)
-    with (
-        ReleaseBuilder(out, context.workspace) as build,
-        Printer() as printer,
-        ending(token) as own,
-    ):
+    with ReleaseBuilder(out, context.workspace) as build, ending(token) as own:
         if paper:
-            printer.warm()
+            PRINTER.warm()
         warm_checker()
-        work = _Work(context, prepared, build, printer if paper else None, own, report)
+        work = _Work(context, prepared, build, PRINTER if paper else None, own, report)
         if isinstance(prepared, PreparedRows):
             return _Rows(prepared, work).release()
         if isinstance(prepared, PreparedTables):

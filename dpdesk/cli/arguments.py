@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -121,8 +122,9 @@ exit codes:
 _Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
+@cache
 def build_parser() -> Parser:
-    """The whole grammar."""
+    """The whole grammar. Made once: reading arguments leaves nothing in it."""
     parser = Parser(
         prog="dpdesk",
         description="Publish data about people without betraying one of them. "

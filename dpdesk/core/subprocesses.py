@@ -103,8 +103,13 @@ class KeptSubprocess:
         self._starting = Lock()
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start the process, so that it is ready when there is something to ask."""
+        """Start the process, so that it is ready when there is something to ask.
+
+        One that ended since the last question, as where memory was short, is started again.
+        """
         with self._starting:
+            if self._aside is not None and self._aside.start().poll() is not None:
+                self._let_go()
             if self._aside is None:
                 self._aside = Subprocess(self._target)
                 self._ended = weakref.finalize(self, self._aside.close)
@@ -113,7 +118,10 @@ class KeptSubprocess:
     def close(self) -> None:
         """End the process; the next question starts another."""
         with self._starting:
-            ended, self._aside, self._ended = self._ended, None, None
+            self._let_go()
+
+    def _let_go(self) -> None:
+        ended, self._aside, self._ended = self._ended, None, None
         if ended is not None:
             ended()
 

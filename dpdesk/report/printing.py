@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dpdesk.core.closing import Closing
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.subprocesses import Subprocess, SubprocessError
+from dpdesk.core.subprocesses import KeptSubprocess, SubprocessError
 
-_WORKER = "dpdesk.report.pdf.document:pdf_of"
+_TARGET = "dpdesk.report.pdf.document:pdf_of"
 
 
-class Printer(Closing):
-    """Prints pages, one after another; the process ends with the ``with`` block."""
+class Printer:
+    """Prints pages, one after another, in one process that stays warm between them.
 
-    def __init__(self) -> None:
-        self._aside = Subprocess(_WORKER)
+    Loading what sets pages takes three times as long as setting a report. The process keeps nothing
+    of a page; it is started by :meth:`warm` or the first page, and ends with the program.
+    """
+
+    def __init__(self, target: str = _TARGET) -> None:
+        self._aside = KeptSubprocess(target)
 
     def close(self) -> None:
-        """End the process."""
+        """End the process; the next page starts another."""
         self._aside.close()
 
     def warm(self) -> None:
@@ -40,3 +43,7 @@ class Printer(Closing):
             ) from error
         assert isinstance(made, bytes)
         return made
+
+
+PRINTER = Printer()
+"""The printer of this program."""

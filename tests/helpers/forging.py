@@ -16,7 +16,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import Manifest
 from dpdesk.engine.method import Method
 from dpdesk.engine.registry import Registry
-from dpdesk.report.printing import Printer
+from dpdesk.report.printing import PRINTER
 
 OTHER_PAGE = b"""<!DOCTYPE html>
 <html lang="en">
@@ -74,8 +74,7 @@ def report_again(release: Path, registry: Registry) -> None:
     page = made_again(release / "public", manifest, evidence, method, "en")
     assert page is not None, "the files give no report"
     (release / "internal/report.html").write_bytes(page)
-    with Printer() as printer:
-        (release / "internal/report.pdf").write_bytes(printer.pdf(page, CancelToken()))
+    (release / "internal/report.pdf").write_bytes(PRINTER.pdf(page, CancelToken()))
 
 
 def forged(

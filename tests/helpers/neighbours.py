@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import functools
 import hashlib
 import io
 import json
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 from dpdesk.app import running
 from dpdesk.app.context import AppContext
 from dpdesk.app.private.preparing import prepare_tables
-from dpdesk.cli import arguments
 from dpdesk.cli.main import main
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
@@ -119,11 +117,10 @@ def in_one_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return connect(*given, config={**(config or {}), "threads": 1}, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(running, "Printer", _NoPrinter)
+        patch.setattr(running, "PRINTER", _NoPrinter())
         patch.setattr(foreign, "read_in_process", _read_here)
         patch.setattr(os, "fsync", lambda descriptor: None)
         patch.setattr(duckdb, "connect", alone)
-        patch.setattr(arguments, "build_parser", functools.cache(arguments.build_parser))
         yield
 
 

@@ -146,10 +146,9 @@ def write_pack(
     report(StepStarted(_STEPS[1], 2, 2))
     page = _page(context, picture, folder, token, language)
     if out.suffix.lower() == ".pdf":
-        from dpdesk.report.printing import Printer
+        from dpdesk.report.printing import PRINTER
 
-        with Printer() as printer:
-            page = printer.pdf(page, token)
+        page = PRINTER.pdf(page, token)
     token.check()
     enter(context, "exported", folder.absolute(), {"format": "evidence pack", "out": str(target)})
     with replacing(target, context.workspace) as fresh:

@@ -15,12 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from dpdesk.app import running
 from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import read_release, verify_release
 from dpdesk.core.errors import Cancelled, InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, Note, StepProgress, StepStarted
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.io.store import DataStore
+from dpdesk.report.printing import Printer
 from tests.helpers import releases as town
 
 
@@ -403,7 +405,7 @@ def test_columns_with_few_values_are_not_noted(made: Path) -> None:
 def test_a_release_whose_report_cannot_be_printed_is_whole_without_it(
     plan: Path, context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpdesk.report.printing._WORKER", "dpdesk.no_such_module:pdf_of")
+    monkeypatch.setattr(running, "PRINTER", Printer("dpdesk.no_such_module:pdf_of"))
     notes: list[Event] = []
     made = town.release(plan, tmp_path / "release", context, report=notes.append).out
     assert not (made / "internal/report.pdf").exists()

@@ -13,7 +13,7 @@ import pytest
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.subprocesses import Subprocess, SubprocessError, serve
+from dpdesk.core.subprocesses import KeptSubprocess, Subprocess, SubprocessError, serve
 
 EXACT = "dpdesk.core.parameters:exact_number"
 
@@ -80,6 +80,17 @@ def test_the_process_ends_when_its_starter_is_gone() -> None:
         assert select.select([handle], [], [], 30)[0]
     finally:
         os.close(handle)
+
+
+def test_a_kept_process_that_ended_between_two_questions_is_started_again() -> None:
+    aside = KeptSubprocess(EXACT)
+    first = aside.start()
+    assert aside.ask("1", CancelToken()) == 1
+    first.kill()
+    first.wait()
+    assert aside.ask("0.5", CancelToken()) == 0.5
+    assert aside.start().pid != first.pid
+    aside.close()
 
 
 def test_only_functions_of_this_program_are_served() -> None:

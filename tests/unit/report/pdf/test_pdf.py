@@ -152,9 +152,12 @@ def test_printing_is_done_by_a_process_of_its_own(page: bytes, tmp_path: Path) -
     from dpdesk.core.jobs import CancelToken
     from dpdesk.report.printing import Printer
 
-    with Printer() as printer:
-        printer.warm()
-        assert printer.pdf(page, CancelToken()) == pdf_of(page)
+    other = small_page("<h2>Żółw</h2><p>Another page, in <code>other</code> letters: Ωλ</p>")
+    printer = Printer()
+    printer.warm()
+    for each in (page, other, page):  # it keeps nothing of the page before
+        assert printer.pdf(each, CancelToken()) == pdf_of(each)
+    printer.close()
 
 
 def text_lines(markup: str) -> list[str]:
