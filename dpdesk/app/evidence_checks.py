@@ -9,6 +9,7 @@ import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,7 +86,7 @@ class Key:
     of: Releases = Releases.ALL
     always: bool = True
 
-    @property
+    @cached_property
     def parts(self) -> tuple[str, ...]:
         """The names of the path."""
         return tuple(self.path.split("/"))
@@ -155,11 +156,14 @@ KEYS = (
     Key("budget/elsewhere/*/cost", Basis.RECORDED, _LEDGER, Releases.PAID, always=False),
 )
 """All of them; of several that cover a place, the first counts."""
+_BEGINNING: dict[str, list[Key]] = {}
+for _each in KEYS:
+    _BEGINNING.setdefault(_each.parts[0], []).append(_each)
 
 
 def key_at(place: tuple[str, ...]) -> Key | None:
     """The key that a value at this place belongs to; None when there is none."""
-    return next((key for key in KEYS if key.covers(place)), None)
+    return next((key for key in _BEGINNING.get(place[0], ()) if key.covers(place)), None)
 
 
 def key_faults(evidence: Mapping[str, object], *, paid: bool, complete: bool) -> Iterator[str]:
@@ -213,7 +217,7 @@ def _deeper(place: tuple[str, ...]) -> bool:
     return any(
         len(key.parts) > len(place)
         and all(part in (_ANY, name) for part, name in zip(key.parts, place, strict=False))
-        for key in KEYS
+        for key in _BEGINNING.get(place[0], ())
     )
 
 

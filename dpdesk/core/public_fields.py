@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 from dpdesk.core.labels import COARSER
 
@@ -101,6 +102,7 @@ def _leaves(value: object, path: _Path) -> Iterator[tuple[_Path, bool]]:
         yield path, isinstance(value, Mapping | list | tuple)
 
 
+@cache
 def _pattern(path: str) -> _Path:
     parts = path.replace(_ITEM, f".{_ITEM}").split(".")
     return tuple(None if part == _ITEM else part for part in parts)

@@ -13,6 +13,7 @@ import stat
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 
 from dpdesk.core.messages import msg
@@ -90,12 +91,14 @@ _SCALARS = frozenset((str, int, float, bool, type(None)))
 
 def _encoded(value: object, line: str) -> str:
     """What ``json`` writes, with items that begin on new lines."""
-    return json.dumps(
-        value,
-        sort_keys=True,
-        ensure_ascii=False,
-        allow_nan=False,
-        separators=(f",{line}", ": "),
+    return _encoder(line).encode(value)
+
+
+@lru_cache
+def _encoder(line: str) -> json.JSONEncoder:
+    separators = (f",{line}", ": ")
+    return json.JSONEncoder(
+        sort_keys=True, ensure_ascii=False, allow_nan=False, separators=separators
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import exp, log, sqrt
 
 CLAIM, ASSUMES, LIMITS = "claim", "assumes", "limits"
@@ -93,13 +94,13 @@ class Entry:
     text: str
     holds: Condition
 
-    @property
-    def pattern(self) -> str:
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
         """As a regular expression."""
         found = re.escape(self.text)
         for name, pattern in _PARTS.items():
             found = found.replace(re.escape("{" + name + "}"), pattern)
-        return found
+        return re.compile(found)
 
 
 def number(text: str) -> float:
@@ -794,7 +795,7 @@ def parted(text: str) -> tuple[str, ...]:
 def entry_of(part: str, sentence: str, entries: tuple[Entry, ...], truth: Truth) -> Entry | None:
     """The entry that a sentence has the words of and whose condition holds; None without one."""
     for entry in entries:
-        found = re.fullmatch(entry.pattern, sentence) if entry.part == part else None
+        found = entry.pattern.fullmatch(sentence) if entry.part == part else None
         if found and entry.holds(truth, found.groups()):
             return entry
     return None
