@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +63,28 @@ settings.register_profile("fuzz", max_examples=2_000, deadline=None, print_blob=
 settings.load_profile(os.environ.get("DPDESK_HYPOTHESIS") or "developing")
 
 
+_NUMBERS = count()
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where each test has its folders.
+
+    pytest would look at all that there are to number the next one: of thousands of tests, that
+    took as long as hundreds.
+    """
+    return tmp_path_factory.mktemp("tests")
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, folders: Path) -> Path:
+    """A folder of the test's own."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    made = folders / f"{name}{next(_NUMBERS)}"
+    made.mkdir(mode=0o700)
+    return made
+
+
 def _use_home(home: Path, patch: pytest.MonkeyPatch) -> Path:
     """Make it DPDESK_HOME, with the witness that knows its ledgers next to it."""
     patch.setenv("DPDESK_HOME", str(home))
@@ -82,7 +106,7 @@ def module_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(autouse=True)
 def private_home(
     request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
+    folders: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Path:
     """Every test has its own DPDESK_HOME and its own witness of ledgers, or its module's.
@@ -91,7 +115,9 @@ def private_home(
     """
     if "module_home" in request.fixturenames:
         return _use_home(request.getfixturevalue("module_home"), monkeypatch)
-    return _use_home(tmp_path_factory.mktemp("home"), monkeypatch)
+    home = folders / f"home{next(_NUMBERS)}"
+    home.mkdir(mode=0o700)
+    return _use_home(home, monkeypatch)
 
 
 @pytest.fixture
