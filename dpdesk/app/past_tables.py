@@ -104,7 +104,8 @@ def past_notes(
     tables: Sequence[CellTable],
     token: CancelToken,
 ) -> tuple[Note, ...]:
-    """What earlier tables of the same people give away of new ones, made with ``parameters``.
+    """What earlier tables of the same people, and those of one plan together, give away of new
+    ones, made with ``parameters``.
 
     Raises StorageError ``past.damaged``, Cancelled.
     """
@@ -113,7 +114,8 @@ def past_notes(
     past, missing = register.releases(), register.missing()
     if parameters.get("protect", "suppress") not in ("suppress", "none"):
         return ()  # what is rounded or changed is not exact
-    found = _Compared(prepared.data, parameters, tables, past, token).notes() if past else ()
+    compared = past or len(tables) > 1
+    found = _Compared(prepared.data, parameters, tables, past, token).notes() if compared else ()
     if not missing:
         return tuple(found)
     lost = Note(
@@ -167,8 +169,10 @@ class _Compared:
         self._ready = parameters.get("cells") is not None
 
     def notes(self) -> Iterator[Note]:
-        """All that is said of earlier tables."""
+        """All that is said of tables of the plan next to each other, and of earlier tables."""
         if self._ready:
+            if not self._past:
+                return
             yield Note(
                 "table.earlier-not-compared",
                 "Earlier tables of the same population are not compared: the source has cells, and "
@@ -176,6 +180,7 @@ class _Compared:
             )
             return
         placed = [(measure, self._placed(table)) for measure, table in self._new]
+        yield from self._of_plan(placed)
         earlier: list[tuple[PastRelease, str, _Placed]] = []
         passed = 0
         for release in self._past:
@@ -215,6 +220,45 @@ class _Compared:
                     n=len(earlier),
                 ),
             )
+
+    def _of_plan(self, placed: Sequence[tuple[str, _Placed | None]]) -> Iterator[Note]:
+        """Cells that the tables of the plan tell together, by columns that depend on each other.
+
+        The search does not know that the towns of one table are the districts of another.
+        """
+        for place, (measure, new) in enumerate(placed):
+            rest = [*placed[:place], *placed[place + 1 :]]
+            others = [table for of, table in rest if of == measure]
+            there = [table for table in others if table is not None]
+            if others and (new is None or len(there) < len(others)):
+                yield Note(
+                    "table.together-not-compared",
+                    "What the tables of the plan tell together where columns depend on each other "
+                    "is not compared: they are too large.",
+                )
+                return
+            if new is None or not there:
+                continue
+            hidden, shown = np.flatnonzero(~new.known), new.sets[new.known]
+            sets = np.concatenate([table.sets[table.known] for table in there])
+            found = computable(new.sets[hidden], shown, sets, self._token)
+            if found.any():
+                yield Note(
+                    "table.together",
+                    counted(
+                        "Next to the other tables of the plan, {n} suppressed cell of {table} is "
+                        "computable for those who know which values of the columns occur "
+                        "together: {cells}. Where a value of one column decides that of another, "
+                        "give the first a hierarchy in which the second is a level.",
+                        "Next to the other tables of the plan, {n} suppressed cells of {table} are "
+                        "computable for those who know which values of the columns occur "
+                        "together: {cells}. Where a value of one column decides that of another, "
+                        "give the first a hierarchy in which the second is a level.",
+                        n=int(found.sum()),
+                        table=quoted(new.name),
+                        cells=listed([new.words(int(c)) for c in hidden[found]], _NAMED),
+                    ),
+                )
 
     def _of_table(
         self, new: _Placed | None, past: Sequence[tuple[PastRelease, _Placed]]

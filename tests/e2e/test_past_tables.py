@@ -211,3 +211,34 @@ def test_a_plan_names_its_population_once() -> None:
     with pytest.raises(InputError) as refused:
         Plan.from_plain({**same, "budget": {"population": "others"}}, "plan.toml")
     assert "population" in refused.value.sentence
+
+
+TREE = "c1,1,*\nc2,1,*\nc3,2,*\nc4,2,*\nc5,3,*\nc6,3,*\n"
+
+
+def test_tables_of_a_plan_by_columns_that_depend_on_each_other_are_compared(
+    context: AppContext, folder: Path
+) -> None:
+    """Who knows that a district has the towns c1 and c2 adds up their suppressed cells."""
+    counts = {"c1": (1, 9), "c2": (1, 8), "c3": (7, 9), "c4": (6, 9), "c5": (7, 9), "c6": (6, 9)}
+    lines = ["town,district,sex"]
+    for (town, both), district in zip(counts.items(), "112233", strict=True):
+        lines += [f"{town},{district},{'fm'[sex]}" for sex in (0, 1) for _ in range(both[sex])]
+    (folder / "people.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    rule = 'rule = [{ rule = "threshold", n = 3 }]\nattacker = { lower = 0 }\n'
+    tables = '[[protection.tables]]\nname = "districts"\nrows = ["district"]\ncolumns = ["sex"]\n'
+    towns = '[[protection.tables]]\nname = "towns"\nrows = ["town"]\ncolumns = ["sex"]\n'
+    path = folder / "linked.toml"
+    for hierarchy, told in (("", 2), (TREE, 0)):
+        attributes = '[attributes.town]\nhierarchy = "towns.csv"\n' if hierarchy else ""
+        (folder / "towns.csv").write_text(hierarchy, "utf-8")
+        head = f'version = 1\n[source]\npath = "people.csv"\n{attributes}[protection]\n'
+        path.write_text(f'{head}method = "table"\n{rule}{tables}{towns}', "utf-8")
+        notes: list[object] = []
+        made = run_plan(context, path, folder / f"told {told}", CancelToken(), notes.append).out
+        found = [one for one in notes if isinstance(one, Note) and one.code == "table.together"]
+        assert len(found) == told
+        assert verify_release(made, context.registry, CancelToken(), silent).ok
+        if told:
+            assert "4 suppressed cells of `districts` are computable" in found[0].sentence
+            assert "`1 × f`" in found[0].sentence

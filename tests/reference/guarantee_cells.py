@@ -134,9 +134,10 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
-        "Sums of finer tables: where three or more tables are sums of one finer table that is not "
-        "published, someone who uses that it exists, with no negative cell, may tell a suppressed "
-        "value more closely than the rules allow.",
+        "Sums of finer tables: where several tables are sums of one finer table that is not "
+        "published, someone who uses that none of its cells is negative, or knows which of them "
+        "are empty (a town lies in one district), may tell a suppressed value more closely than "
+        "the rules allow, even exactly.",
         lambda truth, _: truth.audited,
     ),
     Entry(

@@ -178,9 +178,10 @@ _WHOLE = (
     "whole may tell a suppressed value more closely than the rules allow."
 )
 _FINER = (
-    "Sums of finer tables: where three or more tables are sums of one finer table that is not "
-    "published, someone who uses that it exists, with no negative cell, may tell a suppressed "
-    "value more closely than the rules allow."
+    "Sums of finer tables: where several tables are sums of one finer table that is not published, "
+    "someone who uses that none of its cells is negative, or knows which of them are empty (a town "
+    "lies in one district), may tell a suppressed value more closely than the rules allow, even "
+    "exactly."
 )
 _ZERO = "That an unsafe cell has the value 0 may be certain."
 _OTHER_TABLES_LIMIT = "Other tables about the same people or companies can reveal more."
