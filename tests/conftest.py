@@ -120,6 +120,23 @@ def private_home(
     return _use_home(home, monkeypatch)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def cheap_keys(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Keys are opened without the cost that guesses at their passphrases have.
+
+    It is a quarter of a second for each signature. Modules whose keys other processes open, or that
+    are about the cost, are marked ``costly_keys``.
+    """
+    from dpdesk.project.review import keys
+
+    cheap = keys.Argon2Cost(time=1, lanes=1, kib=8)
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.get_closest_marker("costly_keys") is None:
+            patch.setattr(keys, "COST", cheap)
+            patch.setattr(keys, "LEAST_COST", cheap)
+        yield
+
+
 @pytest.fixture
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
     """The toolkit's bot, with the patience of all tests."""

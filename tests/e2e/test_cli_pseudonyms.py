@@ -15,11 +15,8 @@ import pytest
 from dpdesk.cli.main import main
 from dpdesk.io.workspace import Workspace
 from dpdesk.project.pseudonym_keys import PseudonymKeys
-from dpdesk.project.review import keys
-from dpdesk.project.review.keys import Argon2Cost
 from tests.helpers import releases as town
 
-CHEAP = Argon2Cost(time=1, lanes=1, kib=8)
 RUN = """
 import sys
 from pathlib import Path
@@ -31,12 +28,6 @@ def tell(event):
 with AppContext.open() as context:
     release(Path(sys.argv[1]), Path(sys.argv[2]), context, report=tell)
 """
-
-
-@pytest.fixture
-def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keys, "COST", CHEAP)
-    monkeypatch.setattr(keys, "LEAST_COST", CHEAP)
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -54,7 +45,6 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.usefixtures("cheap")
 def test_a_key_goes_from_one_computer_to_another_and_is_deleted(
     private_home: Path,
     tmp_path: Path,

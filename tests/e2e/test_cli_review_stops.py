@@ -15,6 +15,8 @@ from dpdesk.core import systems
 from tests.helpers.signers import AUTHOR, Person, people, write_plan
 from tests.helpers.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.costly_keys
+
 
 @pytest.fixture(scope="module")
 def author(tmp_path_factory: pytest.TempPathFactory) -> Person:

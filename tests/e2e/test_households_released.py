@@ -17,9 +17,7 @@ from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import CheckStatus, VerifyReport
 from dpdesk.project.pseudonym_keys import PseudonymKeys
-from dpdesk.project.review import keys
 from tests.helpers.forging import canonical, manifest_of, seal_again
-from tests.unit.project.test_pseudonym_keys import CHEAP
 
 _HOMES = (
     *[(f"u{at}", ("Ulm", "f"), ("Ulm", "m")) for at in range(4)],
@@ -140,9 +138,7 @@ def test_households_are_counted_in_the_table_where_they_are_named(
     assert verified(context, kept, kept.parent / "people.csv").ok
 
 
-def test_households_may_have_pseudonyms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keys, "COST", CHEAP)
-    monkeypatch.setattr(keys, "LEAST_COST", CHEAP)
+def test_households_may_have_pseudonyms(tmp_path: Path) -> None:
     with AppContext.open(tmp_path / "own") as context:
         PseudonymKeys(context.home).create("homes")
         home = {"role": "identifier", "pseudonym": {"key": "homes", "of": "group"}}

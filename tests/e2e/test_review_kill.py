@@ -9,6 +9,7 @@ import pytest
 
 from tests.helpers.review_killing import kill_again_and_again
 
+pytestmark = pytest.mark.costly_keys
 KILLS = 30
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.helpers.review_killing import kill_again_and_again
 from tests.helpers.soak import SoakBook, scaled
 
+pytestmark = pytest.mark.costly_keys
 KILLS = 500
 
 

@@ -25,6 +25,7 @@ from dpdesk.project.review.keys import (
 )
 from tests.helpers.reviewing import BEN, NOON
 
+pytestmark = pytest.mark.costly_keys
 CHEAP = Argon2Cost(time=1, lanes=1, kib=8)
 GOOD, OTHER = "four words of nothing", "some other long phrase"
 ROOT = Path(__file__).parents[4]
