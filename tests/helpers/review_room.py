@@ -37,7 +37,8 @@ class Room:
         self.qtbot, self.hub, self.person = qtbot, hub, person
         self.bench = Workbench(context, hub)
         self.asker = ScriptedAsker()
-        self.panel = ReviewPanel(self.bench, theme, self.asker)
+        with theme.building():
+            self.panel = ReviewPanel(self.bench, theme, self.asker)
         self.page = self.panel.sign
         self.panel.resize(1100, 700)
         self.panel.show()

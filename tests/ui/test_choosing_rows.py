@@ -188,7 +188,8 @@ def workbench(qtbot: QtBot, hub: JobHub, tmp_path: Path) -> Iterator[Workbench]:
 
 @pytest.fixture
 def panel(qtbot: QtBot, workbench: Workbench, theme: ThemeManager, tmp_path: Path) -> DataPanel:
-    made = DataPanel(workbench, theme)
+    with theme.building():
+        made = DataPanel(workbench, theme)
     qtbot.addWidget(made)
     made.resize(1040, 700)
     made.show()

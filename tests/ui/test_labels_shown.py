@@ -34,7 +34,8 @@ def workbench(qtbot: QtBot, hub: JobHub, tmp_path: Path) -> Iterator[Workbench]:
 def test_an_spss_file_shows_its_labels_codes_and_missing_values(
     qtbot: QtBot, workbench: Workbench, theme: ThemeManager, tmp_path: Path
 ) -> None:
-    panel = DataPanel(workbench, theme)
+    with theme.building():
+        panel = DataPanel(workbench, theme)
     qtbot.addWidget(panel)
     panel.resize(1040, 700)
     panel.show()
@@ -92,7 +93,8 @@ def test_a_database_of_several_tables_asks_which_one(
     con = sqlite3.connect(tmp_path / "a.sqlite")
     con.executescript("CREATE TABLE a (x); CREATE TABLE b (y); INSERT INTO b VALUES (1), (2);")
     con.close()
-    panel = DataPanel(workbench, theme)
+    with theme.building():
+        panel = DataPanel(workbench, theme)
     qtbot.addWidget(panel)
     panel.resize(1040, 700)
     panel.show()

@@ -30,7 +30,8 @@ Open = Callable[..., LatticeBoard]
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
-    made = ProtectPanel(bench, theme)
+    with theme.building():
+        made = ProtectPanel(bench, theme)
     qtbot.addWidget(made)
     made.resize(1300, 860)
     with qtbot.waitExposed(made):

@@ -44,7 +44,8 @@ def workbench(qtbot: QtBot, hub: JobHub, tmp_path: Path) -> Iterator[Workbench]:
 
 @pytest.fixture
 def panel(qtbot: QtBot, workbench: Workbench, theme: ThemeManager) -> AttributesPanel:
-    made = AttributesPanel(workbench, theme)
+    with theme.building():
+        made = AttributesPanel(workbench, theme)
     qtbot.addWidget(made)
     made.resize(1040, 700)
     made.show()
@@ -290,7 +291,8 @@ def test_the_smallest_window_at_twice_the_text_size_clips_no_button(
 def test_a_panel_that_is_gone_is_held_by_nothing(
     qtbot: QtBot, workbench: Workbench, theme: ThemeManager, tmp_path: Path
 ) -> None:
-    made = AttributesPanel(workbench, theme)
+    with theme.building():
+        made = AttributesPanel(workbench, theme)
     made.show()
     workbench.open_path(tmp_path / "people.csv")
     qtbot.waitUntil(lambda: workbench.profile is not None)

@@ -31,7 +31,9 @@ from tests.helpers.sitting import shown
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ComparePanel:
-    return shown(ComparePanel(bench, theme), qtbot)
+    with theme.building():
+        panel = ComparePanel(bench, theme)
+    return shown(panel, qtbot)
 
 
 @pytest.fixture
@@ -233,7 +235,8 @@ def test_it_fits_the_smallest_window(
 def test_nothing_keeps_a_closed_panel_alive(
     bench: Workbench, theme: ThemeManager, qtbot: QtBot
 ) -> None:
-    made = ComparePanel(bench, theme)
+    with theme.building():
+        made = ComparePanel(bench, theme)
     reference = weakref.ref(made)
     made.deleteLater()
     del made

@@ -38,7 +38,8 @@ def workbench(qtbot: QtBot, hub: JobHub, tmp_path: Path) -> Iterator[Workbench]:
 
 @pytest.fixture
 def panel(qtbot: QtBot, workbench: Workbench, theme: ThemeManager) -> DataPanel:
-    made = DataPanel(workbench, theme)
+    with theme.building():
+        made = DataPanel(workbench, theme)
     qtbot.addWidget(made)
     made.resize(1040, 700)
     made.show()
@@ -446,7 +447,8 @@ def test_the_smallest_window_at_twice_the_text_size_clips_no_button(
 def test_a_panel_that_is_gone_is_held_by_nothing(
     qtbot: QtBot, workbench: Workbench, theme: ThemeManager, people: Path
 ) -> None:
-    made = DataPanel(workbench, theme)
+    with theme.building():
+        made = DataPanel(workbench, theme)
     made.set_recent(("/a/b.csv",))
     opened(qtbot, workbench, people)
     made.table.reading_button.click()

@@ -35,7 +35,9 @@ from tests.helpers.sitting import shown
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
-    return shown(ProtectPanel(bench, theme), qtbot)
+    with theme.building():
+        panel = ProtectPanel(bench, theme)
+    return shown(panel, qtbot)
 
 
 @pytest.fixture
@@ -559,7 +561,8 @@ def test_in_a_low_window_the_picture_comes_before_the_tiles(ready: ProtectPanel)
 def test_nothing_keeps_a_closed_panel_alive(
     bench: Workbench, theme: ThemeManager, qtbot: QtBot
 ) -> None:
-    made = ProtectPanel(bench, theme)
+    with theme.building():
+        made = ProtectPanel(bench, theme)
     reference = weakref.ref(made)
     made.deleteLater()
     del made

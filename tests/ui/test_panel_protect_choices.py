@@ -31,7 +31,9 @@ choose = [{ quantile = 0.5, of = "pay", lower = 0, upper = 100, step = 5 }, { mo
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
-    return shown(ProtectPanel(bench, theme), qtbot)
+    with theme.building():
+        panel = ProtectPanel(bench, theme)
+    return shown(panel, qtbot)
 
 
 def opened(

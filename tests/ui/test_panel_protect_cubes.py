@@ -29,7 +29,9 @@ from tests.helpers.sitting import shown
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
-    return shown(ProtectPanel(bench, theme), qtbot)
+    with theme.building():
+        panel = ProtectPanel(bench, theme)
+    return shown(panel, qtbot)
 
 
 def settled(panel: ProtectPanel, qtbot: QtBot) -> None:

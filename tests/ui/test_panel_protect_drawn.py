@@ -31,7 +31,9 @@ epsilon = 1
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
-    return shown(ProtectPanel(bench, theme), qtbot)
+    with theme.building():
+        panel = ProtectPanel(bench, theme)
+    return shown(panel, qtbot)
 
 
 def test_errors_are_drawn_and_settings_edited_before_anything_is_spent(

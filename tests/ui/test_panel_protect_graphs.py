@@ -33,7 +33,9 @@ nodes = ["ann", "bob", "cem", "dora", "eve"]
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
-    return shown(ProtectPanel(bench, theme), qtbot)
+    with theme.building():
+        panel = ProtectPanel(bench, theme)
+    return shown(panel, qtbot)
 
 
 def opened(

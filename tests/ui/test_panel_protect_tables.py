@@ -59,7 +59,9 @@ def write_firms(folder: Path) -> Path:
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path) -> ProtectPanel:
     """The panel with a table and its protection."""
-    made = shown(ProtectPanel(bench, theme), qtbot)
+    with theme.building():
+        panel = ProtectPanel(bench, theme)
+    made = shown(panel, qtbot)
     open_plan(bench, write_firms(tmp_path), qtbot)
     made.activated()
     qtbot.waitUntil(lambda: not bench.stale and not made.busy)
@@ -165,7 +167,9 @@ def test_unsafe_cells_are_changed_where_that_is_chosen(
     bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path
 ) -> None:
     """The table shows true values with their marks until it is shown as published."""
-    made = shown(ProtectPanel(bench, theme), qtbot)
+    with theme.building():
+        panel = ProtectPanel(bench, theme)
+    made = shown(panel, qtbot)
     path = write_firms(tmp_path)
     path.write_text(PLAN + 'protect = "adjust"\n', "utf-8")
     open_plan(bench, path, qtbot)
@@ -187,7 +191,9 @@ def test_new_tables_reckon_with_readers_who_see_that_cells_are_not_empty(
     bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path
 ) -> None:
     """The form shows it as a setting; a plan without it keeps its meaning, and is told of it."""
-    made = shown(ProtectPanel(bench, theme), qtbot)
+    with theme.building():
+        panel = ProtectPanel(bench, theme)
+    made = shown(panel, qtbot)
     (tmp_path / "sizes.csv").write_text("size\n" + "a\nb\nc\n" + "d\n" * 9, "utf-8")
     rule = 'rule = [{ rule = "threshold", n = 3 }]\n'
     path = tmp_path / "plan.toml"
@@ -315,7 +321,9 @@ def test_a_long_table_asks_for_the_cells_in_sight_alone(
 def test_a_first_table_is_searched_once_its_dimensions_are_named(
     bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    made = shown(ProtectPanel(bench, theme), qtbot)
+    with theme.building():
+        panel = ProtectPanel(bench, theme)
+    made = shown(panel, qtbot)
     write_firms(tmp_path)
     bench.open_path(tmp_path / "firms.csv")
     qtbot.waitUntil(lambda: bench.profile is not None and not made.busy)

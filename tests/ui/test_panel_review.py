@@ -38,7 +38,8 @@ class Room:
         self.qtbot, self.hub, self.theme = qtbot, hub, theme
         self.asker = ScriptedAsker()
         self.bench = Workbench(context, hub)
-        self.panel = ReviewPanel(self.bench, theme, self.asker)
+        with theme.building():
+            self.panel = ReviewPanel(self.bench, theme, self.asker)
         qtbot.addWidget(self.panel)
         self.panel.resize(1000, 640)
         self.panel.show()
@@ -507,7 +508,8 @@ def test_a_panel_that_is_gone_is_held_by_nothing(
 ) -> None:
     with AppContext.open(tmp_path / "home") as context:
         bench = Workbench(context, hub)
-        made = ReviewPanel(bench, theme, ScriptedAsker())
+        with theme.building():
+            made = ReviewPanel(bench, theme, ScriptedAsker())
         bench.open_path(plan)
         qtbot.waitUntil(lambda: bench.profile is not None and not hub.busy)
         made.activated()

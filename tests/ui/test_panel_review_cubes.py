@@ -21,7 +21,9 @@ from tests.helpers.sitting import shown
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ReviewPanel:
-    return shown(ReviewPanel(bench, theme, ScriptedAsker()), qtbot)
+    with theme.building():
+        panel = ReviewPanel(bench, theme, ScriptedAsker())
+    return shown(panel, qtbot)
 
 
 def button(panel: ReviewPanel, words: str) -> QPushButton:

@@ -31,7 +31,8 @@ class Room:
     def __init__(self, qtbot: QtBot, context: AppContext, hub: JobHub, theme: ThemeManager) -> None:
         self.qtbot, self.hub, self.asker = qtbot, hub, ScriptedAsker()
         self.bench = Workbench(context, hub)
-        self.panel = ReviewPanel(self.bench, theme, self.asker)
+        with theme.building():
+            self.panel = ReviewPanel(self.bench, theme, self.asker)
         qtbot.addWidget(self.panel)
         self.panel.resize(1000, 640)
         self.panel.show()

@@ -30,7 +30,8 @@ class Room:
     def __init__(self, qtbot: QtBot, context: AppContext, hub: JobHub, theme: ThemeManager) -> None:
         self.qtbot, self.hub = qtbot, hub
         self.bench = Workbench(context, hub)
-        self.panel = ReviewPanel(self.bench, theme, ScriptedAsker())
+        with theme.building():
+            self.panel = ReviewPanel(self.bench, theme, ScriptedAsker())
         qtbot.addWidget(self.panel)
         self.panel.resize(1000, 640)
         self.panel.show()

@@ -60,7 +60,8 @@ def test_protections_of_tables_are_compared_in_the_same_window(
 ) -> None:
     bench.choose_method(next(method for method in bench.methods if method.id == "table"))
     bench.apply(SetParameters({"rows": ["town"], "rule": [{"rule": "threshold", "n": 3}]}))
-    panel = ComparePanel(bench, theme)
+    with theme.building():
+        panel = ComparePanel(bench, theme)
     qtbot.addWidget(panel)
     panel.show()
     assert panel._ways.isVisible()
@@ -122,7 +123,8 @@ def test_a_comparison_can_be_stopped(qtbot: QtBot, bench: Workbench, theme: Them
 def test_compare_offers_it_for_drawn_values_alone(
     qtbot: QtBot, bench: Workbench, theme: ThemeManager
 ) -> None:
-    panel = ComparePanel(bench, theme)
+    with theme.building():
+        panel = ComparePanel(bench, theme)
     qtbot.addWidget(panel)
     panel.show()
     with qtbot.waitSignal(panel.waysAsked):

@@ -40,6 +40,10 @@ _UNSEEN = frozenset(
 )
 # Marks that turn the direction of writing: with them a comment can read otherwise than it is.
 _TURNING = frozenset([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C])
+_UNSHOWN = re.compile(
+    rf"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{''.join(map(chr, sorted(_TURNING)))}]"
+)
+"""Controls, breaks of lines, halves of characters, and what turns the direction of letters."""
 
 
 def is_hash(value: object) -> bool:
@@ -140,11 +144,9 @@ def text_fault(value: object, longest: int = LONGEST_COMMENT, *, lines: bool = T
         return "is not text"
     if len(value) > longest:
         return msg("is longer than {most:,} characters", most=longest)
-    for char in value:
-        if char in "\n\t" and lines:
-            continue
-        if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or ord(char) in _TURNING:
-            return msg("holds the character U+{ord:04X}", ord=ord(char))
+    for found in _UNSHOWN.finditer(value):
+        if not (found[0] in "\n\t" and lines):
+            return msg("holds the character U+{ord:04X}", ord=ord(found[0]))
     return ""
 
 

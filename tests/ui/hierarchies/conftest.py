@@ -31,7 +31,8 @@ def panel(
     qtbot: QtBot, hub: JobHub, workbench: Workbench, theme: ThemeManager, tmp_path: Path
 ) -> HierarchiesPanel:
     """The panel over loaded data, with two quasi-identifiers and a sensitive attribute."""
-    panel = HierarchiesPanel(workbench, theme, Answers())
+    with theme.building():
+        panel = HierarchiesPanel(workbench, theme, Answers())
     qtbot.addWidget(panel)
     panel.resize(1100, 700)
     panel.show()

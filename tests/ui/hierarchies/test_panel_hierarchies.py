@@ -33,7 +33,8 @@ from tests.helpers.hierarchy_panel import (
 def test_without_data_or_roles_the_next_step_is_offered(
     qtbot: QtBot, hub: JobHub, workbench: Workbench, theme: ThemeManager, tmp_path: Path
 ) -> None:
-    panel = HierarchiesPanel(workbench, theme, Answers())
+    with theme.building():
+        panel = HierarchiesPanel(workbench, theme, Answers())
     qtbot.addWidget(panel)
     panel.show()
     assert panel.pages.currentWidget() is panel._empty_data

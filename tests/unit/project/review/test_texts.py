@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import unicodedata
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -19,6 +21,8 @@ from dpdesk.project.review.texts import (
     text_fault,
     time_text,
 )
+
+TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 
 
 @pytest.mark.parametrize(
@@ -131,6 +135,15 @@ def test_comments_hold_what_a_reader_sees() -> None:
     for text in ("a\x07b", "a\u202eb", "a\ud800b", "a\u2028b", "a\rb", 5, None):
         assert text_fault(text)
     assert "longer" in text_fault("ab", 1)
+
+
+def test_of_all_characters_those_are_refused_that_nobody_sees_or_that_turn_the_text() -> None:
+    everything = [*map(chr, range(sys.maxunicode + 1))]
+    refused = {char for char in everything if text_fault(char, lines=False)}
+    turning = {char for char in everything if unicodedata.bidirectional(char) in TURNING}
+    unseen = {char for char in everything if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")}
+    assert refused == unseen | turning | {"\u200e", "\u200f", "\u061c"}
+    assert {char for char in everything if text_fault(char)} == refused - {"\n", "\t"}
 
 
 @pytest.mark.parametrize("comment", ["", "   ", "\u200b", "…", "\u3164", "--"])
