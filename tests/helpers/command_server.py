@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import sys
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from tests.helpers.serving import Served, child, kill, say
+
+LOOK = 0.0002
+"""Seconds between two looks at a file: the command that writes it needs the processor."""
 
 
 def main() -> None:
@@ -94,22 +97,15 @@ def after(seconds: float, begins: Callable[[], bool] = lambda: True) -> Callable
     """Wait until something begins (or the command ends without it), then for so long."""
 
     def wait(child: int) -> None:
-        while not begins() and not _ended(child):
-            os.sched_yield()
-        until = time.monotonic() + seconds
-        while time.monotonic() < until and not _ended(child):
-            os.sched_yield()
+        ended = os.pidfd_open(child)
+        try:
+            while not begins() and not select.select([ended], [], [], LOOK)[0]:
+                pass
+            select.select([ended], [], [], seconds)
+        finally:
+            os.close(ended)
 
     return wait
-
-
-def _ended(child: int) -> bool:
-    """Whether a process has ended, waited for or not."""
-    try:
-        state = Path(f"/proc/{child}/stat").read_text("ascii").rsplit(")", 1)[1].split()[0]
-    except (OSError, IndexError):
-        return True
-    return state == "Z"
 
 
 if __name__ == "__main__":
