@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,19 @@ def test_a_page_of_a_release_shows_no_picture_of_this_computer(
     assert not any(point == Qt.GlobalColor.red for point in points)
 
 
+@cache
+def _modules_of_the_window() -> list[tuple[str, frozenset[str], tuple[str, ...]]]:
+    """Each with the names that it uses, and its texts with markup."""
+    found = []
+    for path in sorted(Path(str(dpdesk.ui.__file__)).parent.rglob("*.py")):
+        nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+        names = frozenset(getattr(node, "attr", getattr(node, "id", "")) for node in nodes)
+        texts = (node.value for node in nodes if isinstance(node, ast.Constant))
+        marked = (text for text in texts if isinstance(text, str) and "<" in text)
+        found.append((path.name, names, tuple(marked)))
+    return found
+
+
 @pytest.mark.parametrize("word", RICH)
 def test_no_module_of_the_window_asks_for_rich_text(word: str) -> None:
     """What must be styled is styled by the sheet; what needs markup escapes it and says so.
@@ -129,13 +143,11 @@ def test_no_module_of_the_window_asks_for_rich_text(word: str) -> None:
     Pages of a release are markup by nature: the reviewer's viewer shows them, and loads nothing.
     Those of the guide come with the program, and no text of data is in them.
     """
-    found = []
-    for path in sorted(Path(str(dpdesk.ui.__file__)).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            name = getattr(node, "attr", getattr(node, "id", ""))
-            text = node.value if isinstance(node, ast.Constant) else ""
-            if name == word or (isinstance(text, str) and word in text and "<" in word):
-                found.append(path.name)
+    found = [
+        name
+        for name, names, texts in _modules_of_the_window()
+        if word in names or ("<" in word and any(word in text for text in texts))
+    ]
     pages = {
         "setHtml": {"file_view.py"},
         "QTextBrowser": {"states.py"},
