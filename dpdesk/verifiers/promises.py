@@ -111,7 +111,7 @@ def _label(claim: str, manifest: Mapping[str, object]) -> str:
 MANIFEST = "manifest.json"
 
 _NUMBER = r"([0-9][0-9,]*(?:\.[0-9]+)?(?:[Ee][+-]?[0-9]+)?)"
-_ODDS = re.compile(rf"change by (?:at most|up to) ×{_NUMBER}")
+_ODDS = re.compile(rf"change by (?:at most|up to) ×(?:10\^([0-9]+)|{_NUMBER})")
 _PURE = re.compile(rf"\(ε = {_NUMBER}\)")
 _BOTH = re.compile(rf"\(ρ = {_NUMBER}, ε = {_NUMBER}\)")
 _RISES = re.compile(rf"can rise to at most {_NUMBER} %")
@@ -196,7 +196,8 @@ def _fits(
 ) -> Iterator[bool]:
     """Whether each number is what it must be: bounds rounded up, never down."""
     odds = exp(min(epsilon, _LARGEST))
-    yield from (_bounds(text, odds, _ROUNDED) for text in _ODDS.findall(sentence))
+    for power, text in _ODDS.findall(sentence):
+        yield _power(int(power), epsilon) if power else _bounds(text, odds, _ROUNDED)
     yield from (_bounds(text, epsilon, _ROUNDED) for text in _PURE.findall(sentence))
     for rho, text in _BOTH.findall(sentence):
         yield _value(rho) == budget and _bounds(text, epsilon, _ROUNDED)
@@ -216,6 +217,12 @@ def miscounted(claim: object, k: int, smallest: int) -> bool:
 def _bounds(text: str, true: float, most: float) -> bool:
     """Whether a stated number is the true one, or that rounded up."""
     return true * _LEAST <= _value(text) <= max(true * most, true + 1e-9)
+
+
+def _power(power: int, epsilon: float) -> bool:
+    """Whether a power of ten is the next one above e^epsilon."""
+    ten = log(10)
+    return (power - 1) * ten * _LEAST <= epsilon <= power * ten / _LEAST
 
 
 def _value(text: str) -> float:

@@ -17,7 +17,7 @@ from math import exp, log, sqrt
 CLAIM, ASSUMES, LIMITS = "claim", "assumes", "limits"
 _PARTS = {
     "n": r"(\d[\d,]*)",
-    "x": r"(\d[\d,.]*(?:E\+\d+)?|more than 10\^300)",
+    "x": r"(\d[\d,.]*(?:E\+\d+|\^\d+)?)",
     "names": r"(.+?)",
 }
 
@@ -104,13 +104,18 @@ class Entry:
 
 
 def number(text: str) -> float:
-    """A number of a sentence; what is above 10^300 is infinite."""
-    return float("inf") if text.startswith("more") else float(text.replace(",", "").rstrip("."))
+    """A number of a sentence; a power of ten above 10^300 is infinite."""
+    base, _, power = text.partition("^")
+    if power:
+        return 10.0 ** int(power) if int(power) <= 300 and base == "10" else float("inf")
+    return float(text.replace(",", "").rstrip("."))
 
 
 def up(text: str, least: float, slack: float = 1.02) -> bool:
     """Whether a stated bound is not below the true one, and not far above."""
     stated = number(text)
+    if "^" in text:
+        slack = 10 * (1 + 1e-9)
     return least * (1 - 1e-9) <= stated <= max(least * slack, least + 1e-6) or stated == float(
         "inf"
     )

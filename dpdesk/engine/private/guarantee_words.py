@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
-from math import exp, log, sqrt
+from math import ceil, exp, log, sqrt
 
 from dpdesk.core.messages import counted, joined, listed, msg
 from dpdesk.core.plain import number_text
@@ -16,6 +16,7 @@ from dpdesk.engine.private.settings import PrivateSettings
 _PRIOR = 0.1
 _SLACK = 1e-12
 _NEARLY_SURE = 99
+_LARGE = 15
 CHOOSING = (
     "A choice among several releases, or of settings, that was made after looking at the data or "
     "at results: then more was spent than is said here."
@@ -116,7 +117,7 @@ def epsilon_between(settings: PrivateSettings) -> float:
 def between_words(settings: PrivateSettings, which: str) -> str:
     """By what the odds between two of ``which`` change at most: for limits of a guarantee."""
     epsilon = epsilon_between(settings)
-    times = _times(epsilon)
+    times = times_words(epsilon)
     if settings.pure:
         return msg(
             "Odds between two {which}: these change by up to ×{times}.", which=which, times=times
@@ -163,8 +164,11 @@ def others_beside_exact(settings: PrivateSettings, change: int) -> str:
     )
 
 
-def _times(epsilon: float) -> str:
-    return rounded_up(exp(epsilon)) if epsilon <= 700 else "more than 10^300"
+def times_words(epsilon: float) -> str:
+    """By what odds change at most, rounded up: from 10^15 on as a power of ten."""
+    if epsilon < _LARGE * log(10):
+        return rounded_up(exp(epsilon))
+    return f"10^{ceil(epsilon / log(10) * (1 + _SLACK))}"
 
 
 def plain(value: Fraction) -> int | float:
@@ -174,7 +178,7 @@ def plain(value: Fraction) -> int | float:
 
 def lead_words(settings: PrivateSettings, epsilon: float) -> tuple[str, str, str]:
     """How a claim begins, its budget, and by what odds change at most."""
-    times = _times(epsilon)
+    times = times_words(epsilon)
     if settings.pure:
         return "Whatever is published", msg("ε = {n}", n=number_text(settings.budget)), times
     lead = msg(

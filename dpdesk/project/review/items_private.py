@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from math import exp, sqrt
+from math import sqrt
 from typing import Any, TypeGuard
 
 from dpdesk.core.budget import NO_PROTECTION, Neighbours
@@ -16,13 +16,17 @@ from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.release import CheckStatus
 from dpdesk.core.schema import columns_of
-from dpdesk.engine.private.guarantee_words import converted, rounded_up, suspicion_after
+from dpdesk.engine.private.guarantee_words import (
+    converted,
+    rounded_up,
+    suspicion_after,
+    times_words,
+)
 from dpdesk.engine.private.trial import too_many
 from dpdesk.project.review.policy import column_pattern, folded
 from dpdesk.project.review.questions import Answer, Basis, Case, Question, named, percent, share_of
 from dpdesk.project.review.votes import ItemStatus as Status
 
-_LARGEST_LOSS = 700.0
 _JUDGE_ROWS = (
     "Judge whether these numbers may be public as they are: anyone who is alone in a cell is "
     "known to be there. No other exact numbers about these rows may be public."
@@ -52,7 +56,7 @@ def _loss(case: Case) -> Answer:
         text = "The guarantee states no privacy loss."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
     known = float(epsilon)
-    times = f"×{rounded_up(exp(known))}" if known < _LARGEST_LOSS else "more than ×10^300"
+    times = f"×{times_words(known)}"
     after = suspicion_after(known)
     rho = exact_number(_parameters(case).get("rho"))
     delta = exact_number(_parameters(case).get("delta"))

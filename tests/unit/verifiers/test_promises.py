@@ -63,6 +63,13 @@ def test_odds_follow_from_rho_and_delta(numbers: tuple[str, ...], found: str) ->
     assert overstated(_said(EXCEPT.format(*numbers)), RHO) == found
 
 
+def test_powers_of_ten_are_the_next_ones_above_the_odds() -> None:
+    """e^1000 is 1.97 times 10^434."""
+    large: dict[str, Any] = {"epsilon": 1000}
+    for times, found in (("10^435", ""), ("10^434", "claim"), ("10^436", "claim"), ("10", "claim")):
+        assert overstated(_said(ODDS.format(times, "1000", "100")), large) == found
+
+
 def test_odds_between_two_values_are_larger() -> None:
     claim = ODDS.format("2.72", "1", "24")
     assert overstated(_said(claim, "these change by up to ×7.39."), PURE) == ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
-from math import exp, lcm
+from math import lcm
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,8 +44,8 @@ from dpdesk.engine.private.guarantee_words import (
     OTHERS,
     origin_words,
     plain,
-    rounded_up,
     suspicion_after,
+    times_words,
 )
 from dpdesk.engine.private.method import Charge
 from dpdesk.engine.private.origins import ORIGINS_PARAMETER, recorded_origins
@@ -630,7 +630,6 @@ def response_guarantee(
             parameters[key] = own
     others = [name for name, role in roles.items() if role in _KEYS]
     names = listed(drawn, _MOST_NAMES)
-    times = rounded_up(exp(float(epsilon))) if epsilon <= 700 else "more than 10^300"
     return Guarantee(
         model=MODEL,
         parameters=parameters,
@@ -640,7 +639,7 @@ def response_guarantee(
             "by at most ×{times} (ε = {epsilon}): a suspicion of 10 % can rise to at most "
             "{after} %.",
             columns=names,
-            times=times,
+            times=times_words(float(epsilon)),
             epsilon=number_text(epsilon),
             after=suspicion_after(float(epsilon)),
         ),

@@ -6,6 +6,7 @@ noise is made for a row that comes or goes, a change of u, and two values differ
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from math import exp, inf, log
 
@@ -13,11 +14,17 @@ import numpy as np
 import pytest
 
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.language import speaking, voice
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.methods.dp_cube.method import DpCube
-from dpdesk.engine.private.guarantee_words import converted, epsilon_between, epsilon_of
+from dpdesk.engine.private.guarantee_words import (
+    converted,
+    epsilon_between,
+    epsilon_of,
+    person_guarantee,
+)
 from dpdesk.engine.private.method import PrivateInput
 
 UPPER = 20
@@ -89,3 +96,23 @@ def test_the_sentence_names_delta_and_a_factor_that_is_large_enough() -> None:
     least = exp(converted(2.0, 1e-6))
     assert least <= factor < 1.01 * least
     assert log(factor) < inf
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1, 34.5, 34.6, 200, 699.9, 701, 1000])
+def test_large_odds_are_numbers_that_every_language_reads(epsilon: float) -> None:
+    said = person_guarantee(settings(epsilon=epsilon), None, {})
+    with speaking("de"):
+        german = voice().say(said.claim)
+    shown = said.claim.split("×")[1].split(" (")[0]
+    assert f"Faktor {shown.replace('.', ',')} (" in german
+    base, _, power = shown.partition("^")
+    truth = Decimal(epsilon).exp()
+    stated = Decimal(base) ** Decimal(power or 1)
+    assert truth <= stated <= truth * (10 if power else Decimal("1.011"))
+
+
+def test_the_german_of_a_claim_that_holds_but_for_a_chance_is_a_sentence() -> None:
+    with speaking("de"):
+        german = voice().say(person_guarantee(settings(rho=0.5), None, {}).claim)
+    assert german.startswith("Außer mit einer Wahrscheinlichkeit von 0,000001, was auch ")
+    assert "veröffentlicht wird: Die Chancen (Odds), dass " in german
