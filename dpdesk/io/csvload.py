@@ -23,7 +23,14 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import REPEATED, changes_values
 from dpdesk.io import faults
 from dpdesk.io.database import file_literal, literal, query
-from dpdesk.io.failures import check_width, disagreement, misplaced, private_error
+from dpdesk.io.failures import (
+    LONGEST_LINE,
+    check_width,
+    disagreement,
+    misplaced,
+    private_error,
+    too_long,
+)
 from dpdesk.io.reading import Reading
 from dpdesk.io.sniff import Dialect, sniff
 from dpdesk.io.source import byte_chunks
@@ -90,6 +97,8 @@ def load_csv(
         checked = check_text(path, dialect, workspace, token, report, temporary, collecting)
         checked = faultless(path, checked, token, report)
         dialect, result = checked.dialect, checked.result
+        if result.longest > LONGEST_LINE:
+            raise too_long(path.name, result.longest_line)
         names, notes = column_names(dialect, path.name, result.fields)
         rows = result.records - (1 if dialect.header else 0)
         if rows == 0:
@@ -159,7 +168,7 @@ def column_names(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the first ``width`` columns, notes on them; InputError ``csv.duplicate-names``."""
     if not dialect.head:
-        raise faults.too_long(name, dialect.first_line)
+        raise too_long(name, dialect.first_line)
     width = len(dialect.head[0].fields) if width is None else width
     check_width(name, width)
     if not dialect.header:

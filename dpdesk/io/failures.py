@@ -10,6 +10,8 @@ from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import MOST_COLUMNS
 
 DISK_FULL = "storage.disk-full"
+LONGEST_LINE = 1 << 24
+"""Bytes in UTF-8 of a line, or a record of several lines; reading it takes fifty times as many."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -112,6 +114,23 @@ def check_width(name: str, columns: int) -> None:
             hint="Copy the columns that you need to a file or a table of their own.",
             details={"columns": columns},
         )
+
+
+def too_long(name: str, line: int) -> InputError:
+    """A record of more than :data:`LONGEST_LINE` bytes."""
+    return InputError(
+        "csv.too-long",
+        msg(
+            "{name}, line {line}: the line, or the value in quotes that begins in it, is longer "
+            "than {most:,} bytes, the most that is read.",
+            name=name,
+            line=line,
+            most=LONGEST_LINE,
+        ),
+        hint="Check that the file is a table with line ends and that every quote is closed, or "
+        "shorten its texts.",
+        details={"line": line},
+    )
 
 
 def disagreement(name: str, what: str, scanned: int, loaded: int) -> InputError:

@@ -271,17 +271,3 @@ def duplicate_name(
         ),
         details={"line": line, "column": column, "set": (("allow", tuple(allow)),)},
     )
-
-
-def too_long(name: str, line: int) -> InputError:
-    """A first record of more than 64 MiB."""
-    return InputError(
-        "csv.too-long",
-        msg(
-            "{name}, line {line}: the first line is longer than 64 MiB, expected column names.",
-            name=name,
-            line=line,
-        ),
-        hint="Check that the file is a table with line ends.",
-        details={"line": line},
-    )

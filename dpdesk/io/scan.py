@@ -35,8 +35,9 @@ NONE, SHORT, LONG, NUL, ENCODING, AFTER_QUOTE, UNTERMINATED = 0, 1, 2, 3, 4, 5, 
     PENDING, BEFORE, PROTECTED, LOOSE, LOOSE_LINE, LOOSE_FIELD, TAIL, TAIL_START, TAIL_WIDEST,
     TAIL_KIND, TAIL_LINE, TAIL_FIELD, TAIL_FOUND, LOOSE_AT,
     UNEVEN, SHORT_RECORDS, SHORT_LINE, LONG_RECORDS, LONG_LINE, WIDEST, POINT,
-) = range(59)  # fmt: skip
-SLOTS = 59
+    LONGEST_LINE,
+) = range(60)  # fmt: skip
+SLOTS = 60
 WEIGHTS = 65_521
 """Row i (from 0) has the weight i mod this number, plus 1: small enough that no sum overflows."""
 
@@ -175,6 +176,7 @@ def _end_record(state: State, weighed: State, offset: int) -> bool:
     length = offset - state[RECORD_START]
     if length > state[LONGEST]:
         state[LONGEST] = length
+        state[LONGEST_LINE] = state[RECORD_LINE]
     state[MODE] = START
     state[FIELD] = 0
     state[CONTENT] = 0
@@ -439,7 +441,8 @@ class ScanResult:
     has no line end, or notes of one field), ``tail_start`` is the first byte of them.
     ``protected`` counts marks that an escape protects, or quotes behind a backslash that close a
     value where there is no escape; ``loose`` quotes inside quoted values that are not doubled.
-    ``longest`` is the length in bytes of the longest record. ``sizes`` are the bytes of all
+    ``longest`` is the length in bytes of the longest record, which begins in ``longest_line``.
+    ``sizes`` are the bytes of all
     values of each column, ``weighted`` the same with the weight of each row (see ``WEIGHTS``),
     modulo 2^64; the header counts in neither. ``short_records`` and ``long_records`` have fewer or
     more fields than the first, ``widest`` the most, in a text in which there may be such.
@@ -481,6 +484,7 @@ class ScanResult:
     long_records: int = field(default=0, kw_only=True)
     long_line: int = field(default=0, kw_only=True)
     widest: int = field(default=0, kw_only=True)
+    longest_line: int = field(default=0, kw_only=True)
 
     @property
     def newline(self) -> str:
@@ -519,6 +523,7 @@ def result_of(state: State, weighed: State) -> ScanResult:
         long_records=int(state[LONG_RECORDS]),
         long_line=int(state[LONG_LINE]),
         widest=int(state[WIDEST]),
+        longest_line=int(state[LONGEST_LINE]),
     )
 
 

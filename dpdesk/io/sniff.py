@@ -18,7 +18,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.plain import is_blank
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import NULS, missing_line
-from dpdesk.io.failures import storage_error
+from dpdesk.io.failures import LONGEST_LINE, check_width, storage_error, too_long
 from dpdesk.io.looks import MISSING_CODES, datum
 from dpdesk.io.source import text_of
 from dpdesk.io.titles import (
@@ -552,6 +552,8 @@ def _head_text(
             data = text_of(path, 0, encoding).of_head(data)
         decoder = codecs.getincrementaldecoder(encoding)("replace")
         text = decoder.decode(data[mark:], complete)
+        if len(text) > LONGEST_LINE and not _BREAK.search(text, 0, LONGEST_LINE + 1):
+            raise too_long(path.name, 1)
         enough = complete or _has_lines(text[: 1 << 22], 3)
         if enough or size >= _MOST_HEAD:
             return text, complete
@@ -656,6 +658,7 @@ def _delimiter(
     if not splits:
         notes.append("No delimiter was found, so every line is one value of a single column.")
         return "\t" if path.suffix.lower() == ".tsv" else ","
+    check_width(name, min(split.width for split in splits))  # however the text is taken apart
     even = [split for split in splits if split.share == 1.0 and split.width > 1]
     likely = [one for one in splits if one.share >= _NEARLY_EVEN and not one.breaks_off]
     whole = max(likely, key=lambda split: split.width, default=None)

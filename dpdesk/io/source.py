@@ -88,17 +88,28 @@ def text_of(path: Path, start: int, encoding: str) -> Stretch:
     Old DOS programs close a text with that byte, whether its last line has ended or not, and fill
     its last block with it; it is no value. A ``stop`` of the stretch says that there was one.
     """
-    if b"\x1a".decode(encoding, "replace") != "\x1a":
+    # In UTF-16 and UTF-32 a sign has several bytes, and its place counts from the text's beginning.
+    unit = len("\x1a".encode(encoding, "replace"))
+    end, cr, lf = (sign.encode(encoding, "replace") for sign in ("\x1a", "\r", "\n"))
+    if end.strip(b"\0") != b"\x1a":
         return Stretch(path, start)
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
-            file.seek(max(start, size - _DOS_TAIL))
+            file.seek(max(start, size - _DOS_TAIL + (start - size) % unit))
             tail = file.read()
     except OSError as problem:
         raise storage_error(problem, path, "read") from problem
-    kept = tail.rstrip(b"\r\n")
-    text = kept.rstrip(b"\x1a")
-    if len(text) < len(kept):
-        return Stretch(path, start, size - len(tail) + len(text))
+    kept = _without(tail, unit, (cr, lf))
+    text = _without(tail[:kept], unit, (end,))
+    if text < kept:
+        return Stretch(path, start, size - len(tail) + text)
     return Stretch(path, start)
+
+
+def _without(data: bytes, unit: int, signs: tuple[bytes, ...]) -> int:
+    """Where the signs at the end of some bytes begin, each of so many bytes."""
+    stop = len(data)
+    while stop >= unit and not stop % unit and data[stop - unit : stop] in signs:
+        stop -= unit
+    return stop

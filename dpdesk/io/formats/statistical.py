@@ -34,7 +34,7 @@ from dpdesk.io.formats.sas import text_losses as sas_losses
 from dpdesk.io.formats.sas.catalogs import labels_of_columns
 from dpdesk.io.formats.sas.text_losses import check_places
 from dpdesk.io.formats.spss import text_losses as sav_losses
-from dpdesk.io.formats.spss.layout import check_labels, named_encoding
+from dpdesk.io.formats.spss.layout import check_labels, named_encoding, stated_rows
 from dpdesk.io.formats.spss.text_losses import completed
 from dpdesk.io.formats.stat_faults import (
     check_told_names,
@@ -80,7 +80,7 @@ class StatisticalReader:
         meta = self._metadata(self._options["encoding"])
         if self._format == "dta":
             check_whole(self._path)
-        self.rows: int | None = meta.number_rows
+        self.rows = self._stated_rows(meta)
         self._take_encoding(early if held else str(meta.file_encoding or ""), request.encoding)
         labels = self._value_labels(meta, request)
         self.variables = tuple(
@@ -115,6 +115,15 @@ class StatisticalReader:
             "encoding": iconv_name(request.encoding),
         }
         self.encoding = self._guessed = ""
+
+    def _stated_rows(self, meta: Any) -> int | None:
+        """How many rows the file says that it has; None where it does not.
+
+        The library tells none of 2^30 and more, and reads what there is.
+        """
+        if self._format == "sav" and meta.number_rows is None:
+            return stated_rows(self._path)
+        return None if meta.number_rows is None else int(meta.number_rows)
 
     def _hold(self, encoding: str) -> str:
         """Keep the library from converting texts of that encoding, if it must not; the codec."""

@@ -20,6 +20,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 from dpdesk.io.csvload import CHECK
+from dpdesk.io.failures import LONGEST_LINE
 from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.sniff import codec_name
 from dpdesk.io.source import Stretch, byte_chunks
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 SEPARATOR = re.compile(b"(\xef\xbb\xbf)?sep=.", re.IGNORECASE)
 """A line that names the delimiter, for Excel."""
-LONGEST = 16 << 20
-"""Bytes of the longest line that is read, in UTF-8."""
 FILLED = "filled"
 _BLOCK = 8 << 20
 _LOST = "\udc80"
@@ -131,8 +130,8 @@ def _blocks(chunks: Iterator[bytes]) -> Iterator[bytes]:
         if end:
             yield bytes(held[:end])
             del held[:end]
-        elif len(held) > LONGEST:
-            del held[LONGEST + 1 :]
+        elif len(held) > LONGEST_LINE:
+            del held[LONGEST_LINE + 1 :]
     if held:
         yield bytes(held)
 
@@ -217,7 +216,7 @@ def _table(
     firsts, sizes = np.zeros((columns, count), np.int64), np.zeros((columns, count), np.int64)
     filled = np.ones(count, np.bool_)
     lost.count += split_lines(
-        data, starts[:count], stops[:count], marks, places, LONGEST, firsts, sizes, filled
+        data, starts[:count], stops[:count], marks, places, LONGEST_LINE, firsts, sizes, filled
     )
     sign = np.frombuffer(UNREADABLE.encode(), np.uint8)
     arrays = []

@@ -151,19 +151,54 @@ def test_a_last_line_that_breaks_off_is_left_out_and_told(
 
 
 @pytest.mark.parametrize("end", ["\x1a", "\n\x1a", "\x1a\n", "\r\n" + "\x1a" * 100, "\x1a" * 127])
-@pytest.mark.parametrize("encoding", ["utf-8", "cp850", "gbk"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "cp850", "gbk", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"]
+)
 def test_what_closes_a_text_of_dos_is_no_part_of_its_last_value(
     folder: Path, workspace: Workspace, end: str, encoding: str
 ) -> None:
-    _, rows, reading = read(folder, workspace, f"id,pay\nann,1200\nbob,250000{end}", encoding)
+    text = f"id,pay\nann,1200\nbob,250000{end}"
+    if encoding.endswith(("le", "be")):
+        text = "\ufeff" + text
+    _, rows, reading = read(folder, workspace, text, encoding)
     assert rows == [("ann", "1200"), ("bob", "250000")]
     assert any("0x1A" in note for note in reading.notes)
 
 
 def test_a_byte_that_is_no_ctrl_z_in_its_encoding_stays(folder: Path, workspace: Workspace) -> None:
-    text = "\ufeffid;pay\nann;1200\nbob;1\u1a0a"
-    _, rows, _ = read(folder, workspace, text, "utf-16-be")
-    assert rows[1] == ("bob", "1\u1a0a")
+    for end in ("\u1a0a", "\u1a00", "\u001a\u1a1a", "\u0a1a"):
+        text = f"\ufeffid;pay\nann;1200\nbob;1{end}"
+        for encoding in ("utf-16-be", "utf-16-le", "utf-32-le"):
+            _, rows, _ = read(folder, workspace, text, encoding)
+            assert rows[1] == ("bob", f"1{end}")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("{long}x", 1),
+        ("{long},b\n1,2\n3,4\n", 1),
+        ("a,b\n1,2\n3,{long}\n5,6\n", 3),
+        ('a,b\n1,2\n3,"{long}\n{long}"\n5,6\n', 3),
+        ("a,b\n1,2\n3,4\n5,{long}", 4),
+    ],
+)
+def test_lines_beyond_the_longest_that_is_read_are_refused(
+    folder: Path, workspace: Workspace, text: str, line: int, encoding: str
+) -> None:
+    """A line is read as a whole, again and again: sixty megabytes took 1.4 GB."""
+    longest = 1 << 24
+    error = refused(folder, workspace, text.format(long="x" * longest), encoding=encoding)
+    assert error.code == "csv.too-long"
+    assert f"line {line}: " in error.sentence
+    assert "longer than 16,777,216 bytes" in error.sentence
+
+
+def test_a_line_of_nearly_the_longest_is_read(folder: Path, workspace: Workspace) -> None:
+    long = "é" * ((1 << 23) - 2)
+    _, rows, _ = read(folder, workspace, f"a,b\n1,2\n3,{long}\n")
+    assert rows[1] == ("3", long)
 
 
 def test_notes_below_the_table_are_left_out_and_told(folder: Path, workspace: Workspace) -> None:

@@ -117,7 +117,9 @@ class SheetCells:
 
         Raises InputError that names row and column, and what expat and the archive raise.
         """
-        with open_part(self._archive, self._sheet.part) as file:
+        # How much one row holds decides nothing where its texts may be replaced.
+        by_size = self._long_text is None
+        with open_part(self._archive, self._sheet.part, by_size=by_size) as file:
             for _ in feed(self._parser, file):
                 check_text(self._pieces, self._long_text)
                 yield from self._done

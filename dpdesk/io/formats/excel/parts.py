@@ -11,9 +11,11 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO
 from xml.parsers import expat
 
+from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
 
 CHUNK = 1 << 16
@@ -24,6 +26,13 @@ _LARGEST_PART = 1 << 31
 below."""
 _LARGEST_DESCRIPTION = 1 << 26
 """Bytes of any other part that is held, such as the list of styles (Excel allows 65,490)."""
+_UNPACKED, _TIMES = 1 << 25, 200
+"""A part may unpack to so many bytes, or to so many times its packed size if that is more.
+
+Programs write sheets that unpack to 10 to 40 times their size; what unpacks to a thousand times,
+the most that ZIP can do, holds next to nothing and keeps the reader busy for hours."""
+_MOST_STRINGS = 10_000_000
+"""Shared texts, which are held as a whole: nearly ten in each row that Excel has."""
 _LONGEST_TAG = 1 << 22
 """Bytes of one tag: expat holds a tag as a whole, and looks at it again with every piece."""
 DEEPEST = 1_000
@@ -214,21 +223,47 @@ def _parse(archive: zipfile.ZipFile, part: str, names: dict[str, str] | None, st
             pass
 
 
-def open_part(archive: zipfile.ZipFile, part: str, most: int | None = None) -> IO[bytes]:
-    """A part of the archive.
+def open_part(
+    archive: zipfile.ZipFile, part: str, most: int | None = None, by_size: bool = True
+) -> IO[bytes]:
+    """A part of the archive (which gives no more of it than it states).
 
-    BrokenPartError when there is none, or one with a password, or one of more than ``most`` bytes
-    unpacked (the archive gives no more of a part than it states).
+    BrokenPartError when there is none, or one with a password; InputError ``workbook.size`` when it
+    states more than ``most`` bytes, or (``by_size``) many more than what it is packed in can hold.
     """
     try:
         found = _by_any_case(archive, part)
-        if most is not None and archive.getinfo(found).file_size > most:
-            raise BrokenPartError(
-                msg("its part {part} is larger than any workbook needs", part=part)
-            )
+        _check_size(archive, archive.getinfo(found), most, by_size)
         return archive.open(found)
     except (KeyError, RuntimeError) as error:
         raise BrokenPartError(msg("its part {part} cannot be opened", part=part)) from error
+
+
+def _check_size(
+    archive: zipfile.ZipFile, part: zipfile.ZipInfo, most: int | None, by_size: bool
+) -> None:
+    path = Path(archive.filename or "")
+    packed = min(part.compress_size, path.stat().st_size)  # a part may state any size
+    limits = [] if most is None else [most]
+    limits += [max(_UNPACKED, _TIMES * packed)] if by_size else []
+    if not limits or part.file_size <= min(limits):
+        return
+    raise InputError(
+        "workbook.size",
+        msg(
+            "{name}: the part {part} of the workbook unpacks from {packed:,} to {found:,} bytes, "
+            "expected at most {most:,}.",
+            name=path.name,
+            part=part.filename,
+            packed=packed,
+            found=part.file_size,
+            most=min(limits),
+        ),
+        hint=_OTHER_FORMAT,
+    )
+
+
+_OTHER_FORMAT = "Save the table as CSV or Parquet with the program that wrote the workbook."
 
 
 def _by_any_case(archive: zipfile.ZipFile, part: str) -> str:
@@ -345,10 +380,25 @@ def read_strings(archive: zipfile.ZipFile, part: str, instead: str | None) -> li
         elif short == "rPh":
             aloud = False
         elif short == "si":
+            if instead is None and len(strings) == _MOST_STRINGS:
+                raise _too_many_texts(Path(archive.filename or "").name)
             strings.append(unescaped("".join(pieces)))
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    with open_part(archive, part, _LARGEST_PART) as file:
+    with open_part(archive, part, _LARGEST_PART, instead is None) as file:
         for _ in feed(parser, file):
             check_text(pieces, instead)
     return strings
+
+
+def _too_many_texts(name: str) -> InputError:
+    return InputError(
+        "workbook.texts",
+        msg(
+            "{name}: the workbook has more than {most:,} texts that its cells share, expected at "
+            "most so many.",
+            name=name,
+            most=_MOST_STRINGS,
+        ),
+        hint=_OTHER_FORMAT,
+    )

@@ -31,7 +31,7 @@ class PrivateStatistical(StatisticalReader):
         if self._format == "sav":
             check_labels(self._path)
         meta = self._metadata(codec)
-        self.rows: int | None = meta.number_rows
+        self.rows = self._stated_rows(meta)
         labels = self._value_labels(meta, request)
         self.variables = tuple(
             described(self._format, meta, name, labels.get(name, {})) for name in meta.column_names

@@ -23,7 +23,7 @@ SLOT = 8
 _HEADER_BYTES = 176
 _VARIABLE, _LABELS, _LABELLED, _DOCUMENT, _EXTENSION, _END = 2, 3, 4, 6, 7, 999
 _MACHINE, _FLOATS, _LONG_NAMES, _VERY_LONG, _ENCODING, _LONG_LABELS = 3, 4, 13, 14, 20, 21
-_LONG_MISSING = 22
+_LONG_MISSING, _LONG_COUNT = 22, 16
 _FILE_ATTRIBUTES, _ATTRIBUTES = 17, 18
 _ATTRIBUTE = re.compile(rb"([^:/()\[\]\n]+)(?:\[[0-9]+\])?\((?:'[^\n]*'\n)+\)")
 """The name of an attribute, before its values in marks, each on a line of its own."""
@@ -127,6 +127,13 @@ def check_labels(path: Path) -> None:
             ) from error
 
 
+def stated_rows(path: Path) -> int | None:
+    """How many rows a file says that it has; None where it does not, or cannot be followed."""
+    with path.open("rb") as file, suppress(struct.error, ValueError, IndexError):
+        return _Dictionary(file).layout().rows
+    return None
+
+
 def named_encoding(path: Path) -> str:
     """The encoding that a file names, empty where it names none."""
     with path.open("rb") as file, suppress(struct.error, ValueError, IndexError):
@@ -197,6 +204,7 @@ class _Dictionary:
             raise ValueError("no layout code")
         self._compression = int(self._unpack("i", raw, 72)[0])
         self.weight, self._rows = self._unpack("2i", raw, 76)
+        self._many = -1
         self._bias = float(self._unpack("d", raw, 84)[0])
         self._records: list[_Record] = []
         self._long: dict[bytes, int] = {}
@@ -241,7 +249,7 @@ class _Dictionary:
         return SavLayout(
             self._order, self._compression, self._bias, sysmis, highest, lowest,
             columns, sum(record.slots for record in self._records),
-            self._file.tell(), self._rows if self._rows >= 0 else None,
+            self._file.tell(), next((n for n in (self._rows, self._many) if n >= 0), None),
             tuple(self._all_labels(columns)), self._all_names(columns), self._short(columns),
             tuple(self._missing),
         )  # fmt: skip
@@ -353,6 +361,8 @@ class _Dictionary:
             self._floats = (sysmis, highest, lowest)
         elif subtype == _MACHINE and size * count == 8 * 4:
             self.code_page = self._ints(8)[-1]
+        elif subtype == _LONG_COUNT and size * count == 2 * SLOT:
+            self._many = self._unpack("2q", self._file.read(2 * SLOT))[1]
         elif subtype == _VERY_LONG and 0 <= size * count <= self._end:
             for entry in self._file.read(size * count).split(b"\t"):
                 name, mark, width = entry.rstrip(b"\0").partition(b"=")

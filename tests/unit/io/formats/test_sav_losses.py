@@ -15,10 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
+from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.spss import text_losses as sav_words
 from dpdesk.io.formats.spss.layout import read_layout
 from dpdesk.io.formats.spss.text_losses import refuse_losses
 from dpdesk.io.formats.table import Notes
+from dpdesk.io.formats.worker import read_table
 from tests.helpers.sav_bytes import (
     HIGHEST,
     LOWEST,
@@ -168,6 +170,41 @@ def test_rows_behind_those_that_the_file_counts_are_not_lost(
     path.write_bytes(raw[:80] + struct.pack(f"{order}i", -1) + raw[84:])
     with pytest.raises(InputError, match="row 3, column `MORE`"):
         refuse_losses(path, names, None, Notes())
+
+
+@pytest.mark.parametrize(("order", "compression"), FORMS)
+@pytest.mark.parametrize("stated", [3, (1 << 30) - 1, 1 << 30, (1 << 31) - 1])
+def test_rows_that_a_file_counts_and_does_not_have_are_missed(
+    tmp_path: Path, order: str, compression: int, stated: int
+) -> None:
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row(), _row()], order, compression)
+    raw = path.read_bytes()
+    path.write_bytes(raw[:80] + struct.pack(f"{order}i", stated) + raw[84:])
+    for private in (False, True):
+        request = ReadRequest(
+            str(path),
+            str(tmp_path / f"{private}.parquet"),
+            "sav",
+            encoding="utf-8",
+            private=private,
+        )
+        with pytest.raises(InputError, match=r"p\.sav, row 3: the file") as caught:
+            read_table(request, lambda answer: None)
+        assert caught.value.code == "read.damaged"
+
+
+def test_the_count_of_long_files_is_read_where_the_header_has_none(tmp_path: Path) -> None:
+    path = tmp_path / "p.sav"
+    pyreadstat.write_sav(pd.DataFrame({"a": [1.0, 2.0]}), path)
+    raw = path.read_bytes()
+    ended = raw.index(struct.pack("<2i", 999, 0))
+    for stated, sentence in ((3, "ends after 2 rows, but says that it has 3"), (1, "more follow")):
+        record = struct.pack("<4i2q", 7, 16, 8, 2, 1, stated)
+        text = raw[:80] + struct.pack("<i", -1) + raw[84:ended] + record + raw[ended:]
+        path.write_bytes(text)
+        request = ReadRequest(str(path), str(tmp_path / f"{stated}.parquet"), "sav")
+        with pytest.raises(InputError, match=sentence):
+            read_table(request, lambda answer: None)
 
 
 def test_less_than_a_row_behind_the_last_one_is_no_row(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def test_texts_that_only_fill_the_memory_are_refused(
     with pytest.raises(InputError, match="a text in it is longer than any cell may hold"):
         head(path)
     monkeypatch.setattr(workbook_parts, "_LARGEST_DESCRIPTION", 100)
-    with pytest.raises(InputError, match="not an Excel workbook, or it is damaged"):
+    with pytest.raises(InputError, match=r"the part \S+ of the workbook unpacks from"):
         head(path)
 
 
@@ -302,21 +302,61 @@ def test_a_tag_without_end_is_refused_before_it_is_read(
         head(path)
 
 
+def _padded(plain: Path, path: Path, part: str, size: int) -> None:
+    """A workbook of which one part has blanks at its end."""
+    with zipfile.ZipFile(plain) as old, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).ljust(size if part in name else 0))
+
+
 def test_parts_that_only_fill_the_memory_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain, path = tmp_path / "plain.xlsx", tmp_path / "a.xlsx"
     with xlsxwriter.Workbook(plain) as book:
         book.add_worksheet().write_column(0, 0, ["name", "Anna"])
-    with zipfile.ZipFile(plain) as old, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
-        for part in old.namelist():
-            new.writestr(part, old.read(part).ljust(66 << 20 if "styles" in part else 0))
     assert head(plain).head == (("Anna",),)
-    with pytest.raises(InputError, match="not an Excel workbook, or it is damaged"):
-        head(path)
+    for part in ("styles", "sheet1.xml", "sharedStrings", "xl/workbook.xml", "_rels/.rels"):
+        _padded(plain, path, part, 66 << 20)
+        with pytest.raises(InputError) as caught:
+            head(path)
+        assert caught.value.code == "workbook.size", part
+        assert part in caught.value.sentence
+        assert caught.value.sentence.endswith("to 69,206,016 bytes, expected at most 33,554,432.")
     monkeypatch.setattr(workbook_parts, "_LARGEST_PART", 10)
-    with pytest.raises(InputError, match="not an Excel workbook, or it is damaged"):
+    with pytest.raises(InputError, match="bytes, expected at most 10"):
         head(plain)
+
+
+def test_a_part_that_states_a_packed_size_of_its_own_making_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, path = tmp_path / "plain.xlsx", tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(plain) as book:
+        book.add_worksheet().write_column(0, 0, ["name", "Anna"])
+    monkeypatch.setattr(workbook_parts, "_UNPACKED", 1000)
+    _padded(plain, path, "sheet1.xml", 8 << 20)
+    raw = bytearray(path.read_bytes())
+    place = raw.rfind(b"xl/worksheets/sheet1.xml") - 46  # the entry of the list at the end
+    assert raw[place : place + 4] == b"PK\1\2"
+    raw[place + 20 : place + 24] = (1 << 24).to_bytes(4, "little")
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match=f"unpacks from {len(raw):,} to 8,388,608 bytes"):
+        head(path)
+
+
+def test_more_shared_texts_than_can_be_held_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet().write_column(0, 0, ["name", "Anna", "Bea"])
+    monkeypatch.setattr(workbook_parts, "_MOST_STRINGS", 3)
+    assert head(path).head == (("Anna",), ("Bea",))
+    monkeypatch.setattr(workbook_parts, "_MOST_STRINGS", 2)
+    with pytest.raises(InputError, match="has more than 2 texts that its cells share") as caught:
+        head(path)
+    assert caught.value.hint.startswith("Save the table as CSV or Parquet")
 
 
 def test_a_hidden_sheet_is_read_only_when_it_is_named(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_one_line_changes_no_other_one_wherever_blocks_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dpdesk.io.private.lines._BLOCK", 64)
-    monkeypatch.setattr("dpdesk.io.private.lines.LONGEST", 100)
+    monkeypatch.setattr("dpdesk.io.private.lines.LONGEST_LINE", 100)
     monkeypatch.setattr("dpdesk.io.source.CHUNK", 7)
     others = [f"row {number},{'é' * (number % 9)}".encode() for number in range(40)]
     known = [tuple(one.decode().split(",")) for one in others]
