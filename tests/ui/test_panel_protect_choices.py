@@ -6,10 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import BarChart
 from dpdesk.core.plain import freeze
+from dpdesk.project.work import SetParameters
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.theme import ThemeManager
@@ -82,3 +84,43 @@ def test_without_a_budget_errors_are_drawn_and_nothing_is_ready(
     opened(panel, bench, qtbot, tmp_path)
     assert "Give ε" in panel.result.band.text
     assert panel.result.deck.view("choice-errors") is not None
+
+
+def test_a_hierarchy_that_is_made_from_the_data_declares_no_categories(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    ordered = '[attributes.region]\nhierarchy = { kind = "order" }\n'
+    opened(panel, bench, qtbot, tmp_path, f"epsilon = 1\n{ordered}")
+    form = panel.settings.form
+    assert isinstance(form, CubeForm)
+    assert form.domains.missing == ()
+    bench.apply(SetParameters({"domains": {"job": ["cook", "nurse"]}}))
+    qtbot.waitUntil(lambda: form.domains.missing == ("region",))
+    qtbot.waitUntil(lambda: not panel.busy and panel.result.band.isVisible())
+    assert "region" in panel.result.band.text
+    assert not set("{}[]") & set(panel.result.band.text)
+
+
+def test_what_is_typed_into_one_field_is_one_step(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, tmp_path, "epsilon = 1\n")
+    steps = len(bench.history.path())
+    largest = next(
+        one
+        for one in panel.settings.form.findChildren(QLineEdit)
+        if one.accessibleName() == "Largest value"
+    )
+    for typed in ("120", "150"):
+        largest.setFocus()
+        qtbot.waitUntil(largest.hasFocus)
+        largest.selectAll()
+        qtbot.keyClicks(largest, typed)
+        steps += 1
+        assert len(bench.history.path()) == steps
+        panel.settings.goals.setFocus()
+        largest.clearFocus()
+    bench.undo()
+    chosen = bench.work.parameters["choose"]
+    assert isinstance(chosen, tuple)
+    assert dict(chosen[0])["upper"] == 120  # type: ignore[call-overload]

@@ -145,7 +145,7 @@ def test_an_excel_sheet_holds_a_header_and_the_rest_of_its_rows(
 ) -> None:
     found, note = presenter.excel_note(rows)
     assert found is fits
-    assert "1,048,576" in note
+    assert ("1,048,576" in note) is not fits
 
 
 def test_a_guarantee_is_read_from_the_manifest_and_never_made_up() -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = 3
 _MOST_LEVELS = 31
-_WHERE = "The plan, [protection]"
+_WHERE = msg("{work}, [protection]", work=msg("The plan"))
 
 
 @dataclass(frozen=True)

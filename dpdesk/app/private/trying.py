@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
 
-_WHERE = "The plan, [protection]"
+_WHERE = msg("{work}, [protection]", work=msg("The plan"))
 _NUMBER = re.compile(r"-?[0-9]+([.,][0-9]+)?")
 
 
@@ -131,6 +132,29 @@ def declared_categories(
         hint="Type them, or give the column a hierarchy file in Hierarchies.",
         details={"key": "domains"},
     )
+
+
+def declaring(work: WorkState) -> frozenset[str]:
+    """The columns whose hierarchies declare their categories, at the levels that the work asks for.
+
+    A hierarchy file does; one that is made from the data, or edited beside them, does not.
+    """
+    from dpdesk.engine.private.declared import declare
+
+    levels = work.parameters.get("levels")
+    levels = levels if isinstance(levels, Mapping) else {}
+
+    def declares(column: str, choice: object) -> bool:
+        if not isinstance(choice, HierarchyBuilder):
+            return isinstance(choice, HierarchyFile)
+        level = levels.get(column, 0)
+        try:
+            declare(column, None, choice, level if isinstance(level, int) else 0, None, _WHERE)
+        except InputError:
+            return False
+        return True
+
+    return frozenset(name for name, choice in work.hierarchies.items() if declares(name, choice))
 
 
 def listed_codes(data: DataStore, column: str) -> tuple[str, ...]:

@@ -249,7 +249,8 @@ class ChartView(QWidget):
         self._grid.setAccessibleName(self.tr("Table: {question}").format(question=chart.question))
         surface.show_chart(chart)
         surface.setToolTip(self._keys(chart))
-        failing = self.tr("below the threshold")
+        lined = not isinstance(chart, BarChart) or chart.threshold_before is not None
+        failing = self.tr("below the threshold") if lined else self.tr("over the limit")
         self._head.show_chart(chart, failing, label_of(_upright_axis(chart)))
         self._read_out(surface.chosen)
         self._show_page()
@@ -285,6 +286,7 @@ class ChartView(QWidget):
         self._placeholder.setText(text)
         if self._chart is None:
             self.setAccessibleName(text)
+            self._show_page()
 
     def set_stale(self, stale: bool, reason: str = "") -> None:
         """Dim the picture and mark it ↻ when it no longer belongs to the settings."""

@@ -24,11 +24,15 @@ NOT_DIMENSIONS = frozenset({Role.IDENTIFIER, Role.WEIGHT, Role.CLUSTER})
 
 @dataclass(frozen=True)
 class FormContext:
-    """Columns of the data, in order, their roles, and those that have a hierarchy."""
+    """Columns of the data, in order, their roles, and those that have a hierarchy.
+
+    ``declared`` are those whose hierarchy declares the categories without a look at the data.
+    """
 
     columns: tuple[str, ...] = ()
     roles: Mapping[str, Role] = field(default_factory=dict)
     hierarchies: frozenset[str] = frozenset()
+    declared: frozenset[str] = frozenset()
 
     @property
     def possible(self) -> tuple[str, ...]:
@@ -44,7 +48,7 @@ class FormContext:
         """The columns whose values can be drawn; no hierarchy declares their categories."""
         drawn = (Role.SENSITIVE, Role.INSENSITIVE)
         names = (one for one in self.columns if self.roles.get(one, Role.INSENSITIVE) in drawn)
-        return replace(self, columns=tuple(names), hierarchies=frozenset())
+        return replace(self, columns=tuple(names), hierarchies=frozenset(), declared=frozenset())
 
 
 MOST_SHOWN = 9

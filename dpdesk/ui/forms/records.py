@@ -97,7 +97,9 @@ class ColumnField(Field):
         with QSignalBlocker(self.combo):
             self.combo.clear()
             if not self.parameter.required:
-                self.combo.addItem(self.tr("none"), "")
+                sensitive = self._among is Among.SENSITIVE
+                absent = self.tr("the one that is sensitive") if sensitive else self.tr("none")
+                self.combo.addItem(absent, "")
             for name in names:
                 self.combo.addItem(name, name)
         self.set_plain(chosen)
@@ -192,13 +194,13 @@ def form_field(parameter: Parameter, *, live: bool = False) -> Field:
     """The field of a parameter: records where it is made of them."""
     if isinstance(parameter, StructuredParameter) and parameter.records is not None:
         return RecordsField(parameter, parameter.records)
+    if isinstance(parameter, ColumnParameter):
+        return ColumnField(parameter)
     return field_for(parameter, live=live)
 
 
 def _entry_field(parameter: Parameter) -> Field:
     """The field of one entry of a record, which takes less room than one of a form."""
-    if isinstance(parameter, ColumnParameter):
-        return ColumnField(parameter)
     if isinstance(parameter, _NUMBERS):
         return NumberLine(parameter)
     if isinstance(parameter, FlagParameter):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal, Slot
@@ -32,7 +31,7 @@ from dpdesk.ui.telling import say_expanded
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, pixmap, set_look
 from dpdesk.ui.widgets.layouts import ASIDE, FlowBox, announce, column, row
 from dpdesk.ui.widgets.turning import BesideBox, BesideLayout
-from dpdesk.ui.words.numbers import figure_words, quoted, shortened
+from dpdesk.ui.words.numbers import figure_words, shortened, with_quotes
 from dpdesk.ui.words.spoken import said, spoken_guarantee
 
 
@@ -431,15 +430,12 @@ class ElidedLabel(QLabel):
             self.setToolTip(self._cut)
 
 
-_MARKED = re.compile(r"`([^`]*)`")
-
-
 def in_window(sentence: str) -> str:
     """The sentence with controls instead of keys of a plan, and without the marks of a terminal.
 
     Names and values stand in quotation marks.
     """
-    return _MARKED.sub(lambda found: quoted(found[1]), said(sentence))
+    return with_quotes(said(sentence))
 
 
 KINDS = ("info", "ok", "caution", "fail")

@@ -156,6 +156,14 @@ def quoted(words: str) -> str:
     return translate("Counts", "“{words}”").format(words=legible(words))
 
 
+_MARKED = re.compile(r"`([^`]*)`")
+
+
+def with_quotes(sentence: str) -> str:
+    """The sentence with names and values in quotation marks instead of a terminal's marks."""
+    return _MARKED.sub(lambda found: quoted(found[1]), sentence)
+
+
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:
     """A name or value inside a sentence: in one line, with dots where it is too long.
 

@@ -508,9 +508,9 @@ def outlook_words(outlook: Outlook) -> str:
     if outlook.refusal:
         words += " ✕ {refusal}"
     elif outlook.left:
-        words += translate("Budget", " Afterwards {after} of {limit} are spent, {left} left.")
+        words += translate("Budget", " The total is then {after} of {limit}; {left} left.")
     else:
-        words += translate("Budget", " Afterwards {after} are spent; no limit is set.")
+        words += translate("Budget", " The total is then {after}; no limit is set.")
     return words.format(
         account=f"{account[:1].upper()}{account[1:]}",
         spent=_short_amount(outlook.spent),

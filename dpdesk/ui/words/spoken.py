@@ -21,7 +21,7 @@ from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS
 from dpdesk.core.parameters import ChoiceParameter, Parameter
 from dpdesk.core.release import Guarantee
 from dpdesk.core.spoken_charts import spoken_chart
-from dpdesk.ui.words.numbers import legible, tied
+from dpdesk.ui.words.numbers import legible, tied, with_quotes
 
 _PROPERTY, _TOTAL = "dpdesk-language", "grand total"
 _Parameter = TypeVar("_Parameter", bound=Parameter)
@@ -132,9 +132,14 @@ def spoken_guarantee(guarantee: Guarantee) -> Guarantee:
 
 
 def spoken(chart: Chart) -> Chart:
-    """A chart in the language of the window; one that the window itself has made stays."""
+    """A chart in the language of the window; one that the window itself has made stays.
+
+    Names and values stand in quotation marks.
+    """
     speaker = window_voice()
-    if speaker.language == ENGLISH or speaker.known(chart.question) is None:
+    if speaker.language != ENGLISH and speaker.known(chart.question) is not None:
+        with speaking(speaker.language):
+            chart = spoken_chart(chart)
+    if "`" not in f"{chart.question}{chart.answer}":
         return chart
-    with speaking(speaker.language):
-        return spoken_chart(chart)
+    return replace(chart, question=with_quotes(chart.question), answer=with_quotes(chart.answer))

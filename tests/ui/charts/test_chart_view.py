@@ -13,6 +13,7 @@ import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFont, QImage, QPainter
+from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import Axis, Chart, ChartTable, PointSeries, ScatterChart
@@ -426,3 +427,16 @@ def test_the_label_of_a_line_of_the_library_lies_on_its_line(qtbot: QtBot) -> No
     label = line.label.mapRectToScene(line.label.boundingRect())
     at = frame.plotItem.vb.mapViewToScene(pg.Point(0, 0.4)).y()
     assert label.top() - 1 <= at <= label.bottom() + 1
+
+
+def test_an_answer_names_values_in_quotation_marks(view: ChartView) -> None:
+    view.set_chart(replace(corner_chart(), answer="`a` is far from `b`."))
+    assert view.accessibleDescription() == "“a” is far from “b”."
+
+
+def test_without_a_chart_nothing_can_be_switched_or_saved(view: ChartView) -> None:
+    save = next(b for b in view.findChildren(QToolButton) if "Save" in b.accessibleName())
+    view.set_placeholder("Choose columns first.")
+    assert not save.isVisible()
+    view.set_chart(size_chart())
+    assert save.isVisible()

@@ -15,7 +15,14 @@ from dpdesk.core.parameters import ChoiceParameter, Parameter, Records, Structur
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.ui.forms.columns import DimensionsField, FormContext
-from dpdesk.ui.forms.records import ColumnField, MarkField, NumberLine, RecordLine, RecordsField
+from dpdesk.ui.forms.records import (
+    ColumnField,
+    MarkField,
+    NumberLine,
+    RecordLine,
+    RecordsField,
+    form_field,
+)
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.a11y import findings
 
@@ -304,3 +311,16 @@ def test_no_part_of_a_record_is_shown_as_a_window(
     finally:
         qapp.removeEventFilter(shown)
     assert shown.seen == ["RecordsField "]  # the field itself, by the test
+
+
+def test_a_column_of_its_own_is_chosen_among_those_with_the_role(qtbot: QtBot) -> None:
+    anatomy = default_registry().get("anatomy", "The plan")
+    field = form_field(next(one for one in anatomy.parameters if one.key == "sensitive"))
+    qtbot.addWidget(field)
+    assert isinstance(field, ColumnField)
+    field.show_around(AROUND)
+    offered = [field.combo.itemData(place) for place in range(field.combo.count())]
+    assert offered == ["", "health"]
+    assert field.plain() is None
+    field.combo.setCurrentIndex(1)
+    assert field.plain() == "health"

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import counted, listed, msg
 from dpdesk.core.parameters import (
+    Among,
+    ColumnParameter,
     IntegerParameter,
     Parameter,
     ParameterValue,
-    TextParameter,
     nearest,
 )
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
@@ -35,11 +36,12 @@ PARAMETERS: tuple[Parameter, ...] = (
         maximum=1000,
         suggested=5,
     ),
-    TextParameter(
+    ColumnParameter(
         "sensitive",
         "Sensitive column",
         "The column whose values are put into a separate table; if not given, the one with the "
         "role sensitive.",
+        among=Among.SENSITIVE,
     ),
 )
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
@@ -110,10 +112,12 @@ def check_settings(
         raise InputError(
             "anatomy.sensitive",
             msg(
-                "{where}: {n:,} columns are sensitive, expected one whose values stand apart.",
+                "{where}: {n:,} columns have the role sensitive; the values of one are set apart.",
                 where=where,
                 n=len(found),
-            ),
+            )
+            if found
+            else msg("{where}: no column has the role sensitive.", where=where),
             hint="Name it in `sensitive`." if found else "Give the column the role sensitive.",
             details={"key": "sensitive"} | ({} if found else {"role": Role.SENSITIVE.value}),
         )

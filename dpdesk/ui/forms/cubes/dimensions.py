@@ -306,8 +306,8 @@ class DomainsField(Field):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Dimensions that have no categories: none are declared, and there is no hierarchy."""
-        known = {*self._values, *self._around.hierarchies}
+        """Dimensions that have no categories: none are listed, and no hierarchy declares them."""
+        known = {*self._values, *self._around.declared}
         return tuple(name for name in self._dimensions if name not in known)
 
     def problem(self) -> str:
@@ -427,7 +427,7 @@ class DomainsField(Field):
         self.area._fit()
         for widget in (self.area, self.from_data):
             widget.setEnabled(bool(name))
-        self.from_file.setEnabled(name in self._around.hierarchies)
+        self.from_file.setEnabled(name in self._around.declared)
         self._show_state()
         if len(self._offered) == 1 and name not in self._offered:
             self._on_refuse()

@@ -730,11 +730,11 @@ class ProtectPanel(Panel):
         if found is not None and identifier != self._bench.work.method:
             self._bench.choose_method(found)
 
-    @Slot(object)
-    def _on_edited(self, changes: Mapping[str, object]) -> None:
+    @Slot(object, bool)
+    def _on_edited(self, changes: Mapping[str, object], typing: bool) -> None:
         method = self._bench.method
-        live = method is not None and set(changes) <= {*method.live, *presenter.TYPED}
-        self._bench.apply(SetParameters(dict(changes)), merge=live)
+        live = method is not None and set(changes) <= set(method.live)
+        self._bench.apply(SetParameters(dict(changes)), merge=live or typing)
 
     @Slot(str)
     def _on_asked(self, what: str) -> None:

@@ -96,25 +96,6 @@ def role_that_mends(details: Mapping[str, object]) -> tuple[str, Role] | None:
 
 # ---- methods that draw noise
 
-TYPED = frozenset(
-    (
-        "drawn",
-        "shares",
-        "matrix",
-        "domains",
-        "outside",
-        "theta",
-        "epsilon",
-        "rho",
-        "delta",
-        "measure",
-        "publish",
-        "weights",
-    )
-) | {"origins", "targets", "forbid", "nodes", "exact_nodes", "exact_in_nodes"}
-"""Keys whose fields are typed into: one change for all that is typed."""
-
-
 BUDGET_KEYS = ("epsilon", "rho")
 
 

@@ -9,11 +9,14 @@ from PySide6.QtCore import QCoreApplication, QSignalBlocker, QSize, Qt, Signal, 
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
     QButtonGroup,
     QFrame,
     QGridLayout,
     QLabel,
     QLineEdit,
+    QPlainTextEdit,
     QPushButton,
     QRadioButton,
     QWidget,
@@ -21,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.private.labelling import LevelChoice
 from dpdesk.app.private.trial import Trial
+from dpdesk.app.private.trying import declaring
 from dpdesk.app.types import LevelNames, Method, Outlook, WorkState
 from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.forms import ParameterForm
@@ -38,6 +42,8 @@ from dpdesk.ui.words.settings import NO_NAMES, levels_words, outlook_words, tria
 from dpdesk.ui.words.spoken import said
 
 SIGNS = {"epsilon": "ε", "rho": "ρ"}
+
+_EDITORS = (QLineEdit, QPlainTextEdit, QAbstractSpinBox)
 
 
 class AccuracyBox(QFrame):
@@ -449,13 +455,14 @@ def reserved_letters() -> str:
 class SettingsPane(HoldingArea):
     """Goal cards, the form of the chosen method, levels chosen by hand, and the pause switch.
 
-    Signals: ``methodChosen(str)``; ``edited(dict)`` changed keys with plain values (None: back to
-    the default); ``searchAgainAsked()`` the choice by hand shall go; ``paused(bool)``;
+    Signals: ``methodChosen(str)``; ``edited(dict, bool)`` changed keys with plain values (None:
+    back to the default), and whether they go on with what is being typed into one field;
+    ``searchAgainAsked()`` the choice by hand shall go; ``paused(bool)``;
     ``categoriesWanted(str, str)`` asks for categories of a dimension, as the form of a cube does.
     """
 
     methodChosen = Signal(str)
-    edited = Signal(object)
+    edited = Signal(object, bool)
     searchAgainAsked = Signal()
     paused = Signal(bool)
     categoriesWanted = Signal(str, str)
@@ -467,6 +474,7 @@ class SettingsPane(HoldingArea):
         self._form: ParameterForm | None = None
         self._forms: dict[str, ParameterForm] = {}
         self._levels: Mapping[str, tuple[LevelChoice, ...]] = {}
+        self._typing: QWidget | None = None
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inner = QWidget()
@@ -493,6 +501,9 @@ class SettingsPane(HoldingArea):
         self._layout.addWidget(self._build_pause())
         self._layout.addStretch(1)
         self.setWidget(inner)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._on_focus)
         for method in methods[:1]:  # the one that new work begins with
             self._form_of(method)
 
@@ -535,7 +546,8 @@ class SettingsPane(HoldingArea):
         self.trial.setVisible(method is not None and method.capabilities.blind)
         self.budget.show_budget(work.budget)
         if isinstance(form, CubeForm):
-            form.show_around(FormContext(columns, dict(work.roles), frozenset(work.hierarchies)))
+            named = frozenset(work.hierarchies)
+            form.show_around(FormContext(columns, dict(work.roles), named, declaring(work)))
             form.show_levels(self._levels)
         elif form is not None:
             form.show_columns(columns, work.roles)
@@ -660,7 +672,14 @@ class SettingsPane(HoldingArea):
         found = edits(values, self._work, form_parameters(method))
         good = {key: value for key, value in found.items() if key not in wrong}
         if good:
-            self.edited.emit(good)
+            editor = QApplication.focusWidget()
+            same = editor is not None and editor is self._typing
+            self._typing = editor if isinstance(editor, _EDITORS) else None
+            self.edited.emit(good, same)
+
+    @Slot()
+    def _on_focus(self) -> None:
+        self._typing = None
 
     @Slot(bool)
     def _on_pause(self, paused: bool) -> None:

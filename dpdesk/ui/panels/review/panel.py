@@ -271,13 +271,15 @@ class ReviewPanel(Panel):
             self._bench.open_path(path)
 
     def check_with_source(self) -> None:
-        """Ask for the data file, offering the open one if it is that, and check again with it."""
-        data, start = self._bench.data, self.preparing.start
-        if data is not None and presenter.made_from(self._bench.release, data.sha256):
-            start = data.path
+        """Check again with the data file: the open one if it is that, else ask for it."""
+        data = self._bench.data
+        made_from_it = data is not None and presenter.made_from(self._bench.release, data.sha256)
+        if data is not None and made_from_it and data.path.is_file():
+            self._verify(data.path)
+            return
         path = self._asker.open_file(
             self.tr("The data file that the release was made from"),
-            str(start),
+            str(self.preparing.start),
             self.tr("Data files ({endings});;All files (*)").format(endings=DATA_ENDINGS),
         )
         if path is not None:

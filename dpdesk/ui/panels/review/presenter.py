@@ -250,17 +250,13 @@ def rows_out(facts: ReleaseFacts) -> int | None:
 
 
 def excel_note(rows: int | None) -> tuple[bool, str]:
-    """Whether an Excel sheet can hold this many rows and a header, and why (not)."""
-    most = grouped(XLSX_ROWS)
-    if rows is None:
-        return True, translate("Review", "Excel sheets hold at most {most} rows.").format(most=most)
-    fits = rows + 1 <= XLSX_ROWS
-    text = translate("Review", "Excel sheets hold at most {most} rows; this table has {rows}.")
-    if not fits:
-        text = translate(
-            "Review", "This table has {rows} rows, but an Excel sheet holds at most {most}."
-        )
-    return fits, text.format(most=most, rows=grouped(rows))
+    """Whether an Excel sheet can hold this many rows and a header, and why not."""
+    if rows is None or rows + 1 <= XLSX_ROWS:
+        return True, ""
+    text = translate(
+        "Review", "This table has {rows} rows, but an Excel sheet holds at most {most}."
+    )
+    return False, text.format(most=grouped(XLSX_ROWS), rows=grouped(rows))
 
 
 def stale_words(made_from: WorkState | None, now: WorkState) -> str:
