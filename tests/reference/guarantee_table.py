@@ -27,8 +27,7 @@ class Truth:
     """What is true of a release, from its plan and what was counted.
 
     ``kind`` is ``cube``, ``graph``, ``k``, ``drawn``, ``apart`` or ``cells``; ``change`` the size
-    of a minimal change, 0 where nothing is exact; ``columns`` the released columns by role. Of
-    protected tables ``size`` is the base of rounding. ``missing`` is what missing values match.
+    of a minimal change, 0 where nothing is exact; ``size`` the base of rounding of tables.
     """
 
     kind: str
