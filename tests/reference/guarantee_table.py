@@ -68,18 +68,14 @@ class Truth:
     @property
     def one(self) -> float:
         """What the odds between neighbours change by, as a logarithm; with rho, but for delta."""
-        if self.epsilon is not None:
-            return self.epsilon
-        rho = self.rho or 0.0
-        return rho + 2 * sqrt(rho * log(1 / self.delta))
+        root = sqrt((self.rho or 0.0) * log(1 / self.delta))
+        return (self.rho or 0.0) + 2 * root if self.epsilon is None else self.epsilon
 
     @property
     def two(self) -> float:
         """The same for two steps, which between them move a sum up to twice as far."""
-        if self.epsilon is not None:
-            return 2 * self.epsilon
-        rho = self.rho or 0.0
-        return 4 * rho + 4 * sqrt(rho * log(1 / self.delta))
+        root = sqrt((self.rho or 0.0) * log(1 / self.delta))
+        return 4 * (self.rho or 0.0) + 4 * root if self.epsilon is None else 2 * self.epsilon
 
 
 Condition = Callable[[Truth, tuple[str, ...]], bool]
@@ -113,11 +109,9 @@ def number(text: str) -> float:
 def up(text: str, least: float, slack: float = 1.02) -> bool:
     """Whether a stated bound is not below the true one, and not far above."""
     stated = number(text)
-    if "^" in text:
-        slack = 10 * (1 + 1e-9)
-    return least * (1 - 1e-9) <= stated <= max(least * slack, least + 1e-6) or stated == float(
-        "inf"
-    )
+    slack = 10 * (1 + 1e-9) if "^" in text else slack
+    fits = least * (1 - 1e-9) <= stated <= max(least * slack, least + 1e-6)
+    return fits or stated == float("inf")
 
 
 def odds(log_odds: float) -> float:
