@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import UserMissing
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, listed, msg
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import LONGEST_FORM, ColumnType
 from dpdesk.core.source_spec import missing_line
@@ -187,6 +187,102 @@ def note_empty(
             "are missing, write `missing = [{list}]` under [source].",
             where=where,
             list=missing_line(["", *declared]),
+        ),
+    )
+
+
+_GROUPED = {
+    ".": r"[+-]?\d{1,3}([,'’ \x{a0}\x{202f}]\d{3})+(\.\d*)?",
+    ",": r"[+-]?\d{1,3}([.'’ \x{a0}\x{202f}]\d{3})+(,\d*)?",
+}
+"""By decimal mark, numbers with marks of thousands, which are read as texts."""
+_FIRST_ROWS, _LISTED = 1_000, 5
+
+
+def note_texts(
+    con: DuckDBPyConnection,
+    columns: Sequence[Column],
+    decimal: str,
+    codes: Sequence[str],
+    place: Path,
+    token: CancelToken,
+) -> tuple[str, ...]:
+    """Sentences on values of the table ``data`` that keep a column from being one of numbers.
+
+    These are numbers with marks of thousands, where most values of the column are numbers (of a
+    nearly unique column its first rows tell), and ``codes`` that may stand for missing values: each
+    column that holds some is named, with their rows. Raises Cancelled.
+    """
+    told: list[str] = []
+    grouped, known = literal(_GROUPED[decimal]), ", ".join(map(literal, codes)) or "''"
+    held: list[tuple[str, int]] = []
+    for column in columns:
+        if not _may_hold(con, column, _GROUPED[decimal], codes, place, token):
+            continue
+        v = f"{column.sql}::VARCHAR"
+        marked = f"regexp_full_match(trim({v}), {grouped})"
+        number = f"regexp_full_match(trim({v}), {literal(number_pattern(decimal))})"
+        with query(con, token, place) as cursor:
+            found = cursor.execute(
+                f"SELECT count(*) FILTER (WHERE {marked}), count(*) FILTER (WHERE {number}), "
+                f"count(*) FILTER (WHERE {v} NOT IN ('', {known})), "
+                f"count(*) FILTER (WHERE {v} IN ({known}) AND {v} <> ''), "
+                f"arg_min({v}, rowid) FILTER (WHERE {marked}) FROM {DATA}"
+            ).fetchone()
+        many, plain, filled, coded, example = found or (0, 0, 0, 0, "")
+        if coded:
+            held.append((column.name, int(coded)))
+        if many and 2 * (many + plain) > filled:
+            told.append(_with_thousands(column.name, int(many), str(example)))
+    return (*told, *_where_codes(held))
+
+
+def _may_hold(
+    con: DuckDBPyConnection,
+    column: Column,
+    grouped: str,
+    codes: Sequence[str],
+    place: Path,
+    token: CancelToken,
+) -> bool:
+    """Whether a column may hold a code, or a number with marks of thousands."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.domain is None:
+        with query(con, token, place) as cursor:
+            first = f"SELECT {column.sql} AS v FROM {DATA} LIMIT {_FIRST_ROWS}"
+            texts = cursor.sql(first).to_arrow_table().column(0)
+    else:
+        texts = pa.array(column.domain, pa.string())
+    if codes and pc.any(pc.is_in(texts, value_set=pa.array(codes, pa.string()))).as_py():
+        return True
+    return bool(pc.any(pc.match_substring_regex(texts, f"^\\s*(?:{grouped})\\s*$")).as_py())
+
+
+def _with_thousands(name: str, rows: int, example: str) -> str:
+    return msg(
+        "Column {name} is read as texts: it holds {many} with marks of thousands, such as "
+        "{example}, which are not read as numbers. Write them without these marks.",
+        name=quoted(name),
+        many=counted("{n:,} number", "{n:,} numbers", n=rows),
+        example=quoted(example),
+    )
+
+
+def _where_codes(held: Sequence[tuple[str, int]]) -> tuple[str, ...]:
+    """How many rows of which columns hold texts that may stand for missing values."""
+    most = sorted(held, key=lambda item: -item[1])
+    if not most:
+        return ()
+    places = [
+        msg("{name} ({rows})", name=quoted(name), rows=counted("{n:,} row", "{n:,} rows", n=rows))
+        for name, rows in most
+    ]
+    return (
+        msg(
+            "These texts, which may stand for missing values, are in {columns}.",
+            columns=listed(places, _LISTED),
         ),
     )
 

@@ -28,7 +28,7 @@ from dpdesk.io.database import connect, query
 from dpdesk.io.declared import note_types
 from dpdesk.io.emptyrows import without_empty_rows
 from dpdesk.io.failures import private_error
-from dpdesk.io.missing import note_empty
+from dpdesk.io.missing import note_empty, note_texts
 from dpdesk.io.parquetload import load_parquet
 from dpdesk.io.private.row_filter import filtered
 from dpdesk.io.private.values import UNREADABLE
@@ -134,6 +134,8 @@ class DataStore:
             if not private:
                 told = note_types(con, columns, spec, loaded.reading.decimal, path, token)
                 told += note_empty(con, columns, spec.missing, path, token)
+                known = loaded.reading.decimal, loaded.reading.missing_candidates
+                told += note_texts(con, columns, *known, path, token)
         except BaseException:
             con.close()
             shutil.rmtree(spill, ignore_errors=True)

@@ -126,3 +126,54 @@ def test_what_is_proposed_for_missing_keeps_the_empty_text(
         (note,) = [note for note in preview.reading.notes if "may stand for missing" in note]
         line = note.partition("if so, write `")[2].partition("` under [source]")[0]
         assert tomllib.loads(line) == {"missing": wanted}
+
+
+def _noted(folder: Path, text: str, **options: object) -> tuple[str, ...]:
+    (folder / "t.csv").write_text(text)
+    with (
+        closing(Workspace.open(folder / "home")) as workspace,
+        closing(opened(folder / "t.csv", workspace, **options)) as store,
+    ):
+        return store.reading.notes
+
+
+@pytest.mark.parametrize(
+    ("values", "decimal", "many", "example"),
+    [
+        (["1,105.6", "23", "2,000"], ".", "2 numbers", "1,105.6"),
+        (["7", "-1,234,567", "0.5", ""], ".", "1 number", "-1,234,567"),
+        (["1.105,6", "23,5", "2.000"], ",", "2 numbers", "1.105,6"),
+        (["1'105.60", "1 105", "1\u00a0105.5", "1\u202f105"], ".", "4 numbers", "1'105.60"),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 700])
+def test_numbers_with_marks_of_thousands_are_told_with_their_column(
+    tmp_path: Path, values: list[str], decimal: str, many: str, example: str, times: int
+) -> None:
+    rows = [f"{i};{value};{i}a" for i, value in enumerate(values * times)]
+    notes = _noted(tmp_path, "\n".join(["id;pay;code", *rows]), decimal=decimal)
+    count = int(many.split()[0]) * times
+    held = f"it holds {count:,} number{'s' * (count > 1)} with marks of thousands"
+    sentence = f"Column `pay` is read as texts: {held}, such as `{example}`"
+    assert [note for note in notes if note.startswith(sentence)]
+    assert not any("`code`" in note for note in notes)
+
+
+@pytest.mark.parametrize("value", ["1,10", "12,34.5", "0,1234", "1,105 km", "1234,567", "1,2345"])
+def test_texts_that_are_no_numbers_with_marks_of_thousands_are_not_told(
+    tmp_path: Path, value: str
+) -> None:
+    notes = _noted(tmp_path, f"id;pay\n1;{value}\n2;5\n", decimal=".")
+    assert not any("thousands" in note for note in notes)
+    notes = _noted(tmp_path, "id;town\n1;1,105.6\n2;Aach\n3;Ulm\n", decimal=".")
+    assert not any("thousands" in note for note in notes)
+
+
+def test_texts_that_may_be_missing_are_told_with_columns_and_rows(tmp_path: Path) -> None:
+    rows = [f"{i},{'n/a' if i % 3 else i},{'NA' if i == 7 else 'x'},{i}" for i in range(30)]
+    text = "\n".join(["id,pay,town,n", *rows])
+    notes = _noted(tmp_path, text)
+    where = "are in `pay` (20 rows) and `town` (1 row)."
+    assert f"These texts, which may stand for missing values, {where}" in notes
+    notes = _noted(tmp_path, text, missing=("", "n/a", "NA"))
+    assert not any("may stand for missing" in note for note in notes)
