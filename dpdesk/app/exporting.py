@@ -697,7 +697,7 @@ def _write_synthetic(
         "{table}); the errors of the release, which its page states, come on top.",
         rows=wanted,
         total=total,
-        mean=sum(error.mean for error in made.errors) / len(made.errors),
+        mean=made.mean,
         largest=worst.largest,
         table=" × ".join(worst.dimensions),
     )

@@ -35,7 +35,7 @@ _PIECE = 1 << 16
 
 @dataclass(frozen=True)
 class TableError:
-    """How far the rows are from a released table: mean and largest difference of a cell.
+    """How far the rows are from a released table: mean and largest difference of its cells.
 
     Counts of the rows are scaled to the total of the release before.
     """
@@ -43,6 +43,7 @@ class TableError:
     dimensions: tuple[str, ...]
     mean: float
     largest: float
+    cells: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,12 @@ class SyntheticRows:
     domain: Domain
     codes: Codes
     errors: tuple[TableError, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean difference of a cell, over the cells of all tables."""
+        cells = sum(each.cells for each in self.errors)
+        return sum(each.mean * each.cells for each in self.errors) / cells if cells else 0.0
 
 
 def released_total(tables: Sequence[CuboidTable]) -> int:
@@ -193,7 +200,7 @@ def _drawn_chain(
 def _errors(
     domain: Domain, codes: Codes, tables: Sequence[CuboidTable], token: CancelToken
 ) -> tuple[TableError, ...]:
-    found = []
+    found, scale = [], released_total(tables) / max(len(codes), 1)
     for table in tables:
         token.check()
         places = [domain.dimensions.index(name) for name in table.domain.dimensions]
@@ -202,7 +209,7 @@ def _errors(
             index = index * domain.shape[place] + codes[:, place]
         wanted = np.asarray(table.values, np.float64).reshape(-1)
         counted = np.bincount(index, minlength=wanted.size).astype(np.float64)
-        scaled = counted * (max(float(wanted.sum()), 0.0) / max(len(codes), 1))
-        apart = np.abs(scaled - wanted)
-        found.append(TableError(table.domain.dimensions, float(apart.mean()), float(apart.max())))
+        apart = np.abs(counted * scale - wanted)
+        mean, largest = float(apart.mean()), float(apart.max())
+        found.append(TableError(table.domain.dimensions, mean, largest, apart.size))
     return tuple(found)

@@ -89,3 +89,19 @@ def test_the_nearest_shares_are_nearer_than_any_others(values: list[int]) -> Non
             moved[one] -= step
             moved[other] += step
             assert ((moved - wanted) ** 2).sum() >= ((found - wanted) ** 2).sum() - 1e-12
+
+
+def test_errors_are_those_of_cells_scaled_to_the_one_total_that_is_stated() -> None:
+    """Tables that do not agree: what they differ by is an error of the rows too."""
+    tables = [table("a", np.array([30.0, 10.0])), table("bc", np.full((3, 2), 10.0))]
+    made = synthetic_rows(DOMAIN, tables, 400, SeededBits(7), TOKEN)
+    scale = released_total(tables) / 400
+    assert released_total(tables) == 50
+    apart = []
+    for places, each in (([0], tables[0]), ([1, 2], tables[1])):
+        counted = np.zeros(each.values.shape)
+        np.add.at(counted, tuple(made.codes[:, places].T), 1.0)
+        apart.append(np.abs(counted * scale - each.values).ravel())
+    assert [error.largest for error in made.errors] == pytest.approx([one.max() for one in apart])
+    assert made.mean == pytest.approx(np.concatenate(apart).mean())
+    assert max(error.largest for error in made.errors) > 3
