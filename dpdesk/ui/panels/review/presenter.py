@@ -41,7 +41,7 @@ from dpdesk.core.release import FIGURES_CLAIM, CheckStatus, ClaimCheck, Guarante
 from dpdesk.core.schema import Role, columns_of
 from dpdesk.ui.files import file_stem
 from dpdesk.ui.panels.review.deciding import SHAPES
-from dpdesk.ui.words.numbers import figure_words, grouped, marked
+from dpdesk.ui.words.numbers import figure_words, grouped, marked, with_quotes
 from dpdesk.ui.words.settings import drawn_columns
 from dpdesk.ui.words.spoken import moment_words, said, spoken_figures
 
@@ -577,9 +577,9 @@ def _item_row(item: Item) -> CheckRow:
         State.NOT_CHECKABLE: translate("Review", "does not arise"),
     }
     return CheckRow(
-        *(state, texts[state], said(item.question), said(item.evidence)),
+        *(state, texts[state], said(item.question), with_quotes(said(item.evidence))),
         short=texts[state],
-        advice=said(item.advice),
+        advice=with_quotes(said(item.advice)),
         place=_PLACES.get(item.id, "") if item.status.severity else "",
         remedy=item.remedy,
     )
@@ -591,7 +591,7 @@ def checklist_verdict(rows: Sequence[CheckRow], *, ahead: bool = False) -> Verdi
     failed, judged = count[State.FAILED], count[State.JUDGE]
     if failed:
         text = translate(
-            "Review", "Checklist: {failed} of {all} questions fail, {n} are for a person to judge."
+            "Review", "Checklist: {all} questions, {failed} ✕ not met, {n} for a person to judge."
         )
     elif judged:
         text = translate(
@@ -680,7 +680,7 @@ def _claim_row(facts: ReleaseFacts, check: ClaimCheck, source: Path | None) -> C
         state,
         words(state, source),
         claim_words(check),
-        said(check.found),
+        with_quotes(said(check.found)),
         _path_of(name),
         _digest(facts, name),
         short=_new_run() if state is State.NEEDS_MORE and source is not None else "",
