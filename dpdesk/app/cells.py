@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.evidence import found_values
+from dpdesk.app.evidence import found_values, recorded_checks
 from dpdesk.app.evidence_checks import (
     checks_fault,
     figures_check,
+    message_faults,
     not_given,
     note_faults,
     same_values,
@@ -227,4 +228,6 @@ def evidence_check(
     faults += checks_fault(evidence, checks)
     notes = [*again.notes, *recorded_payments(evidence)]
     said = [*noted, *(note.sentence for note in notes)]
-    return figures_check([*faults, *note_faults(evidence, said)])
+    worded = made, recorded_checks(checks), said, manifest.guarantee.sentences
+    faults += [*note_faults(evidence, said), *message_faults(evidence, worded)]
+    return figures_check(faults)

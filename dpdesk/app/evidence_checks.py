@@ -26,7 +26,7 @@ from dpdesk.app.evidence import (
 from dpdesk.app.payment_checks import draws_faults, payment_faults
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.messages import TABLE, joined, msg, table_faults
+from dpdesk.core.messages import TABLE, joined, msg, table_faults, table_of, texts_in
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyFile, Plan
@@ -115,8 +115,7 @@ _LEDGER = "the ledger, which only the computer that holds it can show"
 
 KEYS = (
     *_compared("format", "dpdesk", "method", "guarantee", "parameters", "roles"),
-    *_compared("commitment_key", f"source/{ASKED}", PRINTED_TOO),
-    Key(TABLE, always=False),
+    *_compared("commitment_key", f"source/{ASKED}", PRINTED_TOO, TABLE),
     Key("created", Basis.RECORDED, _TIME),
     Key("title", Basis.RECORDED, "people who chose it"),
     Key("plan_name", Basis.RECORDED, _NAME),
@@ -269,6 +268,8 @@ def evidence_faults(
     if not _plain_notes(evidence.get("notes")):
         yield "`notes` are not sentences"
     yield from table_faults(evidence)
+    if complete:
+        yield from message_faults(evidence, manifest.guarantee.as_json())
     yield from _parameters_fault(evidence, method, complete=complete)
     yield from _reading_faults(evidence)
     yield from _version_faults(manifest, evidence, complete=complete)
@@ -548,8 +549,8 @@ def outcome_faults(
     outcome: Outcome,
     given: MethodInput,
     linkage: Mapping[str, Mapping[str, int]],
-) -> list[str]:
-    """Which figures are not those of an outcome that was computed again from the source.
+) -> tuple[list[str], dict[str, object]]:
+    """Which figures are not those of an outcome that was computed again from the source, and it.
 
     ``linkage`` is what the pseudonyms of the table show.
     """
@@ -564,9 +565,24 @@ def outcome_faults(
         **found_values(outcome.figures, outcome.charts, recoded),
     }
     there = {**evidence, "result": without(evidence.get("result"), _SEARCH_TIMES)}
-    return [
+    faults = [
         not_given(key) for key, value in again.items() if not same_values(there.get(key), value)
     ]
+    return faults, again
+
+
+def message_faults(evidence: Mapping[str, object], again: object) -> Iterator[str]:
+    """Whether the evidence says that its texts are made of what those are that were made again.
+
+    What a run noted of files and of a computer that are not at hand may be plain.
+    """
+    table = evidence.get(TABLE)
+    listed = table if isinstance(table, Mapping) else {}
+    made, noted = table_of(again), set(texts_in(evidence.get(RECORDED_NOTES)))
+    for text in sorted(set(texts_in(again)) - (noted - {*made})):
+        if not same_values(listed.get(text), made.get(text)):
+            words = "`{table}` does not say of what the text “{text}” is made"
+            yield msg(words, table=TABLE, text=text[:60])
 
 
 def checks_fault(evidence: Mapping[str, object], checks: Sequence[ClaimCheck]) -> list[str]:

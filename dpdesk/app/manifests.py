@@ -127,7 +127,11 @@ def new_manifest(
         title=plan.title,
         method=method.id,
         parameters=plain_table(public_parameters(method, parameters)),
-        guarantee=replace(guarantee, parameters=plain_table(guarantee.parameters)),
+        guarantee=replace(
+            guarantee,
+            model=str(guarantee.model),  # a name, which no language says otherwise
+            parameters=plain_table(guarantee.parameters),
+        ),
         result=plain_table(result),
         commitment=commitment(*committed),
         files={},

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.evidence import recorded_checks
 from dpdesk.app.evidence_checks import (
     as_recorded,
     checks_fault,
@@ -15,6 +16,7 @@ from dpdesk.app.evidence_checks import (
     figures_check,
     hierarchy_faults,
     hierarchy_files_check,
+    message_faults,
     needs_source,
     note_faults,
     outcome_faults,
@@ -258,12 +260,12 @@ class _Checker:
         from dpdesk.app.private.checking import checks_with_source, private_claims
 
         try:
-            checks = private_claims(self._found, method, manifest, self._token)
+            claimed, checks = private_claims(self._found, method, manifest, self._token)
             sound = bool(checks) and not _failed(checks)  # none: a table is missing, which is told
             if source is not None and self._found.evidence is not None and sound:
                 with ExitStack() as stack:
                     self._figures, more = checks_with_source(
-                        *(self._found, manifest, method, source),
+                        *(self._found, manifest, method, source, claimed),
                         *(_place(workspace, stack), self._token, self._report),
                     )
                     checks = (*checks, *more)
@@ -578,9 +580,11 @@ class _Checker:
         with ending(self._token) as token:
             outcome = method.decide(given, token, self._report)
             linkage = linkage_risk(published, outcome.guarantee.parameters, token)
-            faults += outcome_faults(evidence, outcome, given, linkage)
+            more, made = outcome_faults(evidence, outcome, given, linkage)
         notes = notes_on_rows(before, outcome, published, evidence, self._token)
-        return figures_check([*faults, *note_faults(evidence, notes)])
+        worded = made, recorded_checks(checks), notes, manifest.guarantee.sentences
+        faults += [*more, *note_faults(evidence, notes)]
+        return figures_check([*faults, *message_faults(evidence, worded)])
 
     def _compare_evidence(self, method: RowsMethod, manifest: Manifest, given: MethodInput) -> None:
         """What else the evidence says of the source."""

@@ -246,6 +246,11 @@ class Guarantee(Shape):
     assumes: tuple[str, ...]
     does_not_cover: tuple[str, ...]
 
+    @property
+    def sentences(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """Claim, assumptions and limits."""
+        return self.claim, self.assumes, self.does_not_cover
+
     def differs_in_words(self, stated: object) -> bool:
         """Whether a guarantee that a manifest states is this one, but for its sentences."""
         expected = self.as_json()
@@ -322,7 +327,7 @@ class Manifest(Shape):
     def from_json(cls, raw: Mapping[str, object]) -> Self:
         """The manifest, whose sentences are messages again. Raises ShapeError."""
         found = super().from_json(raw)
-        said = read_again({"stated": _sentences(found.guarantee)}, found.messages)["stated"]
+        said = read_again({"stated": found.guarantee.sentences}, found.messages)["stated"]
         assert isinstance(said, tuple)
         claim, assumes, not_covered = said
         guarantee = replace(
@@ -332,7 +337,7 @@ class Manifest(Shape):
 
     def with_messages(self) -> Self:
         """The manifest with what its sentences are made of."""
-        return replace(self, messages=table_of(_sentences(self.guarantee)))
+        return replace(self, messages=table_of(self.guarantee.sentences))
 
 
 def celled_columns(manifest: Manifest) -> tuple[str, ...]:
@@ -345,10 +350,6 @@ def celled_columns(manifest: Manifest) -> tuple[str, ...]:
     if "k" not in stated or "node" in manifest.result or not isinstance(names, list | tuple):
         return ()
     return tuple(map(str, names))
-
-
-def _sentences(stated: Guarantee) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    return stated.claim, stated.assumes, stated.does_not_cover
 
 
 NO_MANIFEST = Manifest(

@@ -7,9 +7,10 @@ program itself lists as the record of a run, each with the reason why nobody can
 from __future__ import annotations
 
 import copy
+import json
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,12 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.evidence_checks import Basis, key_at
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.messages import texts_in
 from dpdesk.core.release import VerifyReport
-from tests.helpers.forging import manifest_of, seal_again
+from tests.helpers.forging import canonical, manifest_of, seal_again
 from tests.helpers.kinds import KINDS, Made
 from tests.helpers.leaves import (
+    EVIDENCE,
     MANIFEST,
     Forgery,
     file_forgeries,
@@ -85,6 +88,11 @@ def test_the_genuine_release_verifies_with_its_source(made: Made, context: AppCo
 
 def verified(release: Path, source: Path, context: AppContext) -> VerifyReport:
     """What checking with the source says."""
+    return checked(release, context, source)
+
+
+def checked(release: Path, context: AppContext, source: Path | None) -> VerifyReport:
+    """What checking says, with the source or without."""
     return verify_release(
         release, context.registry, CancelToken(), silent, source, context.workspace
     )
@@ -137,6 +145,52 @@ def test_no_template_of_a_sentence_is_forged_in_silence(
         seal_again(target, forged)
         failures = verified(target, source, context).failures
         assert any("`messages`" in failure.reason for failure in failures), number
+
+
+def _without_any(table: dict[str, Any], told: list[str]) -> None:
+    table.clear()
+
+
+def _without_one(table: dict[str, Any], told: list[str]) -> None:
+    del table[random.Random(7).choice(told)]
+
+
+def _made_otherwise(table: dict[str, Any], told: list[str]) -> None:
+    """The same English text, which another language would say in other words."""
+    text = told[-1]
+    table[text] = {"template": "{claim}{rest}", "values": {"claim": text[:9], "rest": text[9:]}}
+
+
+def _forge_messages(
+    release: Path, name: str, keys: tuple[str, ...], forge_table: Callable[..., None]
+) -> bool:
+    """Forge of what the texts under some keys of a file are made; whether there are any."""
+    content = json.loads((release / name).read_text("utf-8"))
+    table = content["messages"]
+    told = sorted({*texts_in([content[key] for key in keys])} & {*table})
+    if told:
+        forge_table(table, told)
+        (release / name).write_bytes(canonical(content))
+    return bool(told)
+
+
+@pytest.mark.parametrize("forge_table", [_without_any, _without_one, _made_otherwise])
+def test_what_texts_are_made_of_is_neither_missing_nor_other(
+    made: Made, context: AppContext, tmp_path: Path, forge_table: Callable[..., None]
+) -> None:
+    """Of the guarantee without the source, in either file or both; with it, of all other texts."""
+    release, source = made
+    for number, files in enumerate(((MANIFEST,), (EVIDENCE,), (MANIFEST, EVIDENCE))):
+        target = Path(shutil.copytree(release, tmp_path / str(number)))
+        if sum(_forge_messages(target, name, ("guarantee",), forge_table) for name in files):
+            seal_whatever_there_is(target)
+            failures = checked(target, context, None).failures
+            assert any("`messages`" in failure.reason for failure in failures), files
+    target = Path(shutil.copytree(release, tmp_path / "other"))
+    assert _forge_messages(target, EVIDENCE, ("checks", "figures", "charts", "notes"), forge_table)
+    seal_whatever_there_is(target)
+    failures = verified(target, source, context).failures
+    assert any("`messages`" in failure.reason for failure in failures)
 
 
 @pytest.mark.parametrize("made", WITH_FILES, indirect=True)

@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.evidence import found_values
+from dpdesk.app.evidence import found_values, recorded_checks
 from dpdesk.app.evidence_checks import (
     checks_fault,
     figures_check,
+    message_faults,
     not_given,
     note_faults,
     same_values,
@@ -119,14 +120,14 @@ def private_claims(
     method: PrivateMethod,
     manifest: Manifest,
     token: CancelToken,
-) -> tuple[ClaimCheck, ...]:
-    """All claims of a release by a private method; faults of files go into ``found``.
+) -> tuple[tuple[ClaimCheck, ...], tuple[ClaimCheck, ...]]:
+    """What the method checked of a release with noise, and all claims; faults go into ``found``.
 
     Raises what a malformed manifest raises (TypeError, KeyError, ValueError and such), Cancelled.
     """
     published = _tables(found, manifest, token)
     if published is None:
-        return ()
+        return (), ()
     for wrong in dimension_faults(found.public, manifest):
         found.fail(found.public / VARIABLES, wrong)
     claimed = method.verify(manifest, published, token)
@@ -139,6 +140,7 @@ def private_claims(
         faults = [] if fault is None else [fault]
         if same_texts(manifest):
             faults += checks_fault(evidence, claimed)
+            faults += message_faults(evidence, recorded_checks(claimed))
         faults += _empty_faults(evidence)
         for each in faults:
             found.fail(found.root / INTERNAL / EVIDENCE, each)
@@ -146,7 +148,7 @@ def private_claims(
         checks += method.verify_declared(manifest, _declarations(manifest, evidence))
     if not any(check.status is CheckStatus.FAILED for check in checks):
         checks += unlike_quoted(checks, _page(found, method, manifest))
-    return tuple(checks)
+    return claimed, tuple(checks)
 
 
 def _empty_faults(evidence: Mapping[str, object]) -> list[str]:
@@ -163,11 +165,14 @@ def checks_with_source(
     manifest: Manifest,
     method: PrivateMethod,
     source: Path,
+    claimed: tuple[ClaimCheck, ...],
     workspace: Workspace,
     token: CancelToken,
     report: Report,
 ) -> tuple[ClaimCheck, list[ClaimCheck]]:
     """The figures of the evidence against those of the source, and what more the source shows.
+
+    ``claimed`` is what the method checked of the release.
 
     The rows that count and what is exact are found by the verifier, whatever program made the
     release; all other figures by a design made again, where this program may compare them. Nothing
@@ -216,13 +221,16 @@ def checks_with_source(
             msg("`{key}` is not something that a release has", key=f"result, {key}")
             for key in sorted(set(whole) - {*manifest.result, *facts})
         ]
+        made = found_values((), design.charts, ())
         faults += [
             msg("`{key}` is not what the plan gives", key=key)
-            for key, value in found_values((), design.charts, ()).items()
+            for key, value in made.items()
             if not same_values(evidence.get(key), value)
         ]
         notes = design_notes(plan, method, given.parameters, data.columns, design)
-        faults += note_faults(evidence, [note.sentence for note in notes])
+        said = [note.sentence for note in notes]
+        worded = made, said, design.result, facts, recorded_checks(claimed)
+        faults += [*note_faults(evidence, said), *message_faults(evidence, worded)]
     return figures_check(faults), counted
 
 
