@@ -99,14 +99,15 @@ def verify_tables(
         return tuple(checks)
     if internal is not None:
         inside = _inside(lines)
-        checks.append(_check(KEPT, case.other_kept(), "they fit the published ones", inside))
+        checks.append(case.kept(inside))
         if given is not None and checks[-1].status is not CheckStatus.FAILED:
             stated = as_table(manifest["guarantee"])
             pairs = list(zip(case.tables, case.measures, strict=True))
             fault = other_plan(pairs, stated, given, case.total, token)
             checks.append(_check(PLANNED, fault, "as plan and source give them", MANIFEST))
             case = case if fault else case.with_source(given, token)
-            checks = [case.shared() if each.claim == SHARED else each for each in checks]
+            again = {SHARED: case.shared, KEPT: lambda: case.kept(inside)}
+            checks = [again.get(each.claim, lambda each=each: each)() for each in checks]
         if any(check.status is CheckStatus.FAILED for check in checks):
             return tuple(checks)
     if protect == _SUPPRESS:
@@ -342,6 +343,14 @@ def _counted(key: str, result: Mapping[str, object], actual: int) -> ClaimCheck:
     return _check(key, fault, msg("{actual:,} counted", actual=actual), MANIFEST)
 
 
+def _spans(stated: tuple[str, str], low: Fraction, high: Fraction | None = None) -> bool:
+    """Whether these are the ends of an interval; without ``high`` it is a single value."""
+    ends = low, low if high is None else high
+    near = (_CLOSE * max(Fraction(1), abs(end)) for end in ends)
+    every = zip(stated, ends, near, strict=True)
+    return all(text and abs(number(text) - end) <= far for text, end, far in every)
+
+
 @dataclass(frozen=True)
 class _Case:
     """A release whose tables can be read: what is beyond single cells."""
@@ -409,13 +418,20 @@ class _Case:
             SHARED, "", ("cells that count the same thing are equal wherever they appear"), path
         )
 
+    def kept(self, path: str) -> ClaimCheck:
+        """Whether the agency's tables fit the published ones."""
+        return _check(KEPT, self.other_kept(), "they fit the published ones", path)
+
     def other_kept(self) -> str:
         """What does not fit between the agency's tables and the published ones."""
         assert self.internal is not None
-        for file, table in self.published.items():
-            inside = self.internal[file].internal
+        signed = self._known({}, self.tables).signed
+        for place, table in enumerate(self.tables):
+            inside = self.internal[table.file].internal
             for cell, text in enumerate(table.values):
                 fault = self._other_cell(table, inside, cell, text)
+                if not fault and text and not self._fits(place, cell, inside, signed=signed[place]):
+                    fault = "the interval in the agency's table is not what is published of it"
                 if fault:
                     return msg("cell {cell}: {fault}", cell=place_of(table, cell), fault=fault)
             if all(str(line["measure"]) != "mean" for line in self.lines):
@@ -453,6 +469,27 @@ class _Case:
             return "the agency's table has another status"
         return ""
 
+    def _fits(
+        self, place: int, cell: int, inside: Mapping[str, tuple[str, ...]], *, signed: bool
+    ) -> bool:
+        """Whether the interval of a cell that has a published value is what that leaves open."""
+        stated = inside["lower"][cell], inside["upper"][cell]
+        value, text = inside["value"][cell], self.tables[place].values[cell]
+        exact, empty = _spans(stated, number(value)), inside["frequency"][cell] == "0"
+        if self.protect not in (_RANDOM, _CONTROLLED, _CELL_KEY, _ADJUST):
+            return exact
+        if empty and value == text and inside["status"][cell] == PUBLISHED:
+            return exact
+        if self.protect == _ADJUST:
+            shown = inside["status"][cell] == PUBLISHED
+            if shown and len(self.tables) == len(self.again) == 1:
+                shown = exact = self.again[0].status[cell] == "P"  # must be published
+            return (exact and shown) or stated == ("" if signed else "0", "")
+        reach = self.parameters["deviation" if self.protect == _CELL_KEY else "base"]
+        middle, far = number(text), fraction_of(str(reach))
+        low = middle - far if signed else max(middle - far, Fraction(0))
+        return _spans(stated, low, middle + far)
+
     def attacked(
         self, recorded: Mapping[str, object] | None, token: CancelToken
     ) -> list[ClaimCheck]:
@@ -471,7 +508,8 @@ class _Case:
         promised = as_table(as_table(self.manifest["guarantee"])["parameters"])
         if promised.get("audited") is not True:
             found = "the release promises nothing of what can be computed back"
-            return [ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, MANIFEST)]
+            nothing = ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, MANIFEST)
+            return [nothing, *self._unpromised(token)]
         tables, internal, path = self.tables, self.internal, self.tables[0].file
         means = any(line["measure"] == "mean" for line in self.lines)
         if means:
@@ -513,6 +551,22 @@ class _Case:
             return checks
         told = told_as_present(attacked, internal, known, token)
         return [*checks, _as_present(told, recorded, merged=source)]
+
+    def _unpromised(self, token: CancelToken) -> list[ClaimCheck]:
+        """The intervals of suppressed cells that nothing is promised of."""
+        from dpdesk.verifiers.tables.attacks import Attacked, compared, unprotected
+
+        if self.internal is None or any(line["measure"] == "mean" for line in self.lines):
+            return []
+        attacked = Attacked.of(self.tables, self.numbers())
+        known = self._known(as_table(self.parameters.get("attacker") or {}), self.tables)
+        _, ranges = unprotected(
+            *(attacked, self.internal, known),
+            singletons=False,
+            token=token,
+            merged=bool(self.again),
+        )
+        return [_check(RANGES, ranges, compared(len(attacked.unknown)), _inside(self.lines))]
 
     def moved(self) -> ClaimCheck:
         """Whether every unsafe cell is published as another value, as far away as is asked."""

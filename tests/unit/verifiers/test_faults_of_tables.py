@@ -242,7 +242,6 @@ class Kept:
         return draw(rows)
 
 
-HALF = Fraction(1, 2)
 PUBLIC, AGENCY, SOURCE = ORDER = "the public files", "the agency's tables", "the source"
 
 
@@ -471,21 +470,15 @@ def _system(*, unlinked: bool = False) -> Callable[[Patch], None]:
 
 def _means_published(table: Any) -> Any:
     """The second table hides nothing."""
-    if table.name != "b":
-        return table
-    inside = table.internal
-    free = ("F",) * len(table.values)
-    ends = dict.fromkeys(("lower", "upper"), inside["value"])
-    return replace(
-        table,
-        values=inside["value"],
-        status=free,
-        internal={**inside, **ends, "status": free},
+    value, free = table.internal["value"], ("F",) * len(table.values)
+    inside = {**table.internal, **dict.fromkeys(("lower", "upper"), value), "status": free}
+    return (
+        replace(table, values=value, status=free, internal=inside) if table.name == "b" else table
     )
 
 
 def _half(found: Any) -> Any:
-    return found * HALF
+    return found * Fraction(1, 2)
 
 
 def _narrower(ends: Any) -> Any:
@@ -667,8 +660,15 @@ FAULTS = [
         for end in ("lower", "upper")
         for name, change in ((f"narrower {end}", _narrower), (f"wider {end}", _wider))
     ),
-    Fault("means", "wider ends", _protected(protecting, "audit", upper=_wider)),
-    Fault("linked", "wider ends", _protected(protecting, "audit", upper=_wider)),
+    *(
+        Fault(plan, "wider ends", _protected(protecting, "audit", upper=_wider), by)
+        for plan, by in (("means", SOURCE), ("linked", SOURCE), ("primary", AGENCY))
+    ),
+    *(
+        Fault(plan, f"{end} of a cell that is shown", _cells_of(**{end: _first("77")}), AGENCY)
+        for plan in ("sums", "means", "nothing", "additive", "random", "keys", "moved", "primary")
+        for end in ("lower", "upper")
+    ),
     # what is published
     Fault("sums", "protection", _read_as(protect="none"), PUBLIC),
     Fault("counts", "cells told apart", _read_as(tell_apart=False), PUBLIC),
