@@ -210,6 +210,25 @@ def finish_gradient(
         gradient[j] = kappa * (gradient[j] * slope / value + exp(logs[j]) / total)
 
 
+# Loops instead of whole arrays: each expression of these takes the compiler a second or more.
+
+
+@kernel
+def product(one: Array, other: Array) -> float:
+    """The sum of the products of two rows."""
+    total = 0.0
+    for i in range(len(one)):
+        total += one[i] * other[i]
+    return total
+
+
+@kernel
+def add_multiple(target: Array, factor: float, row: Array) -> None:
+    """Add a multiple of a row, in place."""
+    for i in range(len(target)):
+        target[i] += factor * row[i]
+
+
 @kernel
 def direction(
     gradient: Array, moves: Array, turns: Array, scales: Array, held: int, newest: int
@@ -220,17 +239,21 @@ def direction(
     ``moves`` is a step, of ``turns`` the change of the gradient, ``scales`` 1/(move·turn).
     """
     memory = len(scales)
-    result = -gradient
+    result = np.zeros(len(gradient))
+    for i in range(len(result)):
+        result[i] = -gradient[i]
     alphas = np.zeros(memory)
     for back in range(held):
         k = (newest - back) % memory
-        alphas[k] = scales[k] * np.sum(moves[k] * result)
-        result -= alphas[k] * turns[k]
+        alphas[k] = scales[k] * product(moves[k], result)
+        add_multiple(result, -alphas[k], turns[k])
     if held > 0:
-        result /= scales[newest] * np.sum(turns[newest] * turns[newest])
+        size = scales[newest] * product(turns[newest], turns[newest])
+        for i in range(len(result)):
+            result[i] /= size
     for back in range(held - 1, -1, -1):
         k = (newest - back) % memory
-        result += moves[k] * (alphas[k] - scales[k] * np.sum(turns[k] * result))
+        add_multiple(result, alphas[k] - scales[k] * product(turns[k], result), moves[k])
     return result
 
 
@@ -245,23 +268,27 @@ def lower(
     If it is lower, ``logs`` and ``gradient`` become those of the new point, ``move`` and ``turn``
     their changes. No logarithm changes by more than 2.
     """
-    slope = np.sum(heading * gradient)
-    length = min(1.0, 2.0 / (np.max(np.abs(heading)) + 1e-300))
-    fresh = np.empty_like(gradient)
+    slope, largest = product(heading, gradient), 0.0
+    for i in range(len(heading)):
+        largest = max(largest, abs(heading[i]))
+    length = min(1.0, 2.0 / (largest + 1e-300))
+    fresh, place = np.zeros(len(gradient)), np.zeros(len(logs))
     reached = inf
     for _ in range(30):
+        for i in range(len(logs)):
+            place[i] = logs[i] + length * heading[i]
         reached = objective(
-            logs + length * heading, fresh, candidates, maps, weights, needed, costs, power,
-            kappa, work,
-        )  # fmt: skip
+            place, fresh, candidates, maps, weights, needed, costs, power, kappa, work
+        )
         if reached <= value + 1e-4 * length * slope or stop[0] != 0:
             break
         length *= 0.4
     if reached < value:
-        move[:] = length * heading
-        turn[:] = fresh - gradient
-        logs += move
-        gradient[:] = fresh
+        for i in range(len(logs)):
+            move[i] = length * heading[i]
+            turn[i] = fresh[i] - gradient[i]
+            logs[i] += move[i]
+            gradient[i] = fresh[i]
     return reached
 
 
@@ -283,14 +310,16 @@ def descend(
         if stop[0] != 0 or value == inf:
             break
         heading = direction(gradient, moves, turns, scales, held, newest)
-        if np.sum(heading * gradient) >= 0.0:
-            heading, held = -gradient, 0
+        if product(heading, gradient) >= 0.0:
+            held = 0
+            for i in range(size):
+                heading[i] = -gradient[i]
         place = (newest + 1) % memory
         reached = lower(
             logs, gradient, heading, value, candidates, maps, weights, needed, costs, power,
             kappa, work, moves[place], turns[place], stop,
         )  # fmt: skip
-        bend = np.sum(moves[place] * turns[place])
+        bend = product(moves[place], turns[place])
         if not reached < value:
             if held == 0:
                 break
