@@ -323,6 +323,13 @@ def walk_subtree(
 
 
 @kernel
+def _copy_from(target: Array, row: Array, first: int) -> None:
+    """Copy a row from a place on: the compiler takes seconds for assignments of whole arrays."""
+    for place in range(first, len(row)):
+        target[place] = row[place]
+
+
+@kernel
 def count_goals(
     goals: Array, done: int, rests: Array, entries: Array, frames: Array, levels: Array,
     heights: Array, steps: Array, maps: Array, slots: Array, links: Array, dense: Array,
@@ -342,8 +349,9 @@ def count_goals(
     """
     last = len(heights) - 1
     frames[1, 0], frames[1, 1], frames[1, 2] = done, len(goals), -1
-    frames[1, 3:] = frames[0, 3:]
-    levels[1, :] = 0
+    _copy_from(frames[1], frames[0], 3)
+    for position in range(last + 1):
+        levels[1, position] = 0
     depth = 1
     while depth > 0:
         begin, end = frames[depth, 0], frames[depth, 1]
@@ -372,8 +380,8 @@ def count_goals(
         frames[depth, 2] = _split(goals, begin, end, levels[depth])
         depth += 1
         frames[depth, 0], frames[depth, 1], frames[depth, 2] = begin, frames[depth - 1, 2], -1
-        frames[depth, 3:] = frames[depth - 1, 3:]
-        levels[depth, :] = levels[depth - 1, :]
+        _copy_from(frames[depth], frames[depth - 1], 3)
+        _copy_from(levels[depth], levels[depth - 1], 0)
     return len(goals)
 
 
