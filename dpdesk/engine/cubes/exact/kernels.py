@@ -18,6 +18,24 @@ Array = Any
 _MINIMAL, _HOLDS_SMALLER = 1, 2
 
 
+# Loops instead of whole arrays: each assignment of these takes the compiler a second.
+
+
+@kernel
+def _copy(target: Array, row: Array) -> None:
+    for i in range(len(row)):
+        target[i] = row[i]
+
+
+@kernel
+def _any(row: Array, first: int, end: int) -> bool:
+    """Whether some cell between two places is not empty."""
+    at = first
+    while at < end and row[at] == 0:
+        at += 1
+    return at < end
+
+
 @kernel
 def _mending(
     part: Array, room: Array, left: Array, matrix: Array, touching: Array, degrees: Array
@@ -81,8 +99,8 @@ def _closes(
             depth -= 1
             continue
         sign = 1 if move[found] > 0 else -1
-        part[depth + 1] = part[depth]
-        room[depth + 1] = room[depth]
+        _copy(part[depth + 1], part[depth])
+        _copy(room[depth + 1], room[depth])
         part[depth + 1, found] += sign
         room[depth, found] = part[depth, found]
         for k in range(constraints):
@@ -158,7 +176,8 @@ def _keeps(move: Array, touching: Array, degrees: Array) -> bool:
 @kernel
 def _pulls(move: Array, touching: Array, degrees: Array, pulls: Array) -> None:
     """How far a unit of each cell leads away: the scalar product with what is off."""
-    pulls[:] = 0
+    for i in range(len(pulls)):
+        pulls[i] = 0
     for k in range(len(degrees)):
         off = 0
         for t in range(degrees[k]):
@@ -175,14 +194,14 @@ def _new_block(move: Array, cell: int, slices: int) -> bool:
     start = (cell // width) * width
     if start == 0:
         return False
-    return not move[start - width : start + width].any()
+    return not _any(move, start - width, start + width)
 
 
 @kernel
 def _may(move: Array, add: int, take: int, pulls: Array, slices: int, bound: int) -> bool:
     """Whether a step leads nearer, keeps the signs and the bound, and opens no second new block."""
     pull = (pulls[add] if add >= 0 else 0) - (pulls[take] if take >= 0 else 0)
-    if pull >= 0 and move.any():
+    if pull >= 0 and _any(move, 0, len(move)):
         return False
     if add >= 0 and (move[add] < 0 or move[add] == bound):
         return False
@@ -238,10 +257,10 @@ def grow(
             return -1, 0
         _pulls(moves[m], touching, degrees, pulls)
         for n in range(len(steps)):
-            add, take = steps[n]
+            add, take = steps[n, 0], steps[n, 1]
             if not _may(moves[m], add, take, pulls, slices, bound):
                 continue
-            new[:] = moves[m]
+            _copy(new, moves[m])
             kind = _stepped(
                 new, add, take, matrix, touching, degrees, part, room, left, rows
             )  # fmt: skip
@@ -251,9 +270,9 @@ def grow(
                 return -1, 0
             _least_image(new, images, slices, best, other, order)
             if kind == _MINIMAL:
-                minimal[closed] = best
+                _copy(minimal[closed], best)
                 closed += 1
             else:
-                longer[count] = best
+                _copy(longer[count], best)
                 count += 1
     return count, closed
