@@ -238,6 +238,7 @@ def test_a_frequent_combination_that_is_absent_beside_drawn_values_has_its_reaso
     assert ("its combination is one of the released ones" in said) == bool(removed)
     assert "rare combinations" not in said
     assert "nothing of them is published" not in said
+    assert "nothing of it is published" not in said
 
 
 @pytest.mark.parametrize("size", [2, 3])

@@ -766,10 +766,10 @@ ROWS: tuple[Entry, ...] = (
           _of("sensitive")),
     *(
         Entry(LIMITS, f"The {{n}} {rows} removed at random so that the number of rows is a "
-              "multiple of {n}: nothing of them is published, and the theorem says nothing of "
-              "them.",
+              f"multiple of {{n}}: nothing of {them} is published, and the theorem says nothing of "
+              f"{them}.",
               _both(_counts(0, "removed"), _counts(1, "size"), _when(lambda t: not t.k)))
-        for rows in ("row", "rows")
+        for rows, them in (("row", "it"), ("rows", "them"))
     ),
     *(
         Entry(LIMITS, f"The {{n}} {rows} removed at random so that the number of rows is a "

@@ -215,8 +215,8 @@ def _row_limits(size: int, rows_removed: int, rows_suppressed: int, k: int | Non
         limits.append(
             counted(
                 "The {n:,} row removed at random so that the number of rows is a "
-                "multiple of {size:,}: nothing of them is published, and the theorem "
-                "says nothing of them.",
+                "multiple of {size:,}: nothing of it is published, and the theorem "
+                "says nothing of it.",
                 "The {n:,} rows removed at random so that the number of rows is a "
                 "multiple of {size:,}: nothing of them is published, and the theorem "
                 "says nothing of them.",
