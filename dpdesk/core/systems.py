@@ -36,6 +36,16 @@ def on_windows() -> bool:
     return os.name == "nt"
 
 
+def planted(path: Path) -> bool:
+    """Whether a path is a link that another user made; the administrator's are trusted."""
+    try:
+        facts = path.lstat()
+    except (OSError, ValueError):
+        return False
+    user = getattr(os, "geteuid", lambda: facts.st_uid)()
+    return stat.S_ISLNK(facts.st_mode) and facts.st_uid not in (0, user)
+
+
 # Locks. A lock belongs to the open file: it ends when the file is closed or its process dies. It
 # keeps out whoever else opened the file, in this process or in another one.
 

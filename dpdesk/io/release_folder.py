@@ -26,7 +26,7 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.release import ListedFile
-from dpdesk.core.systems import put_in_place, sync_folder
+from dpdesk.core.systems import planted, put_in_place, sync_folder
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.failures import storage_error
 from dpdesk.io.safewrite import (
@@ -147,9 +147,17 @@ def check_out(out: Path) -> Path:
     """The folder to release to, with links resolved.
 
     Raises InputError ``out.not-empty`` or ``out.not-folder`` unless it is absent or empty,
-    ``out.inside`` where it lies inside another release, which would not verify any more.
+    ``out.inside`` where it lies inside another release, which would not verify any more, and
+    ``out.link`` for a link that another user made, who would choose where a release goes.
     """
     target = Path(os.path.abspath(out))
+    if planted(target):
+        leads = os.path.realpath(target)
+        raise InputError(
+            "out.link",
+            msg("{out}: is a link to {leads} that another user made.", out=out, leads=leads),
+            hint="Name the place that it leads to if the release belongs there.",
+        )
     try:
         target = target.resolve()
         if any((above / PUBLIC / MANIFEST).is_file() for above in target.parents):

@@ -16,7 +16,7 @@ from typing import Protocol
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.systems import BINARY, NO_LINK, sync_folder
+from dpdesk.core.systems import BINARY, NO_LINK, planted, sync_folder
 from dpdesk.io.failures import retold, storage_error
 
 _PIECE = 1 << 20
@@ -82,10 +82,10 @@ def replacing(
     """Give a path to write to; when the block ends well the file takes the place of ``target``.
 
     A link is refused, since someone else may have put it there to lead the file astray; with
-    ``follow``, for documents that people keep themselves, it is followed. A file that is replaced
-    keeps its permissions (``private``: only its owner may read it), and missing folders above it
-    are made. On any error ``target`` is as it
-    was and nothing is left next to it; errors name ``target`` as it was given.
+    ``follow``, for documents that people keep themselves, it is followed unless another user made
+    it. A file that is replaced keeps its permissions (``private``: only its owner may read it),
+    and missing folders above it are made. On any error ``target`` is as it was and nothing is left
+    next to it; errors name ``target`` as it was given.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def replacing(
     leads = Path(os.path.realpath(target))
     # Of a link that comes up after this look the rename takes the place; it is not followed either.
     place = leads if follow else Path(os.path.realpath(target.parent), target.name)
-    if target.is_symlink() and not follow:
+    if target.is_symlink() and (not follow or planted(target)):
         raise InputError(
             "out.link",
             msg(

@@ -192,6 +192,28 @@ def test_a_link_to_an_empty_folder_is_followed(tmp_path: Path, workspace: Worksp
     assert (tmp_path / "link/public/manifest.json").is_file()
 
 
+def test_a_link_that_another_user_made_is_not_followed(
+    tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    link, document = tmp_path / "link", tmp_path / "plan.toml"
+    link.symlink_to("real")
+    document.symlink_to("other.toml")
+    user = os.geteuid()
+    if user:
+        monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    else:
+        for path in (link, document):
+            os.lchown(path, 12345, -1)
+    with pytest.raises(InputError, match="another user") as caught:
+        ReleaseBuilder(link, workspace)
+    assert caught.value.code == "out.link"
+    refused = pytest.raises(InputError, match="is a link to")
+    with refused, safewrite.replacing(document, workspace, follow=True):
+        pytest.fail("nothing may be written")
+    assert [path.name for path in (tmp_path / "real").iterdir()] == []
+
+
 def test_missing_folders_above_are_made_and_removed_again_on_failure(
     tmp_path: Path, workspace: Workspace
 ) -> None:
