@@ -120,14 +120,14 @@ def private_claims(
     method: PrivateMethod,
     manifest: Manifest,
     token: CancelToken,
-) -> tuple[tuple[ClaimCheck, ...], tuple[ClaimCheck, ...]]:
-    """What the method checked of a release with noise, and all claims; faults go into ``found``.
+) -> tuple[ClaimCheck, ...]:
+    """All claims of a release by a private method; faults of files go into ``found``.
 
     Raises what a malformed manifest raises (TypeError, KeyError, ValueError and such), Cancelled.
     """
     published = _tables(found, manifest, token)
     if published is None:
-        return (), ()
+        return ()
     for wrong in dimension_faults(found.public, manifest):
         found.fail(found.public / VARIABLES, wrong)
     claimed = method.verify(manifest, published, token)
@@ -148,7 +148,7 @@ def private_claims(
         checks += method.verify_declared(manifest, _declarations(manifest, evidence))
     if not any(check.status is CheckStatus.FAILED for check in checks):
         checks += unlike_quoted(checks, _page(found, method, manifest))
-    return claimed, tuple(checks)
+    return tuple(checks)
 
 
 def _empty_faults(evidence: Mapping[str, object]) -> list[str]:
@@ -165,14 +165,11 @@ def checks_with_source(
     manifest: Manifest,
     method: PrivateMethod,
     source: Path,
-    claimed: tuple[ClaimCheck, ...],
     workspace: Workspace,
     token: CancelToken,
     report: Report,
 ) -> tuple[ClaimCheck, list[ClaimCheck]]:
     """The figures of the evidence against those of the source, and what more the source shows.
-
-    ``claimed`` is what the method checked of the release.
 
     The rows that count and what is exact are found by the verifier, whatever program made the
     release; all other figures by a design made again, where this program may compare them. Nothing
@@ -229,8 +226,8 @@ def checks_with_source(
         ]
         notes = design_notes(plan, method, given.parameters, data.columns, design)
         said = [note.sentence for note in notes]
-        worded = made, said, design.result, facts, recorded_checks(claimed)
-        faults += [*note_faults(evidence, said), *message_faults(evidence, worded)]
+        faults += note_faults(evidence, said)
+        faults += message_faults(evidence, (made, said, design.result, facts))
     return figures_check(faults), counted
 
 
