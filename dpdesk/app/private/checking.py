@@ -219,16 +219,20 @@ def checks_with_source(
             for key in sorted(set(whole) - {*manifest.result, *facts})
         ]
         made = found_values((), design.charts, ())
-        faults += [
-            msg("`{key}` is not what the plan gives", key=key)
-            for key, value in made.items()
-            if not same_values(evidence.get(key), value)
-        ]
+        faults += _not_planned(evidence, made)
         notes = design_notes(plan, method, given.parameters, data.columns, design)
         said = [note.sentence for note in notes]
         faults += note_faults(evidence, said)
         faults += message_faults(evidence, (made, said, design.result, facts))
     return figures_check(faults), counted
+
+
+def _not_planned(evidence: Mapping[str, object], made: Mapping[str, object]) -> list[str]:
+    return [
+        msg("`{key}` is not what the plan gives", key=key)
+        for key, value in made.items()
+        if not same_values(evidence.get(key), value)
+    ]
 
 
 def _given(evidence: Mapping[str, object] | None, method: PrivateMethod) -> PrivateInput | None:
