@@ -91,7 +91,7 @@ def text_of(path: Path, start: int, encoding: str) -> Stretch:
     # In UTF-16 and UTF-32 a sign has several bytes, and its place counts from the text's beginning.
     unit = len("\x1a".encode(encoding, "replace"))
     end, cr, lf = (sign.encode(encoding, "replace") for sign in ("\x1a", "\r", "\n"))
-    if end.strip(b"\0") != b"\x1a":
+    if end.decode(encoding, "replace") != "\x1a":
         return Stretch(path, start)
     try:
         size = path.stat().st_size

@@ -165,6 +165,15 @@ def test_what_closes_a_text_of_dos_is_no_part_of_its_last_value(
     assert any("0x1A" in note for note in reading.notes)
 
 
+@pytest.mark.parametrize("end", ["\x1a", "\n\x1a", "\x1a" * 5])
+def test_so_it_is_where_ctrl_z_is_another_byte(
+    folder: Path, workspace: Workspace, end: str
+) -> None:
+    text = f"id,pay\nann,1200\nbob,250000{end}"
+    _, rows, _ = read_named(folder, workspace, text, "cp500")
+    assert rows == [("ann", "1200"), ("bob", "250000")]
+
+
 def test_a_byte_that_is_no_ctrl_z_in_its_encoding_stays(folder: Path, workspace: Workspace) -> None:
     for end in ("\u1a0a", "\u1a00", "\u001a\u1a1a", "\u0a1a"):
         text = f"\ufeffid;pay\nann;1200\nbob;1{end}"
