@@ -107,6 +107,54 @@ def check_settings(
     where: str,
 ) -> None:
     """Check columns and roles against each other; raises InputError ``anatomy.*``."""
+    sensitive = _the_sensitive(roles, parameters, where)
+    if sensitive not in columns:
+        near = nearest(sensitive, columns)
+        raise InputError(
+            "plan.unknown-column",
+            msg("{where}, sensitive: there is no column `{name}`.", where=where, name=sensitive),
+            hint=msg("Did you mean `{near}`?", near=near) if near else "",
+            details={"key": "sensitive", "nearest": near},
+        )
+    if roles.get(sensitive) is not Role.SENSITIVE:
+        raise InputError(
+            "anatomy.role",
+            msg(
+                "{where}, sensitive: `{name}` has the role {value}, expected sensitive.",
+                where=where,
+                name=sensitive,
+                value=roles.get(sensitive, Role.INSENSITIVE).value,
+            ),
+            hint="Give it the role sensitive, or name another column.",
+            details={"key": "sensitive", "attribute": sensitive, "role": Role.SENSITIVE.value},
+        )
+    if GROUP in columns:
+        raise InputError(
+            "anatomy.group",
+            msg(
+                "{where}: the source has a column `{name}`, which is the name of the column with "
+                "the numbers of groups.",
+                where=where,
+                name=GROUP,
+            ),
+            hint="Rename the column in the source.",
+            details={"attribute": GROUP},
+        )
+    if not any(role is not Role.IDENTIFIER and name != sensitive for name, role in roles.items()):
+        raise InputError(
+            "anatomy.nothing",
+            msg(
+                "{where}: no column is left to be released next to `{name}`.",
+                where=where,
+                name=sensitive,
+            ),
+            details={"key": "sensitive"},
+        )
+
+
+def _the_sensitive(
+    roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue], where: str
+) -> str:
     found = named(parameters, roles)
     if len(found) != 1:
         raise InputError(
@@ -121,48 +169,7 @@ def check_settings(
             hint="Name it in `sensitive`." if found else "Give the column the role sensitive.",
             details={"key": "sensitive"} | ({} if found else {"role": Role.SENSITIVE.value}),
         )
-    if found[0] not in columns:
-        near = nearest(found[0], columns)
-        raise InputError(
-            "plan.unknown-column",
-            msg("{where}, sensitive: there is no column `{name}`.", where=where, name=found[0]),
-            hint=msg("Did you mean `{near}`?", near=near) if near else "",
-            details={"key": "sensitive", "nearest": near},
-        )
-    if roles.get(found[0]) is not Role.SENSITIVE:
-        raise InputError(
-            "anatomy.role",
-            msg(
-                "{where}, sensitive: `{name}` has the role {value}, expected sensitive.",
-                where=where,
-                name=found[0],
-                value=roles.get(found[0], Role.INSENSITIVE).value,
-            ),
-            hint="Give it the role sensitive, or name another column.",
-            details={"key": "sensitive", "attribute": found[0], "role": Role.SENSITIVE.value},
-        )
-    if GROUP in columns:
-        raise InputError(
-            "anatomy.group",
-            msg(
-                "{where}: the source has a column `{name}`, which is the name of the column with "
-                "the numbers of groups.",
-                where=where,
-                name=GROUP,
-            ),
-            hint="Rename the column in the source.",
-            details={"attribute": GROUP},
-        )
-    if not any(role is not Role.IDENTIFIER and name != found[0] for name, role in roles.items()):
-        raise InputError(
-            "anatomy.nothing",
-            msg(
-                "{where}: no column is left to be released next to `{name}`.",
-                where=where,
-                name=found[0],
-            ),
-            details={"key": "sensitive"},
-        )
+    return found[0]
 
 
 # What an anatomised release promises, and what it does not.
