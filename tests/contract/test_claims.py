@@ -255,6 +255,7 @@ def test_no_sentence_of_the_program_uses_words_that_no_fact_bears_out(layer: str
         ("Categories of a dimension; never taken from the data.", None),
         ("Whatever is published, the odds of a guess about a person change by at most e^ε.", None),
         ("Odds between two values of a person: these change by up to ×2.72.", Facts(epsilon=1)),
+        ("Odds between two values of a person: these change by up to ×10^17.", Facts(epsilon=20)),
         ("the odds that a person is in the data change by at most ×2.71", Facts(epsilon=1)),
         ("the odds that a person is in the data change by at most ×9",
          Facts(epsilon=1, replace=True)),

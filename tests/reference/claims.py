@@ -25,7 +25,7 @@ OVERSTATED = (
 )
 """Words that no fact of a release bears out, whatever its settings."""
 
-_TIMES = re.compile(r"×(\d[\d.,]*(?:E\+\d+)?)")
+_TIMES = re.compile(r"×(?:10\^(\d+)|(\d[\d.,]*(?:E\+\d+)?))")
 _RISE = re.compile(r"suspicion of (\d+) %.*? can rise to at most (\d[\d.]*) %")
 _CHANCE = re.compile(r"\bchance of (?:at most |exactly )?1 in ([\d,]+|ℓ′|k|\{\w+\})")
 _ASSUMED = re.compile(r"\bfor (?:someone|someone) who knows (?:only|of the true values only)", re.I)
@@ -100,7 +100,8 @@ def _chances(sentence: str, facts: Facts | None) -> Iterator[str]:
 
 def _odds(sentence: str, facts: Facts) -> Iterator[str]:
     for found in _TIMES.finditer(sentence):
-        stated = float(found[1].rstrip(".,").replace(",", ""))
+        power, plain = found.groups()
+        stated = float(f"1e{power}") if power else float(plain.rstrip(".,").replace(",", ""))
         between = re.search(r"odds between (?:any )?two (?:values|places|edges)", sentence, re.I)
         least = exp(facts.values if between and not facts.exact else facts.presence)
         if stated < least * (1 - 1e-12):

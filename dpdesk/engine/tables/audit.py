@@ -77,6 +77,7 @@ class Problem:
     owners: Ints | None = None
     least: Floats | None = None
     """``low`` for those who know that no suppressed cell is empty; None: nothing follows."""
+    least_unit: float = 1.0
 
     @classmethod
     def of(
@@ -108,13 +109,16 @@ class Problem:
     def unit(self) -> float:
         """How many grid units are one unit of the solver, which likes moderate numbers."""
         finite = np.abs(np.concatenate([self.low, self.high]))
-        return max(1.0, float(finite[np.isfinite(finite)].max(initial=0.0)) / _LARGEST)
+        return max(self.least_unit, float(finite[np.isfinite(finite)].max(initial=0.0)) / _LARGEST)
 
     def near(self, need: float) -> Problem:
         """The problem for moves of ``need`` where others are so large that it would be lost.
 
-        Nothing moves millions of times as far as a target needs then.
+        Nothing moves millions of times as far as a target needs then. Where nothing bounds the
+        cells, what the targets need is the only size there is.
         """
+        if need > _LARGEST * self.unit:
+            return replace(self, least_unit=need / _LARGEST)
         if need <= 0 or need >= _SMALL * self.unit:
             return self
         wide = _LARGEST * need
@@ -479,8 +483,9 @@ def exposed(
     """
     groups: dict[float, list[Target]] = {}
     for target in targets:
-        size = _SMALL ** math.floor(math.log(target.need / problem.unit, _SMALL))
-        groups.setdefault(min(1.0, size), []).append(target)
+        need = target.need / problem.unit
+        size = _SMALL ** math.floor(math.log(need, _SMALL))
+        groups.setdefault(size if need > _LARGEST else min(1.0, size), []).append(target)
     found: list[Exposed] = []
     for group in groups.values():
         inner = problem.near(max(target.need for target in group))

@@ -132,6 +132,22 @@ def test_two_unsafe_cells_across_share_their_rectangle() -> None:
     assert (pattern.bound, pattern.proven) == (80, True)
 
 
+@pytest.mark.parametrize("size", [1, 10**8, 10**11, 10**13, 10**15])
+@pytest.mark.parametrize("how", ["optimal", "heuristic", "hitas"])
+def test_amounts_of_any_size_take_the_same_cells(size: int, how: How) -> None:
+    """Where values are negative nothing bounds the cells, and no size is like another."""
+    values = [-5, 30, 4, 6, -2, 70, 11, 25, 8]
+    system, told = case(3, 3, [size * value for value in values], [(0, 1), (2, 2)])
+    found = suppress(
+        system, told, Bounds.of(system.cells.values), exact(range(len(system))), TOKEN, how
+    )
+    least, smallest = case(3, 3, values, [(0, 1), (2, 2)])
+    expected = suppress(
+        least, smallest, Bounds.of(least.cells.values), exact(range(len(least))), TOKEN, how
+    )
+    assert found.suppressed.tolist() == expected.suppressed.tolist()
+
+
 def test_a_stop_keeps_the_best_pattern_and_a_cancel_raises() -> None:
     rng = np.random.default_rng(5)
     values = rng.integers(1, 60, 64).tolist()
