@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.reports import made_again
 from dpdesk.app.texts import TEXTS_CLAIM, stated_texts, texts_fingerprint
 from dpdesk.app.verifying import verify_release
-from dpdesk.core.errors import Cancelled
+from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
 from dpdesk.core.language import catalogue, read_catalogue, voice_of
 from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest, PublishedTable, VerifyReport
@@ -65,6 +66,17 @@ def test_a_method_that_this_version_lacks_fails_the_release(made: Path) -> None:
     report = verify_release(made, Registry(), CancelToken(), silent)
     assert not report.ok
     assert any("unknown method `k-anonymity`" in failure.reason for failure in report.failures)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such device")
+def test_a_source_that_is_not_an_ordinary_file_is_named_as_that(
+    made: Path, context: AppContext
+) -> None:
+    registry, token = context.registry, CancelToken()
+    with pytest.raises(InputError, match="found no ordinary file"):
+        verify_release(made, registry, token, silent, Path("/dev/zero"))
+    with pytest.raises(InputError, match="there is no such file"):
+        verify_release(made, registry, token, silent, made / "nothing.csv")
 
 
 def test_a_cancel_is_a_cancel_and_no_failure(made: Path, context: AppContext) -> None:
