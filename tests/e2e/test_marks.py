@@ -151,3 +151,28 @@ def test_marks_that_fit_no_cell_are_refused(
         release(context, folder, "refused", keys, head=HEAD)
     assert caught.value.code == code
     assert not (folder / "refused").exists()
+
+
+@pytest.mark.parametrize("place", ["w", "west"])
+def test_what_is_set_of_the_only_part_of_a_group_is_set_of_the_group(
+    context: AppContext, folder: Path, place: str
+) -> None:
+    (folder / "towns.csv").write_text("n,east,*\ns,east,*\nw,west,*\n", "utf-8")
+    head = f'{HEAD}[attributes.town]\nhierarchy = "towns.csv"\n'
+    lines = f'["{place}", "f", "U"], ["{place}", "f", "PL", "2", "7"], ["{place}", "m", "C", "0.5"]'
+    made = release(context, folder, "part", f"{TWO}marks = [{lines}]\n", head=head)
+    inside = read(made / "internal/table.csv")
+    both = [inside[(where, "f")] for where in ("w", "west")]
+    assert [row["status"] for row in both] == ["C", "C"]
+    assert {(row["lower_required"], row["upper_required"]) for row in both} == {("2", "7")}
+    assert verified(context, made, folder / "people.csv").ok
+
+
+def test_cells_that_are_one_cannot_be_set_to_be_unsafe_and_safe(
+    context: AppContext, folder: Path
+) -> None:
+    (folder / "towns.csv").write_text("n,east,*\ns,east,*\nw,west,*\n", "utf-8")
+    head = f'{HEAD}[attributes.town]\nhierarchy = "towns.csv"\n'
+    lines = '["west", "f", "P"], ["w", "f", "U"]'
+    with pytest.raises(InputError, match="w × f and west × f hold the same contributors"):
+        release(context, folder, "both", f"{TWO}marks = [{lines}]\n", head=head)

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import listed, msg
 from dpdesk.core.plain import quoted
 
 Ints = NDArray[np.int64]
@@ -263,6 +263,7 @@ class System:
                 for t, part, start in zip(tables, parts, ends[:-1], strict=True)
             ]
         )
+        cells = _set_by_hand(cells, tables, variables)
         for table, own in zip(tables, variables, strict=True):
             wrong = np.flatnonzero(table.cells.values != cells.values[own])
             if wrong.size:
@@ -393,6 +394,58 @@ def _joined(parts: Sequence[Cells]) -> Cells:
         ]
         fields[name] = np.concatenate(filled)
     return Cells(**fields)  # type: ignore[arg-type]
+
+
+_BY_HAND = ("", "S", "P", "U")
+"""What a status can be: of cells that are one, a later one counts."""
+
+
+def _set_by_hand(cells: Cells, tables: Sequence[Table], variables: Sequence[Ints]) -> Cells:
+    """The variables with what is set by hand of any of their cells: a variable is all of them."""
+    ranks = np.zeros(len(cells), np.int64)
+    least = np.full(len(cells), len(_BY_HAND))
+    cost = np.full(len(cells), -np.inf)
+    levels = np.full((len(cells), 2), -1, dtype=object)
+    for table, own in zip(tables, variables, strict=True):
+        if table.cells.status is not None:
+            set_to = table.cells.status
+            rank = np.zeros(len(set_to), np.int64)
+            for number, letter in enumerate(_BY_HAND):
+                rank[set_to == letter] = number
+            np.maximum.at(ranks, own, rank)
+            np.minimum.at(least, own[rank > 0], rank[rank > 0])
+        if table.cells.cost is not None:
+            given = ~np.isnan(table.cells.cost)
+            np.maximum.at(cost, own[given], table.cells.cost[given])
+        if table.cells.levels is not None:
+            np.maximum.at(levels, own, table.cells.levels)
+    both = np.flatnonzero((ranks == len(_BY_HAND) - 1) & (least < ranks))
+    if both.size:
+        raise _set_otherwise(tables, variables, int(both[0]))
+    return replace(
+        cells,
+        status=None if cells.status is None else np.array(_BY_HAND)[ranks],
+        cost=None if cells.cost is None else np.where(np.isfinite(cost), cost, np.nan),
+        levels=None if cells.levels is None else levels,
+    )
+
+
+def _set_otherwise(tables: Sequence[Table], variables: Sequence[Ints], wrong: int) -> InputError:
+    places = [
+        " × ".join(table.place(int(cell)))
+        for table, own in zip(tables, variables, strict=True)
+        for cell in np.flatnonzero(own == wrong)
+        if table.cells.status is not None and table.cells.status[cell]
+    ]
+    return InputError(
+        "table.marks",
+        msg(
+            "The cells {cells} hold the same contributors, and are set both to be unsafe and not "
+            "to be, expected one of the two.",
+            cells=listed(places),
+        ),
+        details={"key": "marks"},
+    )
 
 
 _EMPTY: dict[str, Any] = {

@@ -110,6 +110,36 @@ def _by_hand(table: CellTable, found: Recounted, given: Given) -> Recounted:
     return replace(found, status=tuple(status), cost=tuple(cost), levels=levels)
 
 
+def set_alike(
+    found: Sequence[Recounted], numbers: Sequence[Sequence[int]]
+) -> tuple[Recounted, ...]:
+    """The same, where what is set by hand of a cell is set of all with its number: they are one.
+
+    ``U`` counts before ``P``, and ``P`` before ``S``; of costs and protection levels the largest.
+    """
+    status: dict[int, str] = {}
+    cost: dict[int, Fraction] = {}
+    levels: dict[int, tuple[Fraction, Fraction]] = {}
+    for each, own in zip(found, numbers, strict=True):
+        for cell, same in enumerate(own):
+            status[same] = max(status.get(same, ""), each.status[cell], key=" SPU".find)
+            paid = each.cost[cell]
+            if paid is not None:
+                cost[same] = max(cost.get(same, paid), paid)
+        for cell, (down, up) in each.levels.items():
+            before = levels.get(own[cell], (down, up))
+            levels[own[cell]] = max(before[0], down), max(before[1], up)
+    return tuple(
+        replace(
+            each,
+            status=tuple(status[same] for same in own),
+            cost=tuple(cost.get(same) for same in own),
+            levels={cell: levels[n] for cell, n in enumerate(own) if n in levels},
+        )
+        for each, own in zip(found, numbers, strict=True)
+    )
+
+
 def _counted(
     table: CellTable, measure: object, given: Given, total: str, token: CancelToken
 ) -> Recounted:

@@ -27,6 +27,7 @@ from dpdesk.verifiers.tables.source import (
     other_plan,
     other_status,
     recount,
+    set_alike,
 )
 
 if TYPE_CHECKING:
@@ -396,7 +397,10 @@ class _Case:
         """The same with its cells counted again."""
         pairs = zip(self.tables, self.measures, strict=True)
         again = [recount(table, one, given, self.total, token) for table, one in pairs]
-        return replace(self, again=tuple(again), grouped=has_groups(given))
+        case = replace(self, again=tuple(again), grouped=has_groups(given))
+        if not any(any(each.status) or {*each.cost} != {None} or each.levels for each in again):
+            return case
+        return replace(case, again=set_alike(case.again, case.numbers()))
 
     def shared(self) -> ClaimCheck:
         """Cells of several tables that count the same have the same value and status."""

@@ -100,7 +100,7 @@ def test_a_total_that_is_not_the_sum_and_cells_that_differ_are_refused() -> None
         System.of([Table("t", size, cells([1, 2, 3])), Table("u", size, cells([1, 2, 4]))])
 
 
-def test_what_one_linked_table_does_not_know_is_empty_in_the_system() -> None:
+def test_what_no_linked_table_knows_is_empty_and_what_one_sets_by_hand_holds_of_all() -> None:
     size, kind = Dimension.flat("size", ["s"]), Dimension.flat("kind", ["x", "y"])
     top = exact([9] * 2).reshape(2, 1)
     first = Cells(exact([9, 9]), np.ones(2, np.int64), top=top, status=np.array(["U", ""]))
@@ -112,7 +112,7 @@ def test_what_one_linked_table_does_not_know_is_empty_in_the_system() -> None:
     assert system.cells.status is not None
     assert system.cells.status.tolist() == ["U", "", ""]
     assert system.cells.cost is not None
-    assert np.isnan(system.cells.cost[0])
+    assert system.cells.cost.tolist() == [3.0, 1.0, 2.0]
 
 
 def test_everyone_knows_shares_of_the_value_and_nothing_where_one_is_negative() -> None:
