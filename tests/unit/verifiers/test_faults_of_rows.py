@@ -541,7 +541,7 @@ R_FAULTS = [
             "quasi_identifiers": [],
         }.items()
     ),
-    Fault("odds in words", _after(response_settings, "rounded_up", lambda _: "1.1")),
+    Fault("odds in words", _after(response_settings, "times_words", lambda _: "1.1")),
     Fault("suspicion in words", _after(response_settings, "suspicion_after", lambda _: "11")),
 ]
 M_FAULTS = [
