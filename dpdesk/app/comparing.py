@@ -43,7 +43,7 @@ def compare_work(
     the work, RefusedError ``compare.method`` for methods without comparators, ``compare.columns``,
     ``diverted.not-eligible``; Cancelled.
     """
-    from dpdesk.app.exploring import THE_WORK
+    from dpdesk.project.work import THE_WORK
 
     place = work.to_plan(), work.base, THE_WORK
     given = *place, token, report, data, work.hand_made()
@@ -68,7 +68,7 @@ def redesign_work(
     Raises as :func:`compare_work`; RefusedError ``table.redesign`` for several tables and ready
     cells.
     """
-    from dpdesk.app.exploring import THE_WORK
+    from dpdesk.project.work import THE_WORK
 
     place = work.to_plan(), work.base, THE_WORK
     given = *place, token, report, data, work.hand_made()

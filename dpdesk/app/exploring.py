@@ -20,7 +20,6 @@ from dpdesk.core.charts import ScatterChart
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report, ending, silent
-from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.plain import number_text
 from dpdesk.core.schema import DataProfile, Role
@@ -39,16 +38,13 @@ from dpdesk.engine.method import (
 from dpdesk.engine.private.method import BudgetAdvice
 from dpdesk.engine.registry import noise_of, priced_of
 from dpdesk.project.candidates import Candidate, LevelNames
-from dpdesk.project.work import WorkState
+from dpdesk.project.work import THE_SETTINGS, THE_WORK, WorkState
 
 if TYPE_CHECKING:
     from dpdesk.app.checklists import Checklist
     from dpdesk.app.context import AppContext
     from dpdesk.core.release import ReleaseSummary
     from dpdesk.io.store import DataStore
-
-THE_WORK = msg("The plan")
-_PLACE = msg("{work}, [protection]", work=THE_WORK)
 
 
 @dataclass(frozen=True)
@@ -105,7 +101,7 @@ class Explored:
         spends = any(each.key == "epsilon" for each in self.method.parameters)
         checked = self._parsed(_budgeted(parameters)) if spends else values
         roles = self.method.effective_roles(self._roles(), checked)
-        self.method.check(self.columns, roles, checked, _PLACE)
+        self.method.check(self.columns, roles, checked, THE_SETTINGS)
         return values
 
     def _refused(
@@ -175,7 +171,7 @@ class Explored:
         return isinstance(self.exploration, BudgetAdvice)
 
     def _parsed(self, parameters: Mapping[str, object]) -> dict[str, ParameterValue]:
-        return parse_parameters(self.method.parameters, parameters, _PLACE)
+        return parse_parameters(self.method.parameters, parameters, THE_SETTINGS)
 
     def _roles(self) -> dict[str, Role]:
         return {name: self.work.released_as(name) for name in self.columns}

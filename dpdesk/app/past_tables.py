@@ -222,7 +222,7 @@ class _Compared:
             )
 
     def _of_plan(self, placed: Sequence[tuple[str, _Placed | None]]) -> Iterator[Note]:
-        """Cells that the tables of the plan tell together, by columns that depend on each other.
+        """Cells that the tables of the plan give away together: their columns depend on each other.
 
         The search does not know that the towns of one table are the districts of another.
         """
@@ -233,8 +233,8 @@ class _Compared:
             if others and (new is None or len(there) < len(others)):
                 yield Note(
                     "table.together-not-compared",
-                    "What the tables of the plan tell together where columns depend on each other "
-                    "is not compared: they are too large.",
+                    "What the tables of the plan give away together where columns depend on each "
+                    "other is not compared: they are too large.",
                 )
                 return
             if new is None or not there:

@@ -53,6 +53,7 @@ from dpdesk.project.file import (
 from dpdesk.project.history import History, HistorySnapshot, Moment
 from dpdesk.project.settings import LoadedSettings, Settings
 from dpdesk.project.work import (
+    THE_WORK,
     Command,
     HierarchyChoice,
     OpenWork,
@@ -181,6 +182,7 @@ def _with_missing(recipe: Recipe, code: str) -> Recipe:
 
 __all__ = [
     "COMPARE_AT_MOST",
+    "THE_WORK",
     "AppContext",
     "AuditNote",
     "BuilderForm",

@@ -127,9 +127,9 @@ def verify_release(
     """
     for file in (source, population):
         if file is not None and not file.is_file():
-            odd = msg("{path}: found no ordinary file.", path=file) if file.exists() else None
             absent = msg("{source}: there is no such file.", source=file)
-            raise InputError("source.missing", odd or absent)
+            other = msg("{path}: found no ordinary file.", path=file)
+            raise InputError("source.missing", other if file.exists() else absent)
     report(StepStarted("Check hashes and seal", 1, 2))
 
     def known(method: str) -> Capabilities:

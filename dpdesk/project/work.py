@@ -31,6 +31,11 @@ from dpdesk.core.plan import (
 from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.schema import Role
 
+THE_WORK = msg("The plan")
+"""How sentences name a work that no file is the plan of."""
+THE_SETTINGS = msg("{work}, [protection]", work=THE_WORK)
+"""The settings of its method; a window calls them so, and no key of a file."""
+
 HierarchyChoice: TypeAlias = "HierarchySpec | Hierarchy"
 
 

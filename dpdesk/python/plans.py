@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dpdesk.app.exploring import THE_WORK
 from dpdesk.app.planning import PlacedPlan, check_protection
+from dpdesk.app.types import THE_WORK
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken

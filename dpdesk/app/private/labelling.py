@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dpdesk.app.labelling import plain_variable
 from dpdesk.core.cuboid import Domain
@@ -27,17 +26,13 @@ from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.csvw import read_variables
 from dpdesk.io.release_check import is_listed_file
 from dpdesk.io.release_folder import VARIABLES
-
-if TYPE_CHECKING:
-    from dpdesk.project.work import WorkState
-
+from dpdesk.project.work import THE_SETTINGS, WorkState
 
 # The levels of a dimension's hierarchy as people choose them: how many categories, and which.
 
 
 EXAMPLES = 3
 _MOST_LEVELS = 31
-_WHERE = msg("{work}, [protection]", work=msg("The plan"))
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,7 @@ def level_choices(work: WorkState, column: str, token: CancelToken) -> tuple[Lev
     for level in range(_MOST_LEVELS):
         token.check()
         try:
-            categories = declare(column, None, hierarchy, level, None, _WHERE).categories
+            categories = declare(column, None, hierarchy, level, None, THE_SETTINGS).categories
         except DpdeskError:
             if level > 0:
                 break

@@ -19,13 +19,12 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 from dpdesk.engine.registry import noise_of, priced_of
+from dpdesk.project.work import THE_SETTINGS, WorkState
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.io.store import DataStore
-    from dpdesk.project.work import WorkState
 
-_WHERE = msg("{work}, [protection]", work=msg("The plan"))
 _NUMBER = re.compile(r"-?[0-9]+([.,][0-9]+)?")
 
 
@@ -58,7 +57,7 @@ def trying_input(
     Raises InputError for hierarchy files that cannot be read and for columns that are not there.
     """
     plan = work.to_plan()
-    method = noise_of(context.registry.ready(plan.protection.method, _WHERE))
+    method = noise_of(context.registry.ready(plan.protection.method, THE_SETTINGS))
     if method is None:
         raise TypeError("not a private method")
     by_hand = work.hand_made()
@@ -67,7 +66,7 @@ def trying_input(
         report(Note(code, sentence))
 
     files = ranges_apart(read_files(plan, work.base, by_hand, token, note), data, note, OUTSIDE)
-    given = given_columns(plan, data, {}, files, "The plan", _WHERE, frozenset(by_hand))
+    given = given_columns(plan, data, {}, files, "The plan", THE_SETTINGS, frozenset(by_hand))
     return method, given
 
 
@@ -77,11 +76,11 @@ def outlook(context: AppContext, data: DataStore, work: WorkState, token: Cancel
     Raises InputError for settings that are not complete, ``plan.invalid``, ``budget.amount``;
     StorageError ``ledger.*``.
     """
-    method = priced_of(context.registry.ready(work.method, _WHERE))
+    method = priced_of(context.registry.ready(work.method, THE_SETTINGS))
     if method is None:
         raise TypeError("not a method that spends")
     roles = {name: work.released_as(name) for name in data.columns}
-    charge = method.price(roles, parse_parameters(method.parameters, work.parameters, _WHERE))
+    charge = method.price(roles, parse_parameters(method.parameters, work.parameters, THE_SETTINGS))
     desk, said = open_ledger(context, work.base, work.budget), set(texts_in(work.parameters))
     request = desk.request(
         charge.cost,
@@ -123,9 +122,9 @@ def declared_categories(
     if isinstance(choice, HierarchyFile):
         token.check()
         reading = open_hierarchy(work.base / choice.path, column)
-        return declare(column, None, reading.hierarchy, level, None, _WHERE).categories
+        return declare(column, None, reading.hierarchy, level, None, THE_SETTINGS).categories
     if isinstance(choice, HierarchyBuilder):
-        return declare(column, None, choice, level, None, _WHERE).categories
+        return declare(column, None, choice, level, None, THE_SETTINGS).categories
     raise InputError(
         "cube.no-domain",
         msg("`{column}` has no hierarchy file that declares its categories.", column=column),
@@ -147,9 +146,10 @@ def declaring(work: WorkState) -> frozenset[str]:
     def declares(column: str, choice: object) -> bool:
         if not isinstance(choice, HierarchyBuilder):
             return isinstance(choice, HierarchyFile)
-        level = levels.get(column, 0)
+        asked = levels.get(column, 0)
+        level = asked if isinstance(asked, int) else 0
         try:
-            declare(column, None, choice, level if isinstance(level, int) else 0, None, _WHERE)
+            declare(column, None, choice, level, None, THE_SETTINGS)
         except InputError:
             return False
         return True

@@ -78,6 +78,7 @@ class Problem:
     least: Floats | None = None
     """``low`` for those who know that no suppressed cell is empty; None: nothing follows."""
     least_unit: float = 1.0
+    """Grid units; larger where needs are the only size that the numbers have (:meth:`near`)."""
 
     @classmethod
     def of(

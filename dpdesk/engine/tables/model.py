@@ -401,7 +401,11 @@ _BY_HAND = ("", "S", "P", "U")
 
 
 def _set_by_hand(cells: Cells, tables: Sequence[Table], variables: Sequence[Ints]) -> Cells:
-    """The variables with what is set by hand of any of their cells: a variable is all of them."""
+    """The variables with what is set by hand of any of their cells: a variable is all of them.
+
+    Of costs and protection levels the largest counts. Raises InputError ``table.marks`` where one
+    cell is set to be unsafe, and another cell of the same variable not to be.
+    """
     ranks = np.zeros(len(cells), np.int64)
     least = np.full(len(cells), len(_BY_HAND))
     cost = np.full(len(cells), -np.inf)

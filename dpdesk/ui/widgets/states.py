@@ -433,7 +433,7 @@ class ElidedLabel(QLabel):
 def in_window(sentence: str) -> str:
     """The sentence with controls instead of keys of a plan, and without the marks of a terminal.
 
-    Names and values stand in quotation marks.
+    Names and values are put in quotation marks.
     """
     return with_quotes(said(sentence))
 

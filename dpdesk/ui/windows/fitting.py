@@ -10,8 +10,9 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, Signal, Slot
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from dpdesk.app import auditing, examining, exploring, recipes
+from dpdesk.app import auditing, examining, recipes
 from dpdesk.app.types import (
+    THE_WORK,
     AppContext,
     DataStore,
     FitItem,
@@ -487,8 +488,8 @@ class FitWindow(SideWindow):
         """The work in hand; its file's columns, where these are known."""
         bench = self._bench
         if bench.profile is None:
-            return Recipe(exploring.THE_WORK, bench.work)
-        return Recipe.of_work(bench.work, bench.profile, exploring.THE_WORK)
+            return Recipe(THE_WORK, bench.work)
+        return Recipe.of_work(bench.work, bench.profile, THE_WORK)
 
     # -- wishes
 

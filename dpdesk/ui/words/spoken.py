@@ -134,7 +134,7 @@ def spoken_guarantee(guarantee: Guarantee) -> Guarantee:
 def spoken(chart: Chart) -> Chart:
     """A chart in the language of the window; one that the window itself has made stays.
 
-    Names and values stand in quotation marks.
+    Names and values are put in quotation marks.
     """
     speaker = window_voice()
     if speaker.language != ENGLISH and speaker.known(chart.question) is not None:

@@ -14,6 +14,7 @@ from dpdesk.app.private import trying
 from dpdesk.app.private.trial import Trial
 from dpdesk.app.review import packing
 from dpdesk.app.types import (
+    THE_WORK,
     AppContext,
     Candidate,
     CandidateShelf,
@@ -555,7 +556,7 @@ class Workbench(WorkbenchState):
         self._announce({Aspect.DATA})
 
     def _plan_name(self) -> str:
-        return exploring.THE_WORK if self._plan_path is None else self._plan_path.name
+        return THE_WORK if self._plan_path is None else self._plan_path.name
 
     def _announce(self, aspects: Iterable[Aspect]) -> None:
         self.changed.emit(frozenset(aspects))
