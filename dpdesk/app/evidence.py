@@ -105,12 +105,14 @@ def asked_reading(spec: SourceSpec) -> dict[str, object]:
 def source_facts(data: DataStore, spec: SourceSpec) -> dict[str, object]:
     """What the evidence says of the source: name, hash, rows, columns, how it was read.
 
-    ``asked`` is what the plan named for that. For a private method, how many lines and values could
+    ``bytes`` is the size of the file; the hash of what a server sent has none. ``asked`` is what
+    the plan named for its reading. For a private method, how many lines and values could
     not be read as well.
     """
     return {
         "name": data.name,
         "sha256": data.sha256,
+        **({} if data.size is None else {"bytes": data.size}),
         "rows": data.rows,
         "columns": list(data.columns),
         "reading": data.reading.as_dict(),

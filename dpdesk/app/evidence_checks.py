@@ -129,6 +129,8 @@ KEYS = (
     Key("plan/budget/limit", Basis.RECORDED, _LEDGER, always=False),
     *_compared("plan"),
     *_source("source/sha256", "source/rows", "source/columns", "source/reading"),
+    # Of files alone: what a server sent is hashed, and has no size.
+    Key("source/bytes", Basis.SOURCE, always=False),
     # Of texts alone: other formats have no lines.
     Key("source/unreadable_lines", Basis.SOURCE, of=Releases.PAID, always=False),
     Key("source/unreadable_values", Basis.SOURCE, of=Releases.PAID),

@@ -202,7 +202,8 @@ def read_population(
                 ),
                 details={"key": "population", "attribute": absent[0]},
             )
-        return Population(store.name, store.sha256, store.frequency_table(names, token))
+        table = store.frequency_table(names, token)
+        return Population(store.name, store.sha256, table, store.size)
 
 
 def _noted(

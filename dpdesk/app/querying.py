@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.texts import same_texts
-from dpdesk.core.errors import InputError, RefusedError, StorageError
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted, silent
 from dpdesk.core.messages import msg
 from dpdesk.core.query import Answer, Askable, Query
@@ -288,21 +288,17 @@ def true_answer(
 
 
 def _check_source(source: Path, facts: ReleaseFacts, token: CancelToken) -> None:
-    from dpdesk.io.safewrite import hash_file
+    from dpdesk.io.source import FilePrint
 
-    try:
-        actual, _ = hash_file(source.resolve(), token)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise StorageError(
-            "storage.failed", msg("{file}: cannot be read ({reason}).", file=source, reason=reason)
-        ) from error
-    if actual != facts.evidence.source.sha256:
+    recorded = facts.evidence.source
+    difference = FilePrint(recorded.sha256, recorded.bytes).difference(source, token)
+    if difference is not None:
         raise RefusedError(
             "ask.other-source",
             msg(
-                "{name} is not the file that this release was made of: its SHA-256 is another.",
+                "{name} is not the file that this release was made of: {difference}.",
                 name=source.name,
+                difference=difference,
             ),
             hint="Open the file that the release was made of.",
         )

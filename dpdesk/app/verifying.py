@@ -39,7 +39,7 @@ from dpdesk.app.reports import report_checks
 from dpdesk.app.self_check import HandedCounts, row_difference
 from dpdesk.app.texts import fairly_judged, same_texts, texts_check, unlike_quoted
 from dpdesk.core.capabilities import Capabilities, RowOrder
-from dpdesk.core.errors import Cancelled, DpdeskError, InputError, RefusedError, StorageError
+from dpdesk.core.errors import Cancelled, DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted, ending
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
@@ -63,6 +63,7 @@ from dpdesk.io.release_folder import (
     VARIABLES,
 )
 from dpdesk.io.safewrite import hash_file
+from dpdesk.io.source import FilePrint
 
 if TYPE_CHECKING:
     from dpdesk.core.recoding import AnyRecoding
@@ -449,30 +450,20 @@ class _Checker:
         published.survey(known, EXAMPLES, self._token, self._report, _CLAIMS)
 
     def _is_source(self, source: Path) -> bool:
-        recorded = self._found.facts().evidence.source.sha256
-        if not recorded:
+        record = self._found.facts().evidence.source
+        if not record.sha256:
             self.notes.append(_NO_EVIDENCE)
             return False
-        if self._hash(source) == recorded:
+        recorded = FilePrint(record.sha256, record.bytes)
+        difference = recorded.difference(source, self._token)
+        if difference is None:
             self.notes.append(
                 msg("{name} is the source that the evidence names.", name=source.name)
             )
             return True
-        self._found.failures.append(
-            Failure(str(source), "is not the source of this release: its SHA-256 is another")
-        )
+        reason = msg("is not the source of this release: {difference}", difference=difference)
+        self._found.failures.append(Failure(str(source), reason))
         return False
-
-    def _hash(self, file: Path) -> str:
-        """Of a file that the caller named. Raises StorageError."""
-        try:
-            return hash_file(file.resolve(), self._token)[0]
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise StorageError(
-                "storage.failed",
-                msg("{file}: cannot be read ({reason}).", file=file, reason=reason),
-            ) from error
 
     def _has_population(self, source: Path | None, given: Path | None) -> bool:
         """Whether the file of the population is at hand, where the release speaks of one.
@@ -493,10 +484,15 @@ class _Checker:
             if source is not None:
                 self.notes.append(_POPULATION_NEEDED)
             return False
-        if self._hash(file) == recorded.get("sha256"):
+        size = recorded.get("bytes")
+        known = FilePrint(str(recorded.get("sha256")), size if isinstance(size, int) else None)
+        difference = known.difference(file, self._token)
+        if difference is None:
             self._population = file
             return True
-        reason = "is not the population file of this release: its SHA-256 is another"
+        reason = msg(
+            "is not the population file of this release: {difference}", difference=difference
+        )
         self._found.failures.append(Failure(str(file), reason))
         return False
 

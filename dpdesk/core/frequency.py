@@ -79,11 +79,12 @@ class FrequencyTable:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The rows of a file of the population, counted by some columns: its ``name`` and hash."""
+    """The rows of a file of the population, counted by some columns; its name, hash and size."""
 
     name: str
     sha256: str
     table: FrequencyTable = field(repr=False)
+    size: int | None = None
 
 
 @dataclass(frozen=True)

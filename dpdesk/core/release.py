@@ -382,11 +382,13 @@ _SAID = ("checks", "figures", "charts", "recoded", "notes", "recorded_notes")
 class SourceRecord(Shape):
     """The source as it was: name, hash, rows, columns, how it was read and what was asked of that.
 
+    ``bytes`` is the size of a file; what a server sent has none, and earlier versions wrote none.
     ``unreadable_lines`` and ``unreadable_values`` (by column) are counted for private methods.
     """
 
     name: str = ""
     sha256: str = ""
+    bytes: int | None = None
     rows: int | None = None
     columns: tuple[str, ...] = ()
     reading: _Table = field(default_factory=dict)

@@ -6,7 +6,6 @@ the whole text finds has the last word; where two readings remain and differ, th
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from dpdesk.io.csvload import CHECK, write_file
 from dpdesk.io.remedies import Again, Remedy, remedy
 from dpdesk.io.scan import ENCODING, NONE, SHORT, ScanResult, scan
 from dpdesk.io.sniff import BACKSLASH, Dialect, with_encoding, with_escape
-from dpdesk.io.source import Stretch, byte_chunks, text_of
+from dpdesk.io.source import Digest, FilePrint, Stretch, byte_chunks, text_of
 from dpdesk.io.transcode import decoded, guess_legacy, high_words, is_utf8
 from dpdesk.io.workspace import Workspace
 
@@ -48,7 +47,7 @@ class Checked:
     dialect: Dialect
     result: ScanResult
     text: Stretch
-    sha256: str
+    print: FilePrint
     ctrl_z: bool
     left_out: int = 0
     left_line: int = 0
@@ -70,7 +69,7 @@ def check_text(
     The result may hold a fault; see :func:`faultless`. With ``collecting`` it has the values of a
     large text.
     """
-    digest = hashlib.sha256()
+    digest = Digest()
     text = text_of(path, dialect.start, dialect.encoding)
     ctrl_z = text.stop is not None
     chunks = byte_chunks(text, token, report, CHECK, digest)
@@ -92,7 +91,7 @@ def check_text(
     if result.fault != NONE:  # the digest is of all bytes
         for _ in chunks:
             pass
-    return Checked(dialect, result, text, digest.hexdigest(), ctrl_z, values=values)
+    return Checked(dialect, result, text, digest.found(), ctrl_z, values=values)
 
 
 def _values_of(text: Stretch, dialect: Dialect) -> Values | None:

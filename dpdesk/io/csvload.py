@@ -33,7 +33,7 @@ from dpdesk.io.failures import (
 )
 from dpdesk.io.reading import Reading
 from dpdesk.io.sniff import Dialect, sniff
-from dpdesk.io.source import byte_chunks
+from dpdesk.io.source import FilePrint, byte_chunks
 from dpdesk.io.workspace import Workspace, home_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Loaded:
     names: tuple[str, ...]
     rows: int
     reading: Reading
-    sha256: str
+    print: FilePrint
     book: Codebook = NO_BOOK
     columns: tuple[str, ...] = ()
     unreadable: Mapping[str, object] | None = None
@@ -118,7 +118,7 @@ def load_csv(
     notes = (*notes, *dropped)
     notes = (*dialect.notes, *notes, *_notes(checked))
     reading = _reading(spec, dialect, result, notes)
-    return Loaded(names, rows, reading, checked.sha256, coded=coded.domains[: len(names)])
+    return Loaded(names, rows, reading, checked.print, coded=coded.domains[: len(names)])
 
 
 @dataclass(frozen=True)

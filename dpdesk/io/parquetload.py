@@ -24,7 +24,7 @@ from dpdesk.io.formats.table import Notes
 from dpdesk.io.labelwatch import note_unforeseen
 from dpdesk.io.missing import refuse_nul
 from dpdesk.io.reading import Reading
-from dpdesk.io.source import file_sha256
+from dpdesk.io.source import file_print
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -107,7 +107,7 @@ def load_parquet(
     report(StepStarted(CHECK, 1, STEPS))
     found = look_at(path, None, token)
     names, rows = tuple(variable.name for variable in found.variables), found.rows
-    digest = file_sha256(path, token, report, CHECK)
+    digest = file_print(path, token, report, CHECK)
     report(StepStarted(LOAD, 2, STEPS))
     source = parquet_source(path)
     _trust_values(con)

@@ -16,7 +16,7 @@ from dpdesk.io.emptyrows import is_empty
 from dpdesk.io.failures import check_width
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
 from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding, without_nul
-from dpdesk.io.source import Stretch, text_of
+from dpdesk.io.source import FilePrint, Stretch, text_of
 from dpdesk.io.transcode import guess_legacy, high_words
 
 _ALL_COUNTED = "all rows are counted when the file is read."
@@ -54,7 +54,7 @@ def _queried(found: SourcePreview, spec: SourceSpec) -> SourcePreview:
         con.register("head", head)
         con.execute(f"CREATE TABLE {RAW} AS SELECT * FROM head")
         con.unregister("head")
-        loaded = Loaded(found.columns, len(found.rows), found.reading, "")
+        loaded = Loaded(found.columns, len(found.rows), found.reading, FilePrint())
         made = queried_rows(con, loaded, spec, Path(spec.name), None, CancelToken())
         rows = con.execute(f"SELECT * FROM {RAW}").fetchall()
     finally:

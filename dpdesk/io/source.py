@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
+from dpdesk.core.messages import msg
 from dpdesk.io.failures import storage_error
+from dpdesk.io.safewrite import hash_file
 
 CHUNK = 1 << 20
 _EVERY = 16
@@ -42,12 +44,54 @@ class Stretch:
         return head[self.start : self.stop]
 
 
+@dataclass(frozen=True)
+class FilePrint:
+    """What tells a source from others: SHA-256 of its bytes (hex), and their number.
+
+    ``size`` is None where there is no file: the hash is that of what a server sent.
+    """
+
+    sha256: str = ""
+    size: int | None = None
+
+    def difference(self, path: Path, token: CancelToken) -> str | None:
+        """In what a file is another one, None for nothing; the size, if known, is asked first.
+
+        So a file of another size is not read: it may be of any. Raises StorageError, Cancelled.
+        """
+        try:
+            size = path.stat().st_size
+            if self.size is not None and size != self.size:
+                words = "it has {found:,} bytes, expected {wanted:,}"
+                return msg(words, found=size, wanted=self.size)
+            same = hash_file(path.resolve(), token)[0] == self.sha256
+        except OSError as problem:
+            raise storage_error(problem, path, "read") from problem
+        return None if same else msg("its SHA-256 is another")
+
+
+class Digest:
+    """Hashes and counts the bytes of a file as they are read."""
+
+    def __init__(self) -> None:
+        self._hash, self._size = hashlib.sha256(), 0
+
+    def update(self, data: bytes) -> None:
+        """The next bytes of the file."""
+        self._hash.update(data)
+        self._size += len(data)
+
+    def found(self) -> FilePrint:
+        """Of all bytes so far."""
+        return FilePrint(self._hash.hexdigest(), self._size)
+
+
 def byte_chunks(
     text: Stretch,
     token: CancelToken,
     report: Report,
     step: str,
-    digest: hashlib._Hash | None = None,
+    digest: Digest | None = None,
 ) -> Iterator[bytes]:
     """The bytes of a stretch in chunks; ``digest`` sees all bytes of the file.
 
@@ -74,12 +118,12 @@ def byte_chunks(
         raise storage_error(problem, path, "read") from problem
 
 
-def file_sha256(path: Path, token: CancelToken, report: Report, step: str) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
-    digest = hashlib.sha256()
+def file_print(path: Path, token: CancelToken, report: Report, step: str) -> FilePrint:
+    """SHA-256 and size of a file."""
+    digest = Digest()
     for _ in byte_chunks(Stretch(path), token, report, step, digest):
         pass
-    return digest.hexdigest()
+    return digest.found()
 
 
 def text_of(path: Path, start: int, encoding: str) -> Stretch:

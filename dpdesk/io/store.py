@@ -81,7 +81,7 @@ class DataStore:
         self.columns: tuple[str, ...] = loaded.columns or tuple(self._columns)
         self.unreadable = loaded.unreadable
         self.reading = loaded.reading
-        self.sha256 = loaded.sha256
+        self.sha256, self.size = loaded.print.sha256, loaded.print.size
         self.book = loaded.book
 
     @classmethod

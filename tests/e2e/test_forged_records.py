@@ -56,6 +56,37 @@ def forged(genuine: Path, folder: Path, forge: Callable[[dict[str, Any]], None])
     return copy
 
 
+@pytest.mark.parametrize("change", [1, -1, None])
+def test_a_size_of_the_source_that_was_forged_is_found(
+    genuine: Path, source: Path, tmp_path: Path, change: int | None
+) -> None:
+    def forge(evidence: dict[str, Any]) -> None:
+        recorded = evidence["source"]
+        assert recorded["bytes"] == source.stat().st_size
+        if change is None:
+            del recorded["bytes"]
+        else:
+            recorded["bytes"] += change
+
+    found = failures(forged(genuine, tmp_path, forge), source)
+    assert any("source, bytes" in said or "expected" in said for said in found), found
+
+
+def test_evidence_of_earlier_versions_knows_no_size(
+    genuine: Path, source: Path, tmp_path: Path
+) -> None:
+    """Their texts are others too, so that the key is not asked for."""
+
+    def forge(evidence: dict[str, Any]) -> None:
+        del evidence["source"]["bytes"]
+
+    copy = forged(genuine, tmp_path, forge)
+    said = {**manifest_of(copy), "texts": {"language": "en", "sha256": "0" * 64}}
+    (copy / "public/manifest.json").write_bytes(canonical(said))
+    seal_again(copy, said)
+    assert failures(copy, source) == []
+
+
 def failures(release: Path, source: Path | None = None) -> list[str]:
     found = verify_release(release, default_registry(), CancelToken(), silent, source)
     return [failure.reason for failure in found.failures]

@@ -276,6 +276,8 @@ _SHEET_CELLS = (
     '<c r="BROW"><v>٣</v></c>',
     '<c r="BROW"><v>9' + "9" * 5000 + "</v></c>",
     '<c r="AROW" t="inlineStr"><is><t>f</t></is></c>',
+    '<c r="BROW"><v>1.' + "0" * 20 + "e-" + "9" * 20 + "</v></c>",
+    f'<c r="{"A" * 300_000}ROW"><v>1</v></c>',
     '<c r="XFE1"><v>1</v></c>',
     '<c r="BROW1"><v>1</v></c>',
     '<c r="B"><v>1</v></c>',

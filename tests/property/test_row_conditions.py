@@ -29,6 +29,7 @@ from dpdesk.io.private.row_filter import filtered, read_filter
 from dpdesk.io.query_tree import folded
 from dpdesk.io.reading import Reading
 from dpdesk.io.row_query import queried_rows
+from dpdesk.io.source import FilePrint
 from tests.reference.row_conditions import meets
 
 WORDS = (
@@ -87,7 +88,7 @@ def kept(
         con.execute(f"CREATE TABLE {RAW} AS SELECT * FROM head")
         con.unregister("head")
         reading = replace(Reading("csv"), decimal=decimal, missing=("", "?"))
-        loaded = Loaded(tuple(names), len(rows), reading, "")
+        loaded = Loaded(tuple(names), len(rows), reading, FilePrint())
         way = filtered if private else queried_rows
         way(con, loaded, spec, Path("t.csv"), None, CancelToken())
         return [tuple(row) for row in con.execute(f"SELECT * FROM {RAW}").fetchall()]

@@ -23,7 +23,7 @@ from dpdesk.io.formats.request import ReadDone, ReadProgress, ReadRequest
 from dpdesk.io.labelwatch import note_unforeseen
 from dpdesk.io.missing import refuse_nul
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of
-from dpdesk.io.source import file_sha256
+from dpdesk.io.source import FilePrint, file_print
 from dpdesk.io.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def load_foreign(
     where there is one, StorageError, Cancelled; nothing is left behind.
     """
     report(StepStarted(CHECK, 1, STEPS))
-    digest = "" if spec.is_url else file_sha256(path, token, report, CHECK)
+    digest = None if spec.is_url else file_print(path, token, report, CHECK)
     report(StepStarted(LOAD, 2, STEPS))
 
     def progress(made: ReadProgress) -> None:
@@ -67,7 +67,7 @@ def load_foreign(
     told = note_unforeseen(con, done.variables, form, spec.missing or (), path, token)
     reading = reading_of(spec, path, replace(done, notes=(*done.notes, *told)))
     book = Codebook(done.variables)
-    return Loaded(names, done.rows, reading, digest or done.sha256, book)
+    return Loaded(names, done.rows, reading, digest or FilePrint(done.sha256), book)
 
 
 def preview_foreign(path: Path, base: Path, spec: SourceSpec, token: CancelToken) -> SourcePreview:

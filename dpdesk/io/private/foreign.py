@@ -27,7 +27,7 @@ from dpdesk.io.private.loading import (
 )
 from dpdesk.io.private.values import typed_sql
 from dpdesk.io.reading import Reading, format_of
-from dpdesk.io.source import file_sha256
+from dpdesk.io.source import FilePrint, file_print
 from dpdesk.io.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def load_typed(
 ) -> Loaded:
     """Load the declared columns; see :func:`dpdesk.io.private.loading.load_private`."""
     report(StepStarted(CHECK, 1, STEPS))
-    digest = "" if spec.is_url else file_sha256(path, token, report, CHECK)
+    digest = None if spec.is_url else file_print(path, token, report, CHECK)
     report(StepStarted(LOAD, 2, STEPS))
 
     def progress(made: ReadProgress) -> None:
@@ -80,7 +80,7 @@ def load_typed(
         header=spec.header is not False, skip=spec.skip or 0,
     )  # fmt: skip
     book = book_of(wanted, Codebook(done.variables))
-    digest = digest or done.sha256
+    digest = digest or FilePrint(done.sha256)
     if coded is not None:
         told = lost_codes(coded, wanted.names)
         given = wanted.names, coded.rows, reading, digest, book, names, told

@@ -7,7 +7,6 @@ that nothing closes, or with bytes that are no text is one row whose values are 
 from __future__ import annotations
 
 import codecs
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from dpdesk.io.csvload import CHECK
 from dpdesk.io.failures import LONGEST_LINE
 from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.sniff import codec_name
-from dpdesk.io.source import Stretch, byte_chunks
+from dpdesk.io.source import Digest, FilePrint, Stretch, byte_chunks
 
 if TYPE_CHECKING:
     import pyarrow
@@ -145,7 +144,7 @@ class TextLines:
     def __init__(
         self, path: Path, codec: str, skip: int, token: CancelToken, report: Report
     ) -> None:
-        self._digest = hashlib.sha256()
+        self._digest = Digest()
         chunks = byte_chunks(Stretch(path), token, report, CHECK, digest=self._digest)
         self._blocks = _blocks(_utf8(chunks, codec))
         self._held = b""
@@ -157,9 +156,9 @@ class TextLines:
             self._line()
 
     @property
-    def sha256(self) -> str:
-        """The hash of the file; whole when all lines have been read."""
-        return self._digest.hexdigest()
+    def print(self) -> FilePrint:
+        """Hash and size of the file; whole when all lines have been read."""
+        return self._digest.found()
 
     def first(self) -> bytes | None:
         """The next line that is not blank; None at the end of the text."""

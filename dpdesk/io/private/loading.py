@@ -213,7 +213,7 @@ def _load_text(
         escape=spec.escape or "",
     )
     facts = {"unreadable_lines": lost, **lost_values(con, path, wanted.names, token)}
-    return Loaded(wanted.names, rows, reading, lines.sha256, NO_BOOK, names, facts)
+    return Loaded(wanted.names, rows, reading, lines.print, NO_BOOK, names, facts)
 
 
 def insert_lines(
@@ -382,7 +382,7 @@ def load_fixed(
     reading = Reading("fixed", encoding=codec, missing=spec.missing)
     facts = {"unreadable_lines": lost, **lost_values(con, path, wanted.names, token)}
     book = book_of(wanted, Codebook(tuple(column.variable for column in columns)))
-    return Loaded(wanted.names, rows, reading, lines.sha256, book, names, facts)
+    return Loaded(wanted.names, rows, reading, lines.print, book, names, facts)
 
 
 def _filled(columns: Sequence[ArgusColumn]) -> str:

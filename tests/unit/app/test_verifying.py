@@ -79,6 +79,20 @@ def test_a_source_that_is_not_an_ordinary_file_is_named_as_that(
         verify_release(made, registry, token, silent, made / "nothing.csv")
 
 
+def test_a_source_of_another_size_is_not_read(
+    made: Path, context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = town.write_source(tmp_path).parent / town.SOURCE
+    right = file.stat().st_size
+    with file.open("ab") as more:
+        more.write(b"\n")
+    monkeypatch.setattr("dpdesk.io.source.hash_file", lambda *_: pytest.fail("it was read"))
+    report = verify_release(made, context.registry, CancelToken(), silent, file)
+    reason = "is not the source of this release: "
+    reason += f"it has {right + 1:,} bytes, expected {right:,}"
+    assert [(one.path, one.reason) for one in report.failures] == [(str(file), reason)]
+
+
 def test_a_cancel_is_a_cancel_and_no_failure(made: Path, context: AppContext) -> None:
     token = CancelToken()
 

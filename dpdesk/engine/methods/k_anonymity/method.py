@@ -612,7 +612,9 @@ def _recorded_population(given: MethodInput) -> dict[str, object]:
     if given.population is None:
         return {}
     known = given.population
-    return {"population": {"name": known.name, "sha256": known.sha256, "rows": known.table.rows}}
+    size = {} if known.size is None else {"bytes": known.size}
+    told = {"name": known.name, "sha256": known.sha256, **size, "rows": known.table.rows}
+    return {"population": told}
 
 
 def _absent(given: MethodInput, problem: _Problem) -> tuple[Note, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
@@ -76,6 +77,7 @@ _NAMES = short_names("row", "c", "v", "f", "is", "t", "rPh", "mergeCell", "dimen
 _DIGITS = "0123456789"
 _LONGEST_SHOWN = 40
 _DIGITS_OF_DOUBLES = 17
+_LETTERS = re.compile("[A-Z]{1,3}")
 _MOST_COLUMNS = 16_384
 _MOST_ROWS = 1_048_576
 """As Excel has; a few thousand bytes can pack millions of rows."""
@@ -223,8 +225,9 @@ class SheetCells:
         found = self._columns.get(letters)
         if found is None:
             found = 0
-            for letter in letters:
-                found = found * 26 + ord(letter) - ord("A") + 1
+            if _LETTERS.fullmatch(letters):
+                for letter in letters:
+                    found = found * 26 + ord(letter) - ord("A") + 1
             if not 1 <= found <= _MOST_COLUMNS:
                 raise ValueError(f"there is no cell {place[:_LONGEST_SHOWN]}")
             self._columns[letters] = found
@@ -359,7 +362,10 @@ def _is_cut(raw: str, number: float) -> bool:
     """Whether a decimal is another number than its double: whole, shortest, of 17 or 16 digits."""
     forms = (number_text(number), f"{number:.17g}", f"{number:.16g}")
     same = (Decimal(number), *map(Decimal, forms))
-    return Decimal(raw) not in same
+    try:
+        return Decimal(raw) not in same
+    except InvalidOperation:  # its exponent has more digits than those of decimals may have
+        return True
 
 
 def _iso(raw: str) -> str:

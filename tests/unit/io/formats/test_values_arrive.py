@@ -215,6 +215,7 @@ def test_infinite_numbers_of_sqlite_arrive(tmp_path: Path) -> None:
         ("12345678901234567890", "12345678901234567890", False),
         ("1.50000000000000000001", "1.5", True),
         ("-123456789012345678.25", "-1.2345678901234568e+17", True),
+        ("1.00000000000000000e-99999999999999999999", "0", True),
     ],
 )
 def test_a_number_of_a_sheet_with_too_many_digits_is_noted(
