@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import joined, msg
+from dpdesk.core.passwords import without_password
 from dpdesk.core.plain import freeze, is_sane, number_text, show, thaw
 from dpdesk.core.schema import Role
 
@@ -666,7 +667,9 @@ def missing_key(key: str, where: str, expected: str) -> InputError:
 
 
 def invalid(key: str, found: object, expected: str, where: str) -> InputError:
-    """The error for a value that is none of those expected."""
+    """The error for a value that is none of those expected; it repeats no password."""
+    if isinstance(found, str):
+        found = without_password(found)
     return InputError(
         "plan.invalid",
         msg(

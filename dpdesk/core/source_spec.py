@@ -23,6 +23,7 @@ from dpdesk.core.parameters import (
     plain_number,
     text_of,
 )
+from dpdesk.core.passwords import holds_password
 from dpdesk.core.schema import check_one_each, form, spelling
 
 _TEXT_KEYS = (
@@ -313,13 +314,7 @@ def _path(raw: Mapping[str, object], place: str) -> str:
     path = text_of(raw, "path", place, None)
     if not path or "\0" in path:
         raise invalid("path", path, "the path of a file", place)
-    if "://" not in path:
-        return path
-    try:
-        scheme, password = urlsplit(path).scheme, urlsplit(path).password
-    except ValueError:
-        raise invalid("path", path, "the address of a database", place) from None
-    if password is not None or "password=" in path.partition("?")[2].lower():
+    if holds_password(path):
         raise InputError(
             "plan.password",
             msg("{place}: `path` holds a password, expected an address without one.", place=place),
@@ -327,6 +322,12 @@ def _path(raw: Mapping[str, object], place: str) -> str:
             "with the release.",
             details={"key": "path"},
         )
+    if "://" not in path:
+        return path
+    try:
+        scheme = urlsplit(path).scheme
+    except ValueError:
+        raise invalid("path", path, "the address of a database", place) from None
     if scheme.lower() not in _SCHEMES:
         expected = "a file, or an address that begins with `postgresql://`"
         raise invalid("path", path, expected, place)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.passwords import holds_password, without_password
 from dpdesk.core.plan import (
     AttributeSpec,
     HierarchyBuilder,
@@ -224,11 +225,47 @@ def test_a_very_long_value_is_shown_short_and_on_one_line() -> None:
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
-    for address in ("postgresql://me:s3cret@host/db", "postgresql://host/db?password=s3cret"):
+    for address in (
+        "postgresql://me:s3cret@host/db",
+        "postgresql://host/db?password=s3cret",
+        "postgresql://host/db?sslpassword=s3cret",
+        "postgresql://me:s3cret@[::1/db",
+        "postgresql://me:s3cret/db@host",
+        "postgresql://me:a/s3cret@host/db?sslmode=require",
+        "postgresql:me:s3cret@host/db",
+        "jdbc:postgresql://host/db?user=me&password=s3cret",
+        "host=h user=me password=s3cret",
+        "//me:s3cret@server/people.csv",
+        r"\\me:s3cret@server\people.csv",
+        "https://me:s3cret@example.org/people.csv",
+    ):
         error = refusal("source/path", address)
         assert error.code == "plan.password"
         assert "s3cret" not in error.line
         assert "PGPASSWORD" in error.hint
+
+
+def test_an_address_of_a_ledger_is_refused_without_its_password() -> None:
+    error = refusal("budget", {"ledger": "postgresql://me:s3cret@host/db"})
+    assert error.code == "plan.invalid"
+    assert "s3cret" not in error.line
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me@host:5432/db",
+        "postgresql://host:5432/db?user=me@host",
+        "postgresql://me@[::1]:5432/db?sslmode=verify-full",
+        "postgresql:///db?host=/run/a:b&port=5433",
+        "people:a@2024.csv.csv",
+        "C:/data/people@home.csv",
+        "my password list.csv",
+    ],
+)
+def test_what_is_no_password_is_not_taken_for_one(address: str) -> None:
+    assert not holds_password(address)
+    assert without_password(address) == address
 
 
 @pytest.mark.parametrize(

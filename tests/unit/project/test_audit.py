@@ -438,3 +438,14 @@ def test_a_log_with_a_foreign_trigger_is_not_written(tmp_path: Path) -> None:
         )
     with pytest.raises(StorageError, match="the trigger `forget`, which DPDesk did not make"):
         AuditLog.open_home(tmp_path)
+
+
+def test_a_password_in_an_address_that_was_given_for_a_file_is_not_kept(tmp_path: Path) -> None:
+    """Commands are entered before anyone looks at what they name."""
+    address = "postgresql://me:s3cret@host/people"
+    with AuditLog.open_home(tmp_path) as log:
+        kept = log.append("ran", str(Path(address).absolute()), {"out": address})
+        assert log.verify().ok
+    assert "s3cret" not in kept.subject + kept.details
+    assert kept.subject.endswith("postgresql:/me:…@host/people")
+    assert b"s3cret" not in (tmp_path / FILE).read_bytes()

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.messages import msg
+from dpdesk.core.passwords import holds_password
 from dpdesk.core.shapes import read_json
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ _ALLOWED = frozenset(
     | {"sslmode", "sslrootcert", "connect_timeout", "application_name"}
 )
 """What an address in a plan may set. Others could name files of passwords or of session keys."""
+_NAMES_A_KEY = "invalid URI query parameter"
+"""What libpq says of a setting that it does not know, before the name of the setting."""
 _PLACE = ("host", "hostaddr", "port")
 """The parts of an address that say where it leads."""
 _MOST_PLACES = 8
@@ -174,6 +177,13 @@ def parse_host(text: str) -> str:
         name = name.strip("[]").lower()
     known_port = port.isdecimal() and int(port) in range(1, 65_536)
     odd = set("," if socketed else ", /@") & set(name)
+    if holds_password(typed) or "@" in typed:
+        raise InputError(
+            "database.host",
+            "Found a user or a password, expected the name of a server alone, such as "
+            "db.example.org:5432.",
+            hint="Put the password into the variable PGPASSWORD or into ~/.pgpass.",
+        )
     if not name or not known_port or odd or not name.isprintable():
         raise InputError(
             "database.host",
@@ -270,13 +280,21 @@ def given_parameters(address: str) -> dict[str, Any]:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
+    if holds_password(address):
+        raise InputError(
+            "database.address",
+            "The address holds a password, expected one without.",
+            hint="Put the password into the variable PGPASSWORD or into ~/.pgpass.",
+        )
     try:
         found = conninfo_to_dict(address)
     except psycopg.Error as error:
-        reason = " ".join(str(error).split())[:200]
+        reason = " ".join(str(error).split())
+        if _NAMES_A_KEY not in reason:
+            reason = reason.partition(': "')[0]  # what it quotes may hold a password
         raise InputError(
-            "database.address", msg("The address cannot be read: {reason}.", reason=reason)
-        ) from error
+            "database.address", msg("The address cannot be read: {reason}.", reason=reason[:200])
+        ) from None
     for key in sorted(found.keys() - _ALLOWED):
         raise InputError(
             "database.address",

@@ -505,6 +505,42 @@ def test_what_is_not_a_server_is_refused(text: str) -> None:
         hosts.parse_host(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://me:s3cret@db.example.org/d",
+        "me:s3cret@db.example.org",
+        "//me:s3cret@db.example.org/d",
+        "host=h password=s3cret",
+    ],
+)
+def test_a_password_typed_for_a_server_is_neither_kept_nor_repeated(
+    text: str, tmp_path: Path
+) -> None:
+    with AppContext.open(tmp_path) as context:
+        with pytest.raises(InputError) as caught:
+            databases.confirm_host(context, text, silent)
+        assert databases.confirmed_hosts(context) == ()
+    assert "s3cret" not in caught.value.line
+    assert all(b"s3cret" not in file.read_bytes() for file in tmp_path.rglob("*.*"))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:s3cret@[::1/d",
+        "postgresql://me:s3cret/d@host",
+        "postgresql://host/d?passs3cret",
+        "postgresql://host/d?options=s3cret%zz",
+    ],
+)
+def test_an_address_that_cannot_be_read_is_not_repeated(address: str) -> None:
+    with pytest.raises(InputError) as caught:
+        hosts.safe_parameters(address)
+    assert caught.value.code == "database.address"
+    assert "s3cret" not in caught.value.line
+
+
 def test_a_list_serves_no_longer_than_its_home_is_open(tmp_path: Path) -> None:
     address = "postgresql://db.example.org/d"
     with AppContext.open(tmp_path / "one") as one:
