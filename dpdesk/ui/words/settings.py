@@ -37,7 +37,7 @@ from dpdesk.core.parameters import (
     exact_number,
     parse_parameters,
 )
-from dpdesk.core.plain import number_text
+from dpdesk.core.plain import freeze, number_text
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.words.numbers import figure_words, grouped, marked, marked_within, quoted, shortened
 from dpdesk.ui.words.spoken import inside, said
@@ -246,10 +246,14 @@ def worded(
     method: Method | None,
     methods: Sequence[Method],
     names: LevelNames = NO_NAMES,
+    before: Mapping[str, object] = MappingProxyType({}),
 ) -> Command:
-    """The same command; where it would name keys of a plan, it says what the form shows."""
+    """The same command; where it would name keys of a plan, it says what the form shows.
+
+    Of long lists and tables it says what differs from the settings ``before``.
+    """
     if isinstance(command, SetParameters) and not command.what and method is not None:
-        return replace(command, what=changes_words(method, command.changes, names))
+        return replace(command, what=changes_words(method, command.changes, names, before))
     if isinstance(command, SetMethod) and not command.what:
         chosen = next((one for one in methods if one.id == command.method), None)
         if chosen is not None:
@@ -262,9 +266,15 @@ def worded(
 
 
 def changes_words(
-    method: Method, changes: Mapping[str, object], names: LevelNames = NO_NAMES
+    method: Method,
+    changes: Mapping[str, object],
+    names: LevelNames = NO_NAMES,
+    before: Mapping[str, object] = MappingProxyType({}),
 ) -> str:
-    """Changed settings: ``k: 12 rows, Search: Samarati``; None stands for the default."""
+    """Changed settings: ``k: 12 rows, Search: Samarati``; None stands for the default.
+
+    A list that was longer than a few is said as ``Dimensions: sex added``, a table by what changed.
+    """
     known = {parameter.key: parameter for parameter in method.parameters}
     parts: list[str] = []
     for key, value in changes.items():
@@ -275,14 +285,40 @@ def changes_words(
             words = translate("Edits", "{setting}: by default")
             parts.append(words.format(setting=_short(said(parameter.label))))
         else:
-            parts.append(
-                msg(
-                    "{file}: {note}",
-                    file=_short(said(parameter.label)),
-                    note=_value(parameter, value, names),
-                )
-            )
+            label = _short(said(parameter.label))
+            note = _change(parameter, freeze(before.get(key)), freeze(value), names)
+            parts.append(msg("{file}: {note}", file=label, note=note))
     return ", ".join(parts)
+
+
+_FEW = 3
+
+
+def _change(parameter: Parameter, old: object, new: object, names: LevelNames) -> str:
+    """What is new of a setting: all of it, or what makes a long list or table another one."""
+    if isinstance(new, Mapping):
+        known = old if isinstance(old, Mapping) else {}
+        changed = {key: value for key, value in new.items() if known.get(key) != value}
+        gone = [key for key in known if key not in new]
+        parts = [_added_and_removed([], gone)] if gone else []
+        if changed:
+            many = len(changed) > _FEW
+            parts[:0] = [_listed(list(changed)) if many else _value(parameter, changed, names)]
+        return "; ".join(parts)
+    if isinstance(old, tuple) and isinstance(new, tuple) and len(new) > _FEW:
+        added = [one for one in new if one not in old]
+        removed = [one for one in old if one not in new]
+        if 0 < len(added) + len(removed) <= _FEW:
+            return _added_and_removed(added, removed)
+    return _value(parameter, new, names)
+
+
+def _added_and_removed(added: Sequence[object], removed: Sequence[object]) -> str:
+    words = (
+        (translate("Edits", "{values} added"), added),
+        (translate("Edits", "{values} removed"), removed),
+    )
+    return ", ".join(text.format(values=_listed(list(which))) for text, which in words if which)
 
 
 def _value(parameter: Parameter, value: object, names: LevelNames) -> str:

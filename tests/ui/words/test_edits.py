@@ -47,6 +47,45 @@ def test_where_categories_come_from_is_said_in_words(app_context: AppContext) ->
     assert made.label == "Where categories come from: sex: from the data; age: from a hierarchy"
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (["a", "b", "c"], ["a", "b", "c", "d"], "Dimensions: d added"),
+        (["a", "b", "c", "d", "e"], ["a", "c", "d", "e"], "Dimensions: b removed"),
+        (["a", "b", "c", "d"], ["a", "b", "c", "e"], "Dimensions: e added, d removed"),
+        (["a"], ["a", "b"], "Dimensions: a, b"),
+        ([], ["a", "b", "c", "d"], "Dimensions: a, b, c, d"),
+        (["a", "b", "c", "d"], ["d", "c", "b", "a"], "Dimensions: d, c, b, a"),
+    ],
+)
+def test_of_a_long_list_the_difference_is_said(
+    app_context: AppContext, before: list[str], after: list[str], words: str
+) -> None:
+    known = methods(app_context)
+    method = next(one for one in known if any(each.key == "dimensions" for each in one.parameters))
+    command = SetParameters({"dimensions": after})
+    made = worded(command, method, known, before={"dimensions": before})
+    assert made.label == words
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ({"a": ["1"], "b": ["1"]}, {"a": ["1", "2"], "b": ["1"]}, "a: 1, 2"),
+        ({}, {"a": ["1"], "b": ["1"], "c": ["1"], "d": ["1"]}, "a, b, c, d"),
+        ({"a": ["1"], "b": ["1"]}, {"a": ["1"]}, "b removed"),
+        ({"a": ["1"], "b": ["1"]}, {"a": ["2"]}, "a: 2; b removed"),
+    ],
+)
+def test_of_a_table_what_changed_is_said(
+    app_context: AppContext, before: dict[str, object], after: dict[str, object], words: str
+) -> None:
+    known = methods(app_context)
+    method = next(one for one in known if any(each.key == "domains" for each in one.parameters))
+    made = worded(SetParameters({"domains": after}), method, known, before={"domains": before})
+    assert made.label == f"Declared categories: {words}"
+
+
 def test_a_method_goes_by_its_title(app_context: AppContext) -> None:
     known = methods(app_context)
     made = worded(SetMethod(known[0].id), None, known)
