@@ -114,7 +114,7 @@ def _guide_chart(settings: ViewSettings, chosen: Chosen) -> BarChart:
 
 
 def _size(each: Candidate) -> str:
-    return str(each.size or each.cells)
+    return msg("{n:,}", n=each.size or each.cells)
 
 
 def _size_words(each: Candidate) -> str:
