@@ -435,12 +435,16 @@ QToolButton[look="choice"]:focus, QToolButton[look="choice"]:checked {{
 
 
 def _boxes(theme: Theme) -> str:
-    """Boxes to tick and to choose by."""
+    """Boxes to tick and to choose by.
+
+    Without kerning: Qt measures a text whole and draws it in parts where a letter is underlined, so
+    that "Totals", whose first letters are kerned, was wider than measured and lost its end.
+    """
     t, height = theme.tokens, theme.target - 2
     dot = theme.icon * 4 // 5 // 2 * 2
     return f"""
 QCheckBox, QRadioButton {{ spacing: {SPACE.s}px; min-height: {height}px;
-  padding-right: {SPACE.xs}px; }}
+  padding-right: {SPACE.xs}px; font-kerning: none; }}
 QRadioButton[look="goal"] {{ padding: 0 {SPACE.xs}px; }}
 QRadioButton[look="goal-of-lines"] {{ padding: 2px {SPACE.xs}px; }}
 QCheckBox:focus, QRadioButton:focus {{ outline: 2px solid {t.accent}; }}

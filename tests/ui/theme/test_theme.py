@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QColor, QImage, QPalette
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QApplication,
+    QCheckBox,
     QFrame,
     QLabel,
     QPushButton,
@@ -225,3 +227,22 @@ def test_the_focus_of_a_button_reaches_three_to_one_beside_what_was_there(
         ]
         plain = sum(one >= 3.0 for one in found)
         assert plain >= len(middle), f"{plain} of {len(middle)} pixels stand out"
+
+
+@pytest.mark.parametrize("kind", [QCheckBox, QRadioButton])
+@pytest.mark.parametrize("text", ["T&otals", "A&verage", "W&age", "L&ToTa"])
+def test_the_end_of_a_text_with_an_underlined_letter_is_not_cut_off(
+    kind: type[QAbstractButton], text: str, theme: ThemeManager, qtbot: QtBot
+) -> None:
+    def ink(width: int) -> int:
+        """How many columns of pixels differ from the ground."""
+        button.resize(width, button.sizeHint().height())
+        image = button.grab().toImage()
+        ground = image.pixel(image.width() - 1, 0)
+        rows = range(image.height())
+        return sum(any(image.pixel(x, y) != ground for y in rows) for x in range(image.width()))
+
+    button = kind(text)
+    qtbot.addWidget(button)
+    button.show()
+    assert ink(button.sizeHint().width()) == ink(button.sizeHint().width() + 50)

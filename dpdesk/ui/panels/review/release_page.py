@@ -61,7 +61,7 @@ class CheckModel(ListModel):
         """Show these checks."""
         self._checks = tuple(rows)
         cells = [(row.mark, row.claim) for row in rows]
-        self.set_table((self.tr("How it went"), self.tr("What was checked")), cells)
+        self.set_table((self.tr("Status"), self.tr("What was checked")), cells)
 
     def check(self, number: int) -> CheckRow | None:
         """The check in a line."""
