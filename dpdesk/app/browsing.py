@@ -39,7 +39,8 @@ class OpenCube:
     ``pieces`` are the folders of the releases, whose files were found intact; with a plan alone
     there are none. ``askable`` and ``levels`` (for each dimension the labels of its categories at
     each level) may know more dimensions than the releases do. ``cautions`` come with every view,
-    ``book`` has the labels that the first release publishes.
+    ``book`` has the labels that the first release publishes, ``sold`` says that further tables can
+    be bought.
     """
 
     title: str
@@ -50,6 +51,7 @@ class OpenCube:
     cautions: tuple[str, ...] = ()
     reader: SumReader | None = None
     book: Codebook = NO_BOOK
+    sold: bool = False
 
     @property
     def name(self) -> str:
@@ -114,9 +116,9 @@ def open_cube(
 
     ``known`` is what was open: dimensions of it that the releases lack stay askable. Raises
     InputError ``release.missing``, ``release.unreadable``, ``query.twice``, ``query.combine``;
-    RefusedError ``release.not-intact``, ``browse.no-cube``; Cancelled.
+    RefusedError ``release.not-intact``, ``browse.no-cube``, ``query.no-cube``; Cancelled.
     """
-    from dpdesk.app.combining import related_words
+    from dpdesk.app.combining import check_combinable, related_words
     from dpdesk.app.private.labelling import read_dimension_labels
     from dpdesk.engine.cubes.guarantee import together_claim
     from dpdesk.engine.cubes.olap.combined import combine
@@ -126,7 +128,10 @@ def open_cube(
     for number, each in enumerate(folders, start=1):
         report(StepStarted("Check the files", number, len(folders)))
         content = open_listed(context, each, token)
-        _check_cube(context.registry.about(content.manifest.method), each)
+        about = context.registry.about(content.manifest.method)
+        _check_cube(about, each)
+        if len(folders) > 1:
+            check_combinable(about, each)
         method = context.registry.get(content.manifest.method, str(each))
         assert isinstance(method, Browsable)
         with told(each):
@@ -142,7 +147,8 @@ def open_cube(
         asked, levels = _with_known(reader.cube, known)
         book = read_dimension_labels(_public(folder), manifests[0])
         title = manifests[0].title
-        return OpenCube(title, claim, asked, levels, folders, cautions, reader, book)
+        sold = all(context.registry.about(one.method).allows(Use.BOUGHT) for one in manifests)
+        return OpenCube(title, claim, asked, levels, folders, cautions, reader, book, sold)
 
 
 def _public(folder: Path) -> Path:
@@ -206,10 +212,11 @@ def planned_cube(context: AppContext, shop: Shop, token: CancelToken, report: Re
     for number, name in enumerate(shop.dimensions, start=1):
         report(StepStarted("Read the dimensions of the plan", number, len(shop.dimensions)))
         cube = described(context, shop, name, token)
-        asked = askable_cube(cube)
-        columns += asked.columns
-        levels[name], measures = cube.levels[0], asked.measures
-    return OpenCube(shop.plan.title, "", Askable(tuple(columns), measures), levels, ())
+        one = askable_cube(cube)
+        columns += one.columns
+        levels[name], measures = cube.levels[0], one.measures
+    asked = Askable(tuple(columns), measures)
+    return OpenCube(shop.plan.title, "", asked, levels, (), sold=True)
 
 
 def first_view(cube: OpenCube) -> BrowseState:

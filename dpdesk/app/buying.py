@@ -146,6 +146,7 @@ def make_offer(
     if reader is None:
         with _prepared(context, shop, wish, releases, token, report) as (prepared, known):
             return _offer(context, prepared, known, token)
+    check_sold(context, shop.plan, shop.where)
     known = _as_combined(reader, releases)
     plan = _plan_for(context, shop.plan, wish, (), shop.where)
     with shop.prepare(context, plan, token, report) as prepared:

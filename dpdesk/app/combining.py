@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.buying import check_apart
 from dpdesk.app.manifests import manifest_hash
 from dpdesk.app.querying import AskedRelease, cautions_of, open_listed, told
-from dpdesk.core.capabilities import Use
+from dpdesk.core.capabilities import Capabilities, Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.messages import msg
@@ -84,11 +84,7 @@ def open_together(
         )
         content = open_listed(context, folder, token)
         manifest = content.manifest
-        if not context.registry.about(manifest.method).allows(Use.BOUGHT):
-            raise RefusedError(
-                "query.no-cube",
-                msg("{folder}: only releases of cubes are asked together.", folder=folder),
-            )
+        check_combinable(context.registry.about(manifest.method), folder)
         with told(folder):
             found.append((ReleasedCube.from_manifest(manifest), content))
         manifests.append(manifest)
@@ -98,6 +94,14 @@ def open_together(
     first = manifests[0]
     about = AskedRelease(folders[0], first.title, first.method, askable_cube(reader.cube))
     return OpenTogether(about, reader, warnings)
+
+
+def check_combinable(about: Capabilities, folder: Path) -> None:
+    """Raise RefusedError ``query.no-cube`` unless releases of this kind can be read as one."""
+    if not about.allows(Use.BOUGHT):
+        raise RefusedError(
+            "query.no-cube", msg("{folder}: only releases of cubes are asked together.", folder=folder)
+        )
 
 
 def related_words(folders: Sequence[Path], manifests: Sequence[Manifest]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from dpdesk.app.browsing import first_view, open_cube
 from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
+from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import CheckStatus
 from tests.helpers.cubes import people, release, write_plan, write_register
@@ -233,3 +234,10 @@ def test_views_are_not_combined_with_other_releases(
 ) -> None:
     assert main(["query", str(made["pairs"]), "--with", str(made["even"]), "--by", "sex"]) == 1
     assert "only releases of cubes are asked together" in capsys.readouterr().err
+
+
+def test_two_releases_of_views_are_not_read_as_one(
+    made: dict[str, Path], context: AppContext
+) -> None:
+    with pytest.raises(RefusedError, match="only releases of cubes are asked together"):
+        open_cube(context, made["pairs"], CancelToken(), silent, [made["even"]])

@@ -258,6 +258,23 @@ def test_the_public_part_alone_offers_nothing(agency: Agency) -> None:
     assert not agency.window.buy.isEnabled()
 
 
+def test_marginals_that_are_not_sold_one_by_one_are_browsed_without_an_offer(
+    agency: Agency,
+) -> None:
+    agency.load()
+    made = agency.browse(plan=agency.write_plan("views.toml", method="priview", publish=None))
+    assert agency.window.seen is not None
+    assert agency.window.buy.isHidden()
+    assert agency.window.add.isHidden()
+    agency.window.ask_offer()
+    agency.asker.answer = made
+    agency.window.ask_piece()
+    agency.quiet()
+    assert agency.card.isHidden()
+    assert agency.window.cube is not None
+    assert agency.window.cube.pieces == (made,)
+
+
 def test_nothing_is_sold_beside_exact_tables(agency: Agency) -> None:
     agency.browse(plan=agency.write_plan("exact.toml", exact=[["sex"]]))
     agency.window.ask_offer()

@@ -416,9 +416,9 @@ class Purchase(QObject):
 
     @property
     def possible(self) -> bool:
-        """Whether somebody here may hold what buying needs: a plan, or a whole release."""
+        """Whether tables are sold, and somebody here may hold a plan or a whole release."""
         cube = self._cube
-        if cube is None:
+        if cube is None or not cube.sold:
             return False
         return self._planned or any((each / "internal").is_dir() for each in cube.pieces)
 

@@ -432,7 +432,7 @@ class BrowseWindow(ReadingWindow):
     @Slot()
     def ask_piece(self) -> None:
         """Ask for the folder of another release, and read it together with what is open."""
-        if self._cube is None:
+        if self._cube is None or not self._cube.sold:
             return
         pieces = self._cube.pieces
         near = str(pieces[0].parent) if pieces else ""
@@ -485,6 +485,8 @@ class BrowseWindow(ReadingWindow):
         first = self._cube is None
         self._cube = cube
         self.purchase.take(cube, planned=self._planned)
+        for each in (self.buy, self.add):
+            each.setVisible(cube.sold)
         self.name_it(cube.name)
         self.claim.setText(said(cube.claim))
         self.claim.setVisible(bool(cube.claim))
