@@ -100,7 +100,8 @@ def check_combinable(about: Capabilities, folder: Path) -> None:
     """Raise RefusedError ``query.no-cube`` unless releases of this kind can be read as one."""
     if not about.allows(Use.BOUGHT):
         raise RefusedError(
-            "query.no-cube", msg("{folder}: only releases of cubes are asked together.", folder=folder)
+            "query.no-cube",
+            msg("{folder}: only releases of cubes are asked together.", folder=folder),
         )
 
 
