@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dpdesk.app.checklists import agency_policy
 from dpdesk.app.context import AppContext
 from dpdesk.app.private.browsing import table_words
-from dpdesk.app.review.review_picture import is_whole, load, verify_signed
+from dpdesk.app.review.review_picture import is_whole, released_by_all, verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.capabilities import Content
 from dpdesk.core.cube_parameters import COUNT
@@ -55,7 +55,6 @@ from dpdesk.io.release_folder import (
 )
 from dpdesk.io.safewrite import replacing, write_new
 from dpdesk.io.tablewriters import LABELS_KEY, Sheet, write_crosstabs, write_parquet, write_xlsx
-from dpdesk.project.review.state import Status
 
 if TYPE_CHECKING:
     from dpdesk.engine.registry import Registry
@@ -472,10 +471,8 @@ def _check_compared(
     """Raise where something was compared with nothing, and neither policy nor review accepts it."""
     if not unlike or agency_policy(context.home).policy.accept_not_compared:
         return
-    if is_whole(release):
-        state = load(context, release, token).state
-        if state.ok and state.status in (Status.RELEASED, Status.SUPERSEDED):
-            return  # its reviewers gave a reason: such an item fails without one
+    if is_whole(release) and released_by_all(context, release, token):
+        return  # its reviewers gave a reason: such an item fails without one
     first = unlike[0]
     more = msg(" ({unlike} more)", unlike=len(unlike) - 1) if len(unlike) > 1 else ""
     raise RefusedError(

@@ -80,6 +80,7 @@ def find_key(context: AppContext, key: str | None) -> Card:
     if len(cards) == 1:
         return cards[0]
     if not cards:
+        store.refuse_damaged()
         raise InputError(
             "key.missing",
             "There is no key on this computer.",

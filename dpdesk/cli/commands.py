@@ -190,6 +190,11 @@ class RunningCommand:
         with AppContext.open() as context:
             self._context = context
             token.check()
+            if getattr(options, "asks", ()):
+                from dpdesk.cli.review.passphrases import told_open
+
+                for note in told_open(options):
+                    self._tell(note)
             if options.command in _DEEDS and options.out is not None:
                 action, subject = _DEEDS[options.command]
                 enter(context, action, getattr(options, subject).absolute(), _out(options))

@@ -224,6 +224,20 @@ def test_a_wrong_passphrase_and_a_missing_key_change_nothing(new: Three) -> None
     assert author.review.read_bytes() == before
 
 
+def test_a_file_of_a_passphrase_that_others_may_read_is_told(new: Three) -> None:
+    _, first, _ = new
+    first.secret.chmod(0o644)
+    assert "other users of this computer may read the passphrase" in first.signs("start").err
+    first.secret.write_text("\n", "utf-8")
+    first.secret.chmod(0o600)
+    said = first.signs("vote", "--sheet", "sheet.toml")
+    assert said.last == f"{first.secret}: its first line is empty, expected the passphrase."
+    first.secret.write_text(f"\ufeffa passphrase of {first.name}\r\n", "utf-8")
+    said = first.signs("start")
+    assert "you have begun already" in said.last
+    assert "may read" not in said.err
+
+
 def test_a_clock_that_has_gone_back_signs_nothing(
     new: Three, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -404,6 +418,56 @@ def test_what_an_author_wrote_into_the_checklist_is_not_read_as_found(
     for number in told:
         assert lines[number].startswith("# As the author's program found it: ")
         assert lines[number - 1].startswith(("# pass: ", "# review: ", "# fail: ", "# not "))
+
+
+def test_a_check_that_an_author_left_out_stands_on_the_sheet(
+    submitted: Three, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author, first, _ = at_copies(submitted, tmp_path / "desks")
+    shutil.rmtree(author.folder)
+    author.does("run", "plan.toml", "--out", "release")
+    genuine = Checklist.submitted
+    some = lambda checklist: dict(list(genuine(checklist).items())[:1])  # noqa: E731
+    with monkeypatch.context() as patch:
+        patch.setattr(Checklist, "submitted", some)
+        assert author.signs("submit").code == 0
+    first.takes(author)
+    first.does("review", "sheet", "release", "--out", "found.toml")
+    text = (first.desk / "found.toml").read_text("utf-8")
+    assert "# This computer asks more than the author's checklist holds." in text
+    assert "# Is the source at hand? review: " in text or "# Do the assumptions" in text
+    assert len(tomllib.loads(text)["checks"]) == 1
+
+
+def test_a_policy_of_the_author_s_own_is_told_where_the_agency_has_another(
+    submitted: Three, tmp_path: Path
+) -> None:
+    author, first, _ = at_copies(submitted, tmp_path / "desks")
+    (author.desk / "mine.toml").write_text("version = 1\nreviewers = 1\n", "utf-8")
+    shutil.rmtree(author.folder)
+    author.does("run", "plan.toml", "--out", "release")
+    assert author.signs("submit", "--policy", "mine.toml").code == 0
+    first.takes(author)
+    told = "under another policy than the agency's: that asks for 1 reviewer, the agency's for 2"
+    assert told not in " ".join(first.does("verify", "release").out.split())
+    (first.home / "policy.toml").write_text("version = 1\nreviewers = 2\n", "utf-8")
+    for command in (("verify",), ("review", "status")):
+        assert told in " ".join(first.does(*command, "release").out.split())
+
+
+def test_a_protocol_of_an_unknown_key_says_so_when_it_is_taken(done: Three, tmp_path: Path) -> None:
+    _, first, _ = done
+    first.does(
+        *("review", "protocol", "lock", "release", "--out", "p.json"),
+        *("--passphrase-file", first.secret),
+    )
+    (stranger,) = people(tmp_path / "elsewhere", OTHER)
+    place = first.desk / "p.json"
+    assert "Note:" not in first.does("review", "protocol", "take", place).out
+    said = stranger.does("review", "protocol", "take", place, "--json")
+    assert said.json["trusted"] is False
+    said = stranger.does("review", "protocol", "take", place)
+    assert "may not have signed it: by a key that is not in the trust list" in said.out
 
 
 def test_an_old_copy_of_the_review_does_not_undo_a_withdrawal(new: Three) -> None:

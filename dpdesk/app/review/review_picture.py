@@ -13,7 +13,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.core.charts import Chart, ChartValueError, charts_from_json
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.release import CheckStatus, ClaimCheck, Failure, VerifyReport
 from dpdesk.core.shapes import read_json
 from dpdesk.project.review.events import Fault
@@ -364,6 +364,25 @@ def signature_claim(
     return ClaimCheck(SIGNED, CheckStatus.CONFIRMED, words, REVIEW_FILE), (), notes
 
 
+def released_by_all(context: AppContext, folder: Path, token: CancelToken) -> bool:
+    """Whether a review released this folder, by as many reviewers as this agency wants, who were
+    asked whether the release is verified.
+
+    Policy and checklist of a submission are its author's, who may have written them. Raises as
+    :func:`load` does, and what reading the agency's policy raises.
+    """
+    from dpdesk.project.review.policy import agency_policy
+    from dpdesk.project.review.state import Status
+
+    state = load(context, folder, token).state
+    if not state.ok or state.current is None:
+        return False
+    asked = state.current.payload
+    enough = asked.reviewers >= agency_policy(context.home).policy.reviewers
+    final = state.status in (Status.RELEASED, Status.SUPERSEDED)
+    return final and enough and "verified" in asked.checklist
+
+
 # ---- shared with signing
 
 
@@ -384,7 +403,7 @@ def load(
     Files of the folder that are not those submitted are faults of the current round. Raises
     StorageError, InputError ``release.missing`` or ``trust.damaged``, and Cancelled.
     """
-    return review_store(context).load(
+    loaded = review_store(context).load(
         place,
         signing.trust_list(context),
         signing.now(),
@@ -392,6 +411,36 @@ def load(
         bases,
         binding=bound_files(place, token),
     )
+    notes = (*loaded.state.notes, *_other_policy(context, loaded.state))
+    return replace(loaded, state=replace(loaded.state, notes=notes))
+
+
+def _other_policy(context: AppContext, state: ReviewState) -> tuple[Fault, ...]:
+    """A note where a release was submitted under another policy than the agency's.
+
+    One of the agency that cannot be read is told where releases are checked against it.
+    """
+    from dpdesk.project.review.events import Fault
+    from dpdesk.project.review.policy import agency_policy
+
+    current = state.current
+    try:
+        agency = agency_policy(context.home).given
+    except DpdeskError:
+        return ()
+    if agency is None or current is None or current.payload.policy_sha256 == agency.sha256:
+        return ()
+    words = msg(
+        "the release was submitted under another policy than the agency's: that asks for "
+        "{there}, the agency's for {here}",
+        there=_reviewers(current.payload.reviewers),
+        here=_reviewers(agency.reviewers),
+    )
+    return (Fault("policy.other", words, current.submission.id, None, current.number),)
+
+
+def _reviewers(number: int) -> str:
+    return counted("{n:,} reviewer", "{n:,} reviewers", n=number)
 
 
 def bound_files(place: Path, token: CancelToken) -> ReleaseBinding | None:

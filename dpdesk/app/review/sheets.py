@@ -32,6 +32,10 @@ A comment is needed where a check did not pass and is accepted, where it passed 
 accepted, where a file is not accepted, and unless the whole is approved.
 The outcome is approve, changes or reject; approving takes accepting everything."""
 
+_MISSING = """\
+This computer asks more than the author's checklist holds. What follows does not pass here; decide
+it with the whole, and say so in its comment."""
+
 
 def write_sheet(
     context: AppContext,
@@ -118,6 +122,8 @@ def _sheet_text(submission: Event, vote: Vote, here: Mapping[str, Item]) -> str:
     document = tomlkit.document()
     for line in _TOP.splitlines():
         document.add(tomlkit.comment(line))
+    for line in _left_out(payload, here):
+        document.add(tomlkit.comment(line))
     document.add(tomlkit.nl())
     document["submission"] = submission.id
     document["outcome"] = ""
@@ -132,6 +138,26 @@ def _sheet_text(submission: Event, vote: Vote, here: Mapping[str, Item]) -> str:
         files[name] = _entry((), {"sha256": code}, choice.decision, choice.comment)
     document["checks"], document["files"] = checks, files
     return tomlkit.dumps(document)
+
+
+def _left_out(submitted: Submission, here: Mapping[str, Item]) -> list[str]:
+    """The checks that do not pass here and that the author's checklist does not have."""
+    left = [
+        item
+        for key, item in here.items()
+        if key not in submitted.checklist and item.status.severity
+    ]
+    lines = [
+        msg(
+            "{question} {status}: {note}",
+            question=i.question,
+            status=i.status.value,
+            note=i.evidence,
+        )
+        for i in left
+    ]
+    said = ["", *_MISSING.splitlines(), *lines] if lines else []
+    return [" ".join(line.split()) for line in said]
 
 
 def _lines(submitted: ChecklistItem, here: Item | None) -> tuple[str, ...]:

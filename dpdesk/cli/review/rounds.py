@@ -106,8 +106,12 @@ def protocol_take(
 ) -> Outcome:
     """Keep a protocol from a file, to compare releases that apply it."""
     signed = protocols.take_protocol(context, options.file)
-    text = f"Kept: the protocol {signed.id}, signed by {signed.person}.\n"
-    return Outcome(text, {"protocol": signed.id}, kept=True)
+    taken = protocols.protocol_facts(context, protocols.kept_path(context, signed.id))
+    text = f"Kept: the protocol {taken.id}, signed by {taken.person}.\n"
+    if not taken.trusted:
+        text += paragraph(f"Note: {taken.person} may not have signed it: {taken.signature}.") + "\n"
+    plain = {"protocol": taken.id, "person": taken.person, "trusted": taken.trusted}
+    return Outcome(text, plain, kept=True)
 
 
 def sheet(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:

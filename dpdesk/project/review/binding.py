@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dpdesk.core.errors import InputError
@@ -22,8 +23,8 @@ from dpdesk.io.failures import storage_error
 from dpdesk.io.release_check import LARGEST_INTERNAL, most_read
 from dpdesk.io.release_folder import EVIDENCE, INTERNAL, MANIFEST, PUBLIC, REVIEW, SEAL
 from dpdesk.io.safewrite import hash_file
-from dpdesk.project.review.events import Fault, Submission
-from dpdesk.project.review.texts import is_hash, shown
+from dpdesk.project.review.events import Event, Fault, Submission
+from dpdesk.project.review.texts import CLOCK_TOLERANCE, is_hash, shown
 
 _MANIFEST, _SEAL = f"{PUBLIC}/{MANIFEST}", f"{INTERNAL}/{SEAL}"
 _EVIDENCE, _REVIEW = f"{INTERNAL}/{EVIDENCE}", f"{INTERNAL}/{REVIEW}"
@@ -34,13 +35,15 @@ class ReleaseBinding:
     """What a release folder holds now. Codes are SHA-256 in hex; empty when a file is missing.
 
     ``files`` are all regular files of both parts but the review, {path: sha256}; ``odd`` are
-    entries that are none (links, folders, devices); ``commitment`` is the manifest's.
+    entries that are none (links, folders, devices); ``commitment`` and ``created`` (its day in UTC,
+    empty when it is none) are the manifest's.
     """
 
     files: Mapping[str, str]
     plan_sha256: str
     commitment: str
     odd: tuple[str, ...] = ()
+    created: str = ""
 
     @property
     def manifest_sha256(self) -> str:
@@ -84,7 +87,9 @@ def bind_release(folder: Path, token: CancelToken) -> ReleaseBinding:
     code = hashlib.sha256(canonical_json(plan)).hexdigest() if isinstance(plan, dict) else ""
     commitment = manifest.get("commitment")
     named = commitment if isinstance(commitment, str) and is_hash(commitment) else ""
-    return ReleaseBinding(files, code, named, tuple(sorted(odd)))
+    created = manifest.get("created")
+    day = created if isinstance(created, str) else ""
+    return ReleaseBinding(files, code, named, tuple(sorted(odd)), day)
 
 
 def manifest_code(folder: Path, token: CancelToken) -> str:
@@ -96,6 +101,25 @@ def manifest_code(folder: Path, token: CancelToken) -> str:
         return hash_file(path, token)[0] if readable else ""
     except OSError:
         return ""
+
+
+def early_faults(event: Event, found: ReleaseBinding) -> tuple[Fault, ...]:
+    """A fault where a submission is older than the release that it submits.
+
+    All other events follow it, so one that is not too early makes none of them so.
+    """
+    try:
+        day = datetime.fromisoformat(found.created).replace(tzinfo=UTC)
+    except ValueError:
+        return ()
+    if event.time >= day - CLOCK_TOLERANCE:
+        return ()
+    words = msg(
+        "{words} was signed before the release was made on {created}: a clock was wrong",
+        words=event.words,
+        created=found.created,
+    )
+    return (Fault("clock.before-release", words, event.id),)
 
 
 def binding_faults(submitted: Submission, found: ReleaseBinding) -> tuple[Fault, ...]:

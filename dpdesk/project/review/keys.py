@@ -7,6 +7,7 @@ SHA-256 of the file with ``check`` left out: it tells a damaged file from a wron
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import os
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.messages import msg
+from dpdesk.core.systems import open_to_others
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.failures import storage_error
 from dpdesk.project.review.cards import Card, Purpose, card_body, card_from_json
@@ -196,6 +198,7 @@ FEWEST_GUESSES = 10**10
 """What a passphrase has to withstand: with Argon2id's cost of a guess, years of many computers."""
 PRIVATE_KIND = "dpdesk-private-key"
 _LARGEST_FILE = 64 * 1024
+_RESTORE = "Take a back-up of the file; without one, make a new key and have it trusted."
 _OPEN = frozenset({"person", "key", "fingerprint", "created", "signature"})
 _KEYS = _OPEN | {"format", "kind", "argon2", "nonce", "sealed", "check"}
 
@@ -328,7 +331,7 @@ class KeyStore(KeyFolder):
     def find(self, text: str) -> Card:
         """The one key whose fingerprint begins with ``text`` (8 digits or more) or whose person is.
 
-        Raises InputError ``key.missing`` or ``key.ambiguous``.
+        Raises InputError ``key.missing``, ``key.damaged`` or ``key.ambiguous``.
         """
         cards = [stored.card for stored in self.keys() if stored.card is not None]
         digits = "".join(text.split()).lower()
@@ -351,8 +354,18 @@ class KeyStore(KeyFolder):
                 hint="Give the first digits of the fingerprint.",
             )
         if not found:
+            self.refuse_damaged()
             raise self._missing(text)
         return found[0]
+
+    def refuse_damaged(self) -> None:
+        """Raise what is wrong with the first damaged key file, where there is one.
+
+        For who looks for a key and finds none: it may be the one that is meant.
+        """
+        for stored in self.keys():
+            if stored.card is None:
+                raise InputError("key.damaged", stored.problem, hint=_RESTORE)
 
     def unlock(self, fingerprint: str, passphrase: str) -> Signer:
         """Open a key (about a quarter of a second, off the GIL).
@@ -363,6 +376,7 @@ class KeyStore(KeyFolder):
         if not is_hash(fingerprint) or not path.exists():
             raise self._missing(fingerprint)
         card, raw = self._read(path)
+        self._keep_private(path)
         seed = opened(raw, passphrase_bytes(passphrase))
         if seed is None:
             raise InputError(
@@ -390,6 +404,13 @@ class KeyStore(KeyFolder):
 
         write_text(path, card.to_bytes().decode("utf-8"), "card", keeper)
         return card
+
+    def _keep_private(self, path: Path) -> None:
+        """A key that came by a copy may be open to others, who could try passphrases on it."""
+        for place, mode in ((self.folder, 0o700), (path, 0o600)):
+            with contextlib.suppress(OSError):
+                if open_to_others(place):
+                    place.chmod(mode)
 
     def _path(self, fingerprint: str) -> Path:
         return self.folder / f"{fingerprint if is_hash(fingerprint) else '-'}.json"
@@ -579,6 +600,6 @@ def _damaged(path: Path, reason: str) -> InputError:
     return InputError(
         "key.damaged",
         msg("{path}: the key file is damaged: {reason}.", path=path, reason=reason),
-        hint="Take a back-up of the file; without one, make a new key and have it trusted.",
+        hint=_RESTORE,
         details={"path": os.fspath(path)},
     )

@@ -24,7 +24,12 @@ from dpdesk.core.systems import sync_folder
 from dpdesk.io.failures import storage_error
 from dpdesk.io.release_folder import INTERNAL, REVIEW, SEAL
 from dpdesk.io.safewrite import PartialKeeper, remove_partial, write_new
-from dpdesk.project.review.binding import ReleaseBinding, binding_faults, manifest_code
+from dpdesk.project.review.binding import (
+    ReleaseBinding,
+    binding_faults,
+    early_faults,
+    manifest_code,
+)
 from dpdesk.project.review.events import Event, Fault
 from dpdesk.project.review.graph import (
     LARGEST_REVIEW,
@@ -355,6 +360,7 @@ def _of_this_release(
     number = state.current.number
     if binding is not None:
         found = binding_faults(state.current.payload, binding)
+        found += early_faults(state.current.submission, binding)
         return tuple(replace(fault, round=number) for fault in found)
     if manifest == state.current.submission.release:
         return ()

@@ -15,6 +15,7 @@ from dpdesk.app import exporting
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.querying import open_release
+from dpdesk.app.review import review_picture
 from dpdesk.app.risk import assess
 from dpdesk.app.running import run_plan
 from dpdesk.app.texts import TEXTS_CLAIM
@@ -83,12 +84,14 @@ def test_the_policy_may_accept_it(other: Path, context: AppContext, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("status", "ok", "passes"),
+    ("status", "ok", "reviewers", "items", "passes"),
     [
-        (Status.RELEASED, True, True),
-        (Status.RELEASED, False, False),
-        (Status.APPROVED, True, False),
-        (Status.DRAFT, True, False),
+        (Status.RELEASED, True, 2, ("verified", "policy"), True),
+        (Status.RELEASED, True, 3, ("verified",), True),
+        (Status.RELEASED, False, 2, ("verified",), False),
+        (Status.APPROVED, True, 2, ("verified",), False),
+        (Status.RELEASED, True, 1, ("verified",), False),  # a policy of the author's own
+        (Status.RELEASED, True, 2, ("policy",), False),  # a checklist of the author's own
     ],
 )
 def test_reviewers_who_released_it_accepted_it(
@@ -98,10 +101,17 @@ def test_reviewers_who_released_it_accepted_it(
     monkeypatch: pytest.MonkeyPatch,
     status: Status,
     ok: bool,
+    reviewers: int,
+    items: tuple[str, ...],
     passes: bool,
 ) -> None:
-    found = SimpleNamespace(state=SimpleNamespace(ok=ok, status=status))
-    monkeypatch.setattr(exporting, "load", lambda *_: found)
+    asked = SimpleNamespace(reviewers=reviewers, checklist=dict.fromkeys(items))
+    state = SimpleNamespace(ok=ok, status=status, current=SimpleNamespace(payload=asked))
+    monkeypatch.setattr(review_picture, "load", lambda *_: SimpleNamespace(state=state))
+    found = review_picture.released_by_all(context, other, CancelToken())
+    assert found is passes
+    monkeypatch.undo()
+    monkeypatch.setattr(exporting, "released_by_all", lambda *_: found)
     if passes:
         assert export(other, tmp_path / "out.csv", context).exists()
         return

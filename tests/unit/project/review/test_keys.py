@@ -100,6 +100,19 @@ def test_a_key_file_that_cannot_be_read_is_named(keys: KeyStore, data: bytes) ->
     stored = keys.keys()[0]
     assert stored.card is None
     assert str(path) in stored.problem
+    with pytest.raises(InputError) as caught:
+        keys.find("Ben")
+    assert (code_of(caught), caught.value.sentence) == ("key.damaged", stored.problem)
+
+
+def test_a_key_that_others_can_read_is_closed_when_it_is_used(keys: KeyStore) -> None:
+    card = keys.create("Ben", GOOD)
+    path = keys.folder / f"{card.fingerprint}.json"
+    path.chmod(0o666)
+    keys.folder.chmod(0o777)
+    keys.unlock(card.fingerprint, GOOD)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(keys.folder.stat().st_mode) == 0o700
 
 
 def test_costs_outside_the_limits_are_not_tried(keys: KeyStore) -> None:

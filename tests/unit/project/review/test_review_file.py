@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 from datetime import datetime
@@ -12,6 +13,7 @@ import pytest
 
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.io.canonical import canonical_json
 from dpdesk.io.workspace import Workspace
 from dpdesk.project.review import making, review_file
 from dpdesk.project.review.binding import bind_release, binding_faults
@@ -280,6 +282,21 @@ def test_every_file_that_was_submitted_is_held_against_the_folder(
     (folder / "public/link.csv").symlink_to(tmp_path)
     found = binding_faults(current.payload, bind_release(folder, CancelToken()))
     assert sorted(fault.code for fault in found) == ["file.added", "file.odd"]
+
+
+@pytest.mark.parametrize(
+    ("created", "late"), [("2020-01-01", False), ("2120-01-01", True), ("", False), (3, False)]
+)
+def test_a_release_is_not_submitted_before_it_is_made(
+    desk: Desk, folder: Path, created: object, late: bool
+) -> None:
+    place = folder / "public/manifest.json"
+    place.write_bytes(canonical_json({**json.loads(place.read_bytes()), "created": created}))
+    desk.do(folder, AUTHOR, "submit")
+    binding = bind_release(folder, CancelToken())
+    state = desk.store.load(folder, TRUST, desk.now, binding=binding).state
+    assert [fault.code for fault in state.faults] == ["clock.before-release"] * late
+    assert state.ok is not late
 
 
 def test_a_public_part_alone_cannot_be_reviewed(desk: Desk, folder: Path) -> None:
