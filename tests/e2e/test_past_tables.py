@@ -219,7 +219,10 @@ TREE = "c1,1,*\nc2,1,*\nc3,2,*\nc4,2,*\nc5,3,*\nc6,3,*\n"
 def test_tables_of_a_plan_by_columns_that_depend_on_each_other_are_compared(
     context: AppContext, folder: Path
 ) -> None:
-    """Who knows that a district has the towns c1 and c2 adds up their suppressed cells."""
+    """Who knows that a district has the towns c1 and c2 adds up their suppressed cells.
+
+    Suppression reckons with that; where cells are not protected from each other, a note says it.
+    """
     counts = {"c1": (1, 9), "c2": (1, 8), "c3": (7, 9), "c4": (6, 9), "c5": (7, 9), "c6": (6, 9)}
     lines = ["town,district,sex"]
     for (town, both), district in zip(counts.items(), "112233", strict=True):
@@ -229,16 +232,28 @@ def test_tables_of_a_plan_by_columns_that_depend_on_each_other_are_compared(
     tables = '[[protection.tables]]\nname = "districts"\nrows = ["district"]\ncolumns = ["sex"]\n'
     towns = '[[protection.tables]]\nname = "towns"\nrows = ["town"]\ncolumns = ["sex"]\n'
     path = folder / "linked.toml"
-    for hierarchy, told in (("", 2), (TREE, 0)):
-        attributes = '[attributes.town]\nhierarchy = "towns.csv"\n' if hierarchy else ""
-        (folder / "towns.csv").write_text(hierarchy, "utf-8")
+    (folder / "towns.csv").write_text(TREE, "utf-8")
+    tree = '[attributes.town]\nhierarchy = "towns.csv"\n'
+    full = rule.replace("n = 3", "n = 3, full = true")
+    cases = (("", rule, 0), (tree, rule, 0), ("", full, 2))
+    suppressed = []
+    for number, (attributes, rules, told) in enumerate(cases):
         head = f'version = 1\n[source]\npath = "people.csv"\n{attributes}[protection]\n'
-        path.write_text(f'{head}method = "table"\n{rule}{tables}{towns}', "utf-8")
+        path.write_text(f'{head}method = "table"\n{rules}{tables}{towns}', "utf-8")
         notes: list[object] = []
-        made = run_plan(context, path, folder / f"told {told}", CancelToken(), notes.append).out
+        made = run_plan(context, path, folder / f"case {number}", CancelToken(), notes.append).out
         found = [one for one in notes if isinstance(one, Note) and one.code == "table.together"]
         assert len(found) == told
         assert verify_release(made, context.registry, CancelToken(), silent).ok
+        suppressed.append(
+            {
+                line
+                for name in ("districts", "towns")
+                for line in (made / f"public/tables/{name}.csv").read_text("utf-8").splitlines()
+                if line.endswith(",,N")
+            }
+        )
         if told:
             assert "4 suppressed cells of `districts` are computable" in found[0].sentence
             assert "`1 × f`" in found[0].sentence
+    assert suppressed[0] == suppressed[1] != suppressed[2]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from dpdesk.app.comparing import redesign_plan
 from dpdesk.app.context import AppContext
@@ -105,6 +106,83 @@ def test_the_optimum_is_that_of_the_plan_by_the_letter(
 
     assert found.internal["cost"] == best[0]
     assert found.internal["proven_optimal"] is True
+
+
+VALUES = st.tuples(*(st.sampled_from(each) for each in ("abcd", "xyz", "12")))
+
+
+@SLOW
+@given(
+    st.lists(st.tuples(VALUES, st.integers(1, 6)), min_size=4, max_size=24),
+    st.sampled_from(["", "ax", "abcd"]),
+    st.booleans(),
+    st.sampled_from([(("r",), ("q",)), (("r", "s"), ("q", "s")), (("r", "s"), ("q",))]),
+)
+def test_two_tables_are_audited_as_sums_of_the_rows_in_both(
+    context: AppContext,
+    tmp_path: Path,
+    lines: list[tuple[tuple[str, str, str], int]],
+    decided: str,
+    sums: bool,
+    asked: tuple[tuple[str, ...], tuple[str, ...]],
+) -> None:
+    """Every equation between two tables is one of sums over groups of like rows, and the other way
+    round. Some values of one column decide that of the other, as a town does its district.
+    """
+    rows = [
+        {"r": r, "q": "x" if r in decided else q, "s": s, "v": str(n if sums else 1)}
+        for (r, q, s), n in lines
+    ]
+    text = "".join(f"{','.join(row.values())}\n" for row in rows)
+    (tmp_path / "in.csv").write_text(f"r,q,s,v\n{text}", "utf-8")
+    tables = "".join(
+        f'[[protection.tables]]\nname = "t{n}"\nrows = {list(names)}\n'
+        for n, names in enumerate(asked)
+    ).replace("'", '"')
+    (tmp_path / "plan.toml").write_text(
+        'version = 1\n[source]\npath = "in.csv"\n[protection]\nmethod = "table"\n'
+        f'measure = {{ sum = "v" }}\nsingletons = false\ncost = "cells"\n'
+        f'rule = [{{ rule = "threshold", n = 3, range = 0.4 }}]\n{tables}',
+        "utf-8",
+    )
+    path = tmp_path / "plan.toml"
+    with prepare_cells(context, read_plan(path), tmp_path, path.name, TOKEN, silent) as ready:
+        try:
+            found = ProtectedTables().decide(ready.given, TOKEN, silent)
+        except RefusedError:
+            return
+    groups = sorted({tuple(row[name] for name in "rqs") for row in rows})
+    holds, low, high, stated = [], [], [], []
+    for names, table in zip(asked, found.tables, strict=True):
+        for cell, place in enumerate(product(*(axis.labels for axis in table.axes))):
+            wanted = dict(zip(names, place, strict=True))
+            inside = [
+                all(text in (group["rqs".index(name)], "Total") for name, text in wanted.items())
+                for group in groups
+            ]
+            holds.append(inside)
+            value = table.values[cell]
+            low.append(float(value or 0))
+            high.append(float(value) if value else np.inf)
+            stated.append([table.internal[end][cell] for end in ("lower", "upper")])
+    for inside, ends in zip(holds, stated, strict=True):
+        least, most = reach_of(np.array(holds, float), np.array(inside, float), low, high)
+        assert float(ends[0]) == pytest.approx(least, abs=1e-6)
+        assert (float(ends[1]) if ends[1] else np.inf) == pytest.approx(most, abs=1e-6)
+
+
+def reach_of(
+    holds: np.ndarray, wanted: np.ndarray, low: list[float], high: list[float]
+) -> tuple[float, float]:
+    """Least and largest sum of the wanted groups, where sums of groups are between two ends."""
+    at_most = np.isfinite(high)
+    limits = np.concatenate([np.array(high)[at_most], -np.array(low)])
+    matrix = np.concatenate([holds[at_most], -holds])
+    found = []
+    for way in (1, -1):
+        solved = linprog(way * wanted, A_ub=matrix, b_ub=limits, bounds=(None, None))
+        found.append(way * solved.fun if solved.status == 0 else -way * np.inf)
+    return found[0], found[1]
 
 
 def bits(sizes: list[int]) -> float:

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TypeVar
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, vstack
 from scipy.sparse.csgraph import connected_components
 
 from dpdesk.core.jobs import CancelToken
@@ -100,7 +100,8 @@ class Problem:
         if filled is not None and ((values + low < filled) & (filled > 0)).any():
             more = np.maximum(low, np.minimum(filled - values, 0.0))
             least = np.where(filled > 0, more, low)
-        return cls(csr_array(system.matrix, dtype=np.float64), low, high, owners, least)
+        matrix = csr_array(vstack([system.matrix, system.between]), dtype=np.float64)
+        return cls(matrix, low, high, owners, least)
 
     def low_of(self, attacker: int) -> Floats:
         """``low`` as an attacker knows it: everyone (-1) as the plan says, others more."""

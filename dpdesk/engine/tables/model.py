@@ -225,6 +225,19 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
+class CommonSum:
+    """Cells of table ``one`` and of table ``other`` that hold the same contributors together.
+
+    None of them is empty, and no two of one table share a contributor.
+    """
+
+    one: int
+    cells: Ints
+    other: int
+    others: Ints
+
+
+@dataclass(frozen=True, eq=False)
 class System:
     """Linked tables as variables and equations ``matrix @ values == 0``.
 
@@ -238,12 +251,21 @@ class System:
     """Entries 1 (total) and -1 (child); variables that are known to be 0 are left out."""
     known: Flags
     """Variables without contributors: published, and everyone knows that they are 0."""
+    between: csr_array
+    """Equations between tables, of cells that hold the same contributors together (entries 1 and
+    -1). They are as true as those of ``matrix``, but no table shows them."""
 
     @classmethod
-    def of(cls, tables: Sequence[Table], zeros_known: bool = True) -> System:
+    def of(
+        cls,
+        tables: Sequence[Table],
+        zeros_known: bool = True,
+        sums: Sequence[CommonSum] = (),
+    ) -> System:
         """Link tables: equal cells become one variable, their equations stand together.
 
-        Without ``zeros_known``, cells without contributors may be suppressed like others.
+        Without ``zeros_known``, cells without contributors may be suppressed like others. ``sums``
+        say which cells of two tables hold the same contributors together.
 
         Raises
         ------
@@ -278,7 +300,8 @@ class System:
                 )
         matrix = _matrix(tables, variables, len(cells))
         known = np.equal(cells.frequency, 0) & zeros_known
-        system = cls(tuple(tables), variables, cells, matrix, known)
+        between = _between(sums, variables, len(cells))
+        system = cls(tuple(tables), variables, cells, matrix, known, between)
         system._refuse_sums()
         return replace(system, matrix=_without_known(matrix, known))
 
@@ -492,6 +515,19 @@ def _matrix(tables: Sequence[Table], variables: Sequence[Ints], count: int) -> c
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     return _distinct(matrix)
+
+
+def _between(sums: Sequence[CommonSum], variables: Sequence[Ints], count: int) -> csr_array:
+    """The equations of sums between tables, without cells that stand on both sides."""
+    sides: list[Ints] = []
+    for each in sums:
+        one, other = variables[each.one][each.cells], variables[each.other][each.others]
+        sides += [np.setdiff1d(one, other), np.setdiff1d(other, one)]
+    columns = np.concatenate([np.zeros(0, np.int64), *sides])
+    lengths = [len(side) for side in sides]
+    rows = np.repeat(np.arange(len(sides)) // 2, lengths)
+    signs = np.repeat(1 - 2 * (np.arange(len(sides)) % 2), lengths)
+    return _distinct(csr_array(coo_array((signs, (rows, columns)), shape=(len(sums), count))))
 
 
 def _distinct(matrix: csr_array) -> csr_array:

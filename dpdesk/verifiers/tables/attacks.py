@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, isclose
@@ -25,7 +25,7 @@ from dpdesk.verifiers.tables.intervals import (
     ranges,
     reached,
 )
-from dpdesk.verifiers.tables.published import equations, place_of
+from dpdesk.verifiers.tables.published import CommonSum, Place, equations, place_of
 
 _TOLERANCE = 1e-6
 _SEED, _TRIES = 7, 12
@@ -44,25 +44,31 @@ class Attacked:
     """Linked tables as unknowns.
 
     ``numbers[t]`` are the numbers of the cells of table ``t``, ``unknown`` the places of suppressed
-    numbers, ``where`` a table and a cell of each unknown.
+    numbers, ``where`` a table and a cell of each unknown, ``sums`` what tables have in common.
     """
 
     tables: tuple[CellTable, ...]
     numbers: tuple[Sequence[int], ...]
     unknown: Mapping[int, int]
-    where: tuple[tuple[int, int], ...]
+    where: tuple[Place, ...]
+    sums: Sequence[CommonSum]
 
     @classmethod
-    def of(cls, tables: Sequence[CellTable], numbers: Sequence[Sequence[int]]) -> Attacked:
+    def of(
+        cls,
+        tables: Sequence[CellTable],
+        numbers: Sequence[Sequence[int]],
+        sums: Sequence[CommonSum] = (),
+    ) -> Attacked:
         """The suppressed cells of tables whose cells have these numbers."""
         unknown: dict[int, int] = {}
-        where: list[tuple[int, int]] = []
+        where: list[Place] = []
         for t, (table, own) in enumerate(zip(tables, numbers, strict=True)):
             for cell, text in enumerate(table.values):
                 if not text and own[cell] not in unknown:
                     unknown[own[cell]] = len(unknown)
                     where.append((t, cell))
-        return cls(tuple(tables), tuple(numbers), unknown, tuple(where))
+        return cls(tuple(tables), tuple(numbers), unknown, tuple(where), sums)
 
     def without_values(self, internal: Mapping[str, CellTable]) -> Attacked:
         """The same with all cells suppressed but those that everyone knows to be empty."""
@@ -76,7 +82,7 @@ class Attacked:
             replace(table, values=tuple("0" if known and n == "0" else "" for n in ns))
             for table, ns in zip(self.tables, held, strict=True)
         )
-        return Attacked.of(tables, self.numbers)
+        return Attacked.of(tables, self.numbers, self.sums)
 
     def of_tables(self, flags: Sequence[bool]) -> NDArray[np.bool_]:
         """The flag of the table of each unknown."""
@@ -94,23 +100,30 @@ class Attacked:
 
     def rows(self, *, moves: bool) -> list[Row]:
         """The equations; of ``moves`` from the true values, what is published does not move."""
-        found: dict[tuple[tuple[int, int], ...], float] = {}
-        for table, own in zip(self.tables, self.numbers, strict=True):
-            values = [number(text) if text else None for text in table.values]
-            for total, parts in equations(table.axes):
-                row: dict[int, int] = {}
-                rest = Fraction(0)
-                for cell, sign in ((total, 1), *((part, -1) for part in parts)):
-                    value = values[cell]
-                    if value is not None:
-                        rest -= sign * value
-                    else:
-                        place = self.unknown[own[cell]]
-                        row[place] = row.get(place, 0) + sign
-                key = tuple(sorted((p, c) for p, c in row.items() if c))
-                if key:
-                    found.setdefault(key, 0.0 if moves else float(rest))
+        found: dict[tuple[Place, ...], float] = {}
+        values = [[number(x) if x else None for x in table.values] for table in self.tables]
+        for terms in self._terms():
+            row: dict[int, int] = {}
+            rest = Fraction(0)
+            for (table, cell), sign in terms:
+                value = values[table][cell]
+                if value is not None:
+                    rest -= sign * value
+                else:
+                    place = self.unknown[self.numbers[table][cell]]
+                    row[place] = row.get(place, 0) + sign
+            key = tuple(sorted((p, c) for p, c in row.items() if c))
+            if key:
+                found.setdefault(key, 0.0 if moves else float(rest))
         return [(dict(key), total) for key, total in found.items()]
+
+    def _terms(self) -> Iterator[list[tuple[Place, int]]]:
+        """The cells of each equation with their signs."""
+        for t, table in enumerate(self.tables):
+            for total, parts in equations(table.axes):
+                yield [((t, total), 1), *(((t, part), -1) for part in parts)]
+        for one, other in self.sums:
+            yield [*((place, 1) for place in one), *((place, -1) for place in other)]
 
 
 def told_in_public(attacked: Attacked, signed: Sequence[bool], token: CancelToken) -> str:

@@ -15,6 +15,10 @@ from dpdesk.verifiers.reading import number
 
 Equation = tuple[int, tuple[int, ...]]
 """A total and its parts, by the numbers of cells."""
+Place = tuple[int, int]
+"""A table and a cell of it."""
+CommonSum = tuple[Sequence[Place], Sequence[Place]]
+"""Cells of one table and of another one that hold the same rows together."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import isclose
 from typing import Protocol
 
@@ -20,7 +20,14 @@ from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import PRIMARY, CellAxis, CellSource, CellTable, Tabulated, Tabulation
 from dpdesk.verifiers.reading import number
-from dpdesk.verifiers.tables.published import axis_parts, equations, place_of
+from dpdesk.verifiers.tables.published import (
+    CommonSum,
+    Place,
+    added_up,
+    axis_parts,
+    equations,
+    place_of,
+)
 
 _RELATIVE = 1e-12
 _NONE = Fraction(0)
@@ -182,6 +189,66 @@ def _counted(
         tuple(each if n else None for n, each in rows),
         tuple(one if n == 1 else None for n, one in who),
     )
+
+
+def common_sums(
+    tables: Sequence[CellTable], measures: Sequence[object], given: Given, token: CancelToken
+) -> list[CommonSum]:
+    """The cells of each two tables of one measure that hold the same rows together.
+
+    An innermost cell of one and one of the other belong together where a row is in both, and all
+    that belong together are one sum. Rows without a value count too: they can only join more.
+    """
+    names = list(dict.fromkeys(axis.name for table in tables for axis in table.axes))
+    groups = given.source.frequency_table(names, token)
+    values = [
+        [domain[code] for code in column]
+        for domain, column in zip(groups.domains, groups.codes.T.tolist(), strict=True)
+    ]
+    columns = dict(zip(groups.attributes, values, strict=True))
+    places = [_innermost(table, columns, len(groups.counts), given) for table in tables]
+    found: list[CommonSum] = []
+    for one, other in combinations(range(len(tables)), 2):
+        token.check()
+        if added_up(measures[one]) == added_up(measures[other]):
+            found += _together(one, places[one], other, places[other])
+    return found
+
+
+def _innermost(
+    table: CellTable, columns: Mapping[str, Sequence[str]], count: int, given: Given
+) -> list[int | None]:
+    """The innermost cell of each group of like rows; None where the table has none."""
+    place: list[int | None] = [0] * count
+    for axis in table.axes:
+        above = _above(axis, _groups(given, axis.name))
+        for row, value in enumerate(columns[axis.name]):
+            before, nodes = place[row], above.get(value)
+            place[row] = (
+                None if before is None or nodes is None else before * len(axis.labels) + nodes[0]
+            )
+    return place
+
+
+def _together(
+    one: int, places: Sequence[int | None], other: int, others: Sequence[int | None]
+) -> Iterator[CommonSum]:
+    meets: dict[Place, set[Place]] = {}
+    for here, there in zip(places, others, strict=True):
+        if here is not None and there is not None:
+            meets.setdefault((one, here), set()).add((other, there))
+            meets.setdefault((other, there), set()).add((one, here))
+    seen: set[Place] = set()
+    for start in meets:
+        if start in seen:
+            continue
+        part, waiting = {start}, [start]
+        while waiting:
+            fresh = meets[waiting.pop()] - part
+            part |= fresh
+            waiting += fresh
+        seen |= part
+        yield [x for x in part if x[0] == one], [x for x in part if x[0] == other]
 
 
 def _most(given: Given) -> int:

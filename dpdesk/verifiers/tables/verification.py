@@ -16,10 +16,18 @@ from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY, SUPPRESSED, CellAxis, CellTable
 from dpdesk.verifiers.promises import Sentences, first_difference
 from dpdesk.verifiers.reading import guarantee_of, number
-from dpdesk.verifiers.tables.published import ReadTable, added_up, numbered, place_of, unsummed
+from dpdesk.verifiers.tables.published import (
+    CommonSum,
+    ReadTable,
+    added_up,
+    numbered,
+    place_of,
+    unsummed,
+)
 from dpdesk.verifiers.tables.source import (
     Given,
     Recounted,
+    common_sums,
     full_needs,
     has_groups,
     other_counts,
@@ -363,6 +371,7 @@ class _Case:
     protect: str
     again: tuple[Recounted, ...] = ()
     grouped: bool = False
+    sums: tuple[CommonSum, ...] = ()
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -398,6 +407,9 @@ class _Case:
         pairs = zip(self.tables, self.measures, strict=True)
         again = [recount(table, one, given, self.total, token) for table, one in pairs]
         case = replace(self, again=tuple(again), grouped=has_groups(given))
+        if len(again) > 1 and again[0].rows is not None and not case.grouped:
+            found = common_sums(self.tables, self.measures, given, token)
+            case = replace(case, sums=tuple(found))
         if not any(any(each.status) or {*each.cost} != {None} or each.levels for each in again):
             return case
         return replace(case, again=set_alike(case.again, case.numbers()))
@@ -522,7 +534,7 @@ class _Case:
                 found = "cells hold means, whose sums are not published"
                 return [ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, path)]
             tables, internal = sums
-        attacked = Attacked.of(tables, self.numbers())
+        attacked = Attacked.of(tables, self.numbers(), self.sums)
         known = self._known(promised, tables)
         checks = []
         if not known.lower and known.upper is None and not means:
@@ -562,7 +574,7 @@ class _Case:
 
         if self.internal is None or any(line["measure"] == "mean" for line in self.lines):
             return []
-        attacked = Attacked.of(self.tables, self.numbers())
+        attacked = Attacked.of(self.tables, self.numbers(), self.sums)
         known = self._known(as_table(self.parameters.get("attacker") or {}), self.tables)
         _, ranges = unprotected(
             *(attacked, self.internal, known),
@@ -612,7 +624,7 @@ class _Case:
         keyed = self.protect == _CELL_KEY
         base = fraction_of(str(self.parameters["deviation" if keyed else "base"])) + int(keyed)
         short, unsafe = told_by_rounding(
-            *(Attacked.of(self.tables, self.numbers()), self.internal, base),
+            *(Attacked.of(self.tables, self.numbers(), self.sums), self.internal, base),
             self._known({}, self.tables).signed,
             [measure == "count" for measure in self.measures],
             token,

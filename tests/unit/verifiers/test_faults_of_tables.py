@@ -118,6 +118,12 @@ s,large,30
 s,large,40
 t,small,
 """
+# Each two towns are a district, of which no hierarchy tells.
+TOWNS = "town,district,sex\n" + "".join(
+    f"t{town},d{(town + 1) // 2},{sex}\n" * n
+    for town, both in enumerate(((1, 9), (1, 8), (7, 9), (6, 9), (7, 9), (6, 9)), 1)
+    for sex, n in zip("fm", both, strict=True)
+)
 THREE = 'rule = [{ rule = "threshold", n = 3 }]\n'
 PRESENT = "attacker = { lower = 0, present = true }\n"
 PLANS: dict[str, tuple[str, str, str]] = {
@@ -168,6 +174,12 @@ PLANS: dict[str, tuple[str, str, str]] = {
         SUM + 'rule = [{ rule = "threshold", n = 3 }]\n'
         '[[protection.tables]]\nname = "a"\nrows = ["region"]\ncolumns = ["size"]\n'
         '[[protection.tables]]\nname = "b"\nrows = ["region"]\ncolumns = ["trade"]\n',
+    ),
+    "towns": (
+        TOWNS,
+        "",
+        THREE + '[[protection.tables]]\nname = "a"\nrows = ["town"]\ncolumns = ["sex"]\n'
+        '[[protection.tables]]\nname = "b"\nrows = ["district"]\ncolumns = ["sex"]\n',
     ),
     "means and sums": (
         FIRMS,
@@ -457,11 +469,11 @@ def _system(*, unlinked: bool = False) -> Callable[[Patch], None]:
     true = System.of
 
     def put(patch: Patch) -> None:
-        def made(_: Any, tables: Any, zeros_known: bool = True) -> Any:
+        def made(_: Any, tables: Any, zeros_known: bool = True, sums: Any = ()) -> Any:
             if unlinked:
                 apart = [replace(each, measure=str(n)) for n, each in enumerate(tables)]
                 return true(apart, zeros_known)
-            return true(tables, zeros_known=False)
+            return true(tables, zeros_known=False, sums=sums)
 
         patch.setattr(System, "of", classmethod(made))
 
@@ -607,6 +619,7 @@ FAULTS = [
         "cells with the same rows",
         lambda patch: patch.setattr(counting, "_identified", _no_identity),
     ),
+    Fault("towns", "sums of towns", _after(counting, "common_sums", lambda _: [])),
     Fault("means and sums", "sums and means", _after(deciding, "_table", _means_published), PUBLIC),
     # the pattern
     *(Fault(plan, "no further cells", _primary_alone) for plan in SUPPRESSING),

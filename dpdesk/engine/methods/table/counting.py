@@ -23,7 +23,17 @@ from dpdesk.engine.hierarchies.preview import align, default_hierarchy
 from dpdesk.engine.method import CellsInput, own_hierarchy
 from dpdesk.engine.methods.table.marking import marked
 from dpdesk.engine.methods.table.settings import Settings, TableSpec
-from dpdesk.engine.tables.model import Cells, Dimension, Exact, Floats, System, Table, exact
+from dpdesk.engine.tables.common import common_sums
+from dpdesk.engine.tables.model import (
+    Cells,
+    CommonSum,
+    Dimension,
+    Exact,
+    Floats,
+    System,
+    Table,
+    exact,
+)
 from dpdesk.engine.tables.rules import Judgement, Rule, judge
 
 _STATUS = {"S": 0, "s": 0, "U": 1, "u": 1, "P": 2, "p": 2, "": 3}
@@ -144,10 +154,36 @@ def count_tables(
     # That a group is in one of its cells as a whole is no secret while empty cells are known, nor
     # while a cell is known to hold all of another.
     grouped = any(rule.kind == "full" for rule in rules_of(settings))
+    sums: list[CommonSum] = []
     if prints and not grouped:
         tables = _identified(tables, prints)
-    system = System.of(tables, zeros_known=not grouped)
+        sums = _common(given, tables, prints, token)
+    system = System.of(tables, zeros_known=not grouped, sums=sums)
     return Counted(settings, system, tuple(scales), tuple(weights), left_out, tuple(prints))
+
+
+def _common(
+    given: CellsInput,
+    tables: Sequence[Table],
+    prints: Sequence[NDArray[np.object_]],
+    token: CancelToken,
+) -> list[CommonSum]:
+    """The sums that tables of one measure have in common, by which values rows have together."""
+    if len({table.measure for table in tables}) == len(tables):
+        return []
+    names = dict.fromkeys(d.name for table in tables for d in table.dimensions)
+    groups = given.source.frequency_table(list(names), token)
+    places = []
+    for table in tables:
+        place = np.zeros(len(groups.counts), dtype=np.int64)
+        for dimension, size in zip(table.dimensions, table.shape, strict=True):
+            members = _members(dimension)
+            column = groups.attributes.index(dimension.name)
+            leaf = np.array([members.get(v, (-1,))[0] for v in groups.domains[column]], np.int64)
+            own = leaf[groups.codes[:, column]]
+            place = np.where((place < 0) | (own < 0), -1, place * size + own)
+        places.append(place)
+    return common_sums(tables, places, prints, token)
 
 
 def _refuse_weightless(given: CellsInput, table: Table, weights: Exact) -> None:

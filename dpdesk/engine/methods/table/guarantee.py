@@ -178,10 +178,12 @@ _WHOLE = (
     "whole may tell a suppressed value more closely than the rules allow."
 )
 _FINER = (
-    "Sums of finer tables: where several tables are sums of one finer table that is not published, "
-    "someone who uses that none of its cells is negative, or knows which of them are empty (a town "
-    "lies in one district), may tell a suppressed value more closely than the rules allow, even "
-    "exactly."
+    "Sums of finer tables: where several tables are sums of one finer table that is not "
+    "published, someone who uses that none of its cells is negative may tell a suppressed value "
+    "more closely than the rules allow, even exactly. Which cells of two tables hold the same "
+    "people or companies together (the towns of a district) is taken into account where they are "
+    "counted from rows and empty cells are published; what three tables tell together by that is "
+    "not."
 )
 _ZERO = "That an unsafe cell has the value 0 may be certain."
 _OTHER_TABLES_LIMIT = "Other tables about the same people or companies can reveal more."

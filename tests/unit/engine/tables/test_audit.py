@@ -162,7 +162,7 @@ def test_amounts_of_many_digits_keep_their_intervals() -> None:
     small = drawn_system(rng)
     factor = 10**16 + 1
     cells = Cells(small.cells.values * factor, small.cells.frequency)
-    large = System(small.tables, small.variables, cells, small.matrix, small.known)
+    large = replace(small, cells=cells)
     suppressed = ~small.known & (rng.random(len(small)) < 0.7)
     few = audit(small, suppressed, Bounds.of(small.cells.values), CancelToken())
     many = audit(large, suppressed, Bounds.of(cells.values), CancelToken())
