@@ -37,6 +37,7 @@ from dpdesk.engine.tables.model import Bounds, Dimension, System
 from dpdesk.io.planfile import read_plan
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.stated import stated
+from tests.helpers.table_sources import LINKED, READY, TOWNS
 
 TOKEN = CancelToken()
 METHOD = ProtectedTables()
@@ -74,35 +75,6 @@ def _owned() -> str:
     return "\n".join(lines) + "\n"
 
 
-LINKED = """region,size,trade,turnover
-n1,small,food,5
-n1,small,food,6
-n1,large,wood,7
-n2,small,wood,8
-n2,small,wood,3
-n2,large,coal,9
-n2,large,coal,8
-n2,large,coal,6
-s1,small,wood,4
-s1,small,wood,4
-s1,large,food,3
-s1,large,coal,2
-s1,large,wood,5
-t1,large,coal,3
-t1,small,coal,4
-t1,small,coal,9
-t1,large,coal,6
-"""
-READY = """region,size,val,n,top1,top2,st,c
-n1,small,50,5,20,15,,1
-n1,large,30,4,25,3,,90
-n2,small,10,2,6,4,,2
-n2,large,20,3,10,5,S,3
-s1,small,40,6,15,10,,4
-s1,large,60,8,15,10,,70
-s1,Total,100,14,15,15,,5
-Total,small,100,13,20,15,P,6
-"""
 FIRMS = _firms()
 ONES = "size\n" + "".join(f"{c}\n" * n for c, n in zip("abcde", (1, 1, 1, 20, 30), strict=True))
 NIL = """region,size,turnover
@@ -118,12 +90,6 @@ s,large,30
 s,large,40
 t,small,
 """
-# Each two towns are a district, of which no hierarchy tells.
-TOWNS = "town,district,sex\n" + "".join(
-    f"t{town},d{(town + 1) // 2},{sex}\n" * n
-    for town, both in enumerate(((1, 9), (1, 8), (7, 9), (6, 9), (7, 9), (6, 9)), 1)
-    for sex, n in zip("fm", both, strict=True)
-)
 THREE = 'rule = [{ rule = "threshold", n = 3 }]\n'
 PRESENT = "attacker = { lower = 0, present = true }\n"
 PLANS: dict[str, tuple[str, str, str]] = {

@@ -162,7 +162,11 @@ def _suppressed(promise: Promise) -> _Words:
         assumes.append("No one who contributes to a cell uses what they themselves gave.")
     inside = (_INSIDE,) if promise.singletons else ()
     open_ = () if promise.present else (_NOT_PRESENT, _ZERO)
-    return claim, tuple(assumes), (*open_, _WHOLE, _FINER, _TOGETHER, *inside, _MARKS, _PARAMETERS)
+    return (
+        claim,
+        tuple(assumes),
+        (*open_, _WHOLE, _FINER, _COMMON, _TOGETHER, *inside, _MARKS, _PARAMETERS),
+    )
 
 
 _PRESENT = (
@@ -180,10 +184,12 @@ _WHOLE = (
 _FINER = (
     "Sums of finer tables: where several tables are sums of one finer table that is not "
     "published, someone who uses that none of its cells is negative may tell a suppressed value "
-    "more closely than the rules allow, even exactly. Which cells of two tables hold the same "
-    "people or companies together (the towns of a district) is taken into account where they are "
-    "counted from rows and empty cells are published; what three tables tell together by that is "
-    "not."
+    "more closely than the rules allow, even exactly."
+)
+_COMMON = (
+    "Which cells of two tables hold the same people or companies together (the towns of a "
+    "district) is taken into account where they are counted from rows and empty cells are "
+    "published; what three tables tell together by that is not."
 )
 _ZERO = "That an unsafe cell has the value 0 may be certain."
 _OTHER_TABLES_LIMIT = "Other tables about the same people or companies can reveal more."

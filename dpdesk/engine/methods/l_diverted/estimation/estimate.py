@@ -411,15 +411,17 @@ def _part(found: Floats, chosen: Sequence[Mask]) -> Floats:
 
 
 def _moved(found: Floats, chosen: Sequence[Mask], count: float) -> Floats:
-    """The same counts with ``count`` in the chosen part, the others in proportion."""
-    total, places = float(found.sum()), np.ix_(*(np.flatnonzero(mask) for mask in chosen))
-    part = found[places]
-    inside, outside = float(part.sum()), total - float(part.sum())
-    moved = found.copy()
-    moved[places] = 0.0
-    # Shares first: iterative Bayes leaves counts so near 0 that nothing can be divided by them.
-    moved = moved / outside * (total - count) if outside > 0 else np.zeros_like(found)
-    moved[places] = part / inside * count if inside > 0 else count / part.size
+    """The same counts with ``count`` in the chosen part, and the rest of their sum elsewhere.
+
+    Both parts keep their shares; a part that had nothing is filled evenly.
+    """
+    inside = np.zeros(found.shape, dtype=bool)
+    inside[np.ix_(*(np.flatnonzero(mask) for mask in chosen))] = True
+    moved = np.empty(found.shape)
+    for part, sum_ in ((inside, count), (~inside, float(found.sum()) - count)):
+        whole = float(found[part].sum())
+        # Shares first: iterative Bayes leaves counts so near 0 that nothing can be divided by them.
+        moved[part] = (found[part] / whole if whole > 0 else 1.0 / max(part.sum(), 1)) * sum_
     return moved
 
 

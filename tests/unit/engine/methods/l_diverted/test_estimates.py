@@ -340,6 +340,22 @@ def test_one_row_that_is_published_by_chance_does_not_break_the_interval_of_two_
     assert np.mean(held) >= 0.95
 
 
+@pytest.mark.parametrize("hits", [1, 2, 3])
+def test_few_rows_that_all_publish_a_value_may_have_others(hits: int) -> None:
+    """Where no other value had an estimate, the variance of a smaller count was taken as 0.
+
+    So one row was said to have the value that it publishes, which up to 18 in 100 have not.
+    """
+    counts = np.array([240, 210, 150])
+    model = FullTransition(group_model(counts, 2, True))
+    for value in range(3):
+        wanted = np.arange(3) == value
+        tables = Tables(hits * wanted.astype(float), counts.astype(float), (wanted,))
+        found = estimate(tables, [model], Estimator.MATRIX)
+        assert found.value == hits
+        assert (found.low, found.high) == (0, hits)
+
+
 @given(st.floats(-50, 150), st.floats(0, 400))
 def test_an_interval_of_a_constant_variance_is_the_plain_one(value: float, variance: float) -> None:
     middle = min(max(value, 0.0), 100.0)
