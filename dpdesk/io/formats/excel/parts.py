@@ -385,7 +385,9 @@ def read_strings(archive: zipfile.ZipFile, part: str, instead: str | None) -> li
             strings.append(unescaped("".join(pieces)))
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    with open_part(archive, part, _LARGEST_PART, instead is None) as file:
+    # One text could reach the limit too; where it may be replaced there is none.
+    by_size = instead is None
+    with open_part(archive, part, _LARGEST_PART if by_size else None, by_size) as file:
         for _ in feed(parser, file):
             check_text(pieces, instead)
     return strings

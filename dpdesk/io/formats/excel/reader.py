@@ -71,14 +71,7 @@ class WorkbookReader:
     def _describe(self, request: ReadRequest) -> None:
         parts = read_parts(self._archive, self._long_text)
         sheet = self._chosen(request.table, parts)
-        for place in totals_rows(self._archive, sheet):
-            self.notes.add(
-                "totals",
-                msg(
-                    "The last row of the cells {place} holds totals; it is read as a row.",
-                    place=place,
-                ),
-            )
+        self._note_totals(sheet)
         self._cells = self._cells_of(sheet, parts)
         self._opened = self._numbered()
         self._left = self._table(self._opened, request)
@@ -90,6 +83,16 @@ class WorkbookReader:
         if self._cells.expected is not None:
             above = self._first - (request.header is False)
             self.rows = max(0, self._cells.expected - above) or None
+
+    def _note_totals(self, sheet: Sheet) -> None:
+        for place in totals_rows(self._archive, sheet):
+            self.notes.add(
+                "totals",
+                msg(
+                    "The last row of the cells {place} holds totals; it is read as a row.",
+                    place=place,
+                ),
+            )
 
     def _table(self, rows: Iterator[Row], request: ReadRequest) -> Iterator[Row]:
         """The rows from the table on, below those that are skipped or hold titles.

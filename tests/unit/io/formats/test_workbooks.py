@@ -233,6 +233,7 @@ def test_formats_of_conditions_are_none_of_cells(tmp_path: Path) -> None:
         ("<c><f>A1</f></c>", "row 2, column A: found a formula"),
         ('<c r="A2"/><c r="A2"><v>1</v></c>', "row 2, column A: found a cell twice"),
         ('<c r="ZZZZZZ2"><v>1</v></c>', "the sheet breaks off or is damaged (there is no cell"),
+        ('<c r="a2"><v>1</v></c>', "the sheet breaks off or is damaged (there is no cell a2"),
     ],
 )
 def test_cells_that_do_not_fit_are_named(cell: str, found: str, tmp_path: Path) -> None:
@@ -262,6 +263,24 @@ def test_a_text_that_is_too_long_is_unreadable_for_a_private_method(
     long = ("a" * 99_999 + "<!-- -->") * 7 * times
     path = _sheet(tmp_path / "a.xlsx", f'<c t="str"><v>{long}</v></c>', "<c><v>1</v></c>")
     assert head(path, private=True, wanted=("c0", "c1")).head == ((UNREADABLE, "1"),)
+
+
+def test_what_single_cells_bring_along_has_no_limit_for_a_private_method(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        sheet.write_column(0, 0, ["name", "Anna"])
+        sheet.write_url("A2", "https://example.org/" + "a" * 2_000, string="Anna")
+    monkeypatch.setattr(workbook_parts, "_LARGEST_PART", 10)
+    monkeypatch.setattr(workbook_parts, "_LARGEST_DESCRIPTION", 2_000)
+    assert head(path, private=True, wanted=("name",)).head == (("Anna",),)
+    for limits in ("_LARGEST_PART", "_LARGEST_DESCRIPTION"):
+        with pytest.raises(InputError, match="workbook unpacks from"):
+            head(path)
+        monkeypatch.setattr(workbook_parts, limits, 1 << 30)
+    assert head(path).head == (("Anna",),)
 
 
 @pytest.mark.parametrize("cell", ['<c r="A2">', "<c><is>", "<c><f>", "<c><v>", "<x>", "<x/><x>"])
