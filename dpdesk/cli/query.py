@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from argparse import Namespace
+from dataclasses import replace
 from math import floor, isfinite, log10
 from typing import TYPE_CHECKING
 
@@ -212,7 +213,7 @@ def _query(options: Namespace) -> Query:
         options.where,
         levels=options.level,
         measure=options.measure,
-        margins=options.margins or options.pivot is not None,
+        margins=options.margins,
         estimator=options.estimator,
     )
     if options.pivot is not None and options.pivot not in [each.column for each in query.by]:
@@ -221,7 +222,7 @@ def _query(options: Namespace) -> Query:
             f"dpdesk query: `--pivot {options.pivot}` names no column of --by.",
             hint=f"Add `--by {options.pivot}`.",
         )
-    return query
+    return query if options.pivot is None else replace(query, margins=True)
 
 
 # What ``dpdesk buy`` does: tell what one more table would bring and cost, and buy it.

@@ -396,7 +396,11 @@ def read_query(
     margins: bool = False,
     estimator: str = "",
 ) -> Query:
-    """A query from its texts; InputError ``query.syntax`` or ``query.level`` names the text."""
+    """A query from its texts.
+
+    InputError ``query.syntax`` or ``query.level`` names the text, ``query.margins`` tells of sums
+    over the categories of no column.
+    """
     names = [name for text in by for name in read_names(text)]
     wanted = read_levels(levels)
     for name in wanted:
@@ -405,6 +409,11 @@ def read_query(
                 "query.level",
                 msg("A level is given for `{name}`, which is not asked for with --by.", name=name),
             )
+    if margins and not names:
+        raise InputError(
+            "query.margins",
+            msg("The sums of --margins are over categories, and --by names no column of any."),
+        )
     groups = tuple(Grouping(name, wanted.get(name, 0)) for name in names)
     conditions = tuple(read_condition(text) for text in where)
     return Query(groups, conditions, measure, margins, estimator)

@@ -251,7 +251,10 @@ def query_of(
     margins: bool,
     estimator: str,
 ) -> Query:
-    """A query from keywords. Raises InputError ``query.syntax``, ``query.level``."""
+    """A query from keywords.
+
+    Raises InputError ``query.syntax``, ``query.level``, ``query.margins``.
+    """
     names = (by,) if isinstance(by, str) else tuple(by)
     for name in levels or {}:
         if name not in names:
@@ -261,6 +264,11 @@ def query_of(
                 msg("A level is given for `{name}`, which is not among `by`.", name=name),
                 hint=msg("Did you mean `{near}`?", near=near) if near else "",
             )
+    if margins and not names:
+        raise InputError(
+            "query.margins",
+            msg("The sums of `margins` are over categories, and `by` names no column of any."),
+        )
     groups = tuple(Grouping(name, int((levels or {}).get(name, 0))) for name in names)
     return Query(groups, tuple(_conditions(where)), measure, margins, estimator)
 

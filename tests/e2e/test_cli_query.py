@@ -168,6 +168,8 @@ def test_without_a_question_it_tells_what_can_be_asked(run: Run, rows_release: P
         (("--where", "illness=plague"), "no category `plague`"),
         (("--by", "town", "--pivot", "age"), "names no column of --by"),
         (("--measure", "income"), "no measure"),
+        (("--margins",), "--by names no column"),
+        (("--margins", "--pivot", "town"), "--by names no column"),
     ],
 )
 def test_what_makes_no_sense_is_told_in_one_sentence(

@@ -20,6 +20,9 @@ _ROWS = 100_000
 _DAY = 86_400
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 """Seconds since 1970 of the first and the last one of the years 1 to 9999."""
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_SHORT = 32
+"""Bits of dates, and of times in seconds or milliseconds."""
 _UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
@@ -159,24 +162,26 @@ def text_values(array: Any) -> Values:
         return Values(array.cast(pa.string()))
     if t.is_date64(kind):
         array = array.cast(pa.date32(), safe=False)
-    if t.is_date(kind) or t.is_timestamp(kind):
+    if t.is_date(kind) or t.is_timestamp(kind) or t.is_time(kind):
         return _moments(array)
     return Values(array)
 
 
 def _moments(array: Any) -> Values:
-    """Dates and moments; one of another year than 1 to 9999 is unreadable."""
+    """Dates, moments and times; one outside the years 1 to 9999, or the day, is unreadable."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_date(array.type):
-        whole, unit = array.view(pa.int32()).cast(pa.int64()), 1
+    kind, unit, first, last = array.type, 1, _FIRST, _LAST
+    whole = array.view(pa.int32() if kind.bit_width == _SHORT else pa.int64()).cast(pa.int64())
+    if pa.types.is_date(kind):
         first, last = _FIRST // _DAY, _LAST // _DAY
     else:
-        whole, unit = array.view(pa.int64()), _UNITS[array.type.unit]
-        first, last = _FIRST, _LAST
-    whole = pc.divide(whole, unit)
-    good = pc.and_(pc.greater_equal(whole, first), pc.less_equal(whole, last))
+        unit = _UNITS[kind.unit]
+    if pa.types.is_time(kind):
+        first, last = 0, _DAY - 1
+    low, high = max(first * unit, _LEAST), min((last + 1) * unit - 1, _MOST)
+    good = pc.and_(pc.greater_equal(whole, low), pc.less_equal(whole, high))
     good = pc.fill_null(good, True)
     odd = pc.if_else(good, pa.scalar(None, pa.string()), pa.scalar(UNREADABLE, pa.string()))
     return Values(pc.if_else(good, array, pa.scalar(None, array.type)), odd)

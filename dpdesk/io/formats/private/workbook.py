@@ -30,7 +30,7 @@ class PrivateWorkbook(WorkbookReader):
     _long_text = _NO_TEXT
 
     def _note_totals(self, sheet: Sheet) -> None:
-        """Nothing is told; what lies beside the sheet, such as links of single cells, stays unread."""
+        """Nothing is told, and what lies beside the sheet (links of cells too) is not read."""
 
     def _head(self, request: ReadRequest) -> list[str]:
         if request.header is not False:

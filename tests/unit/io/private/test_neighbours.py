@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note
@@ -149,6 +151,25 @@ def test_a_wrong_number_of_rows_in_a_transport_file_refuses_nothing(
         assert whole.count(b"             24  ") == 1
         path.write_bytes(whole.replace(b"             24  ", b"             " + stated + b"  "))
         assert read(path.name, keys)[2] == rows
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_a_time_that_no_day_has_is_unreadable_in_parquet_too(
+    tmp_path: Path, read: Read, unit: str
+) -> None:
+    """The database that takes the table over refuses such a time, whoever's it is."""
+    of_day = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}[unit]
+    plain = pa.int32() if unit in ("s", "ms") else pa.int64()
+    kind = pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
+    raw = [0, of_day - 1, -1, of_day, None, 2 ** (plain.bit_width - 1) - 1]
+    times = pa.array(raw, plain).view(kind)
+    table = pa.table({"person": list("abcdef"), "at": times})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    keys = {"missing": [""], "types": {"person": "text", "at": "text"}}
+    found = {row[0]: row[1] for row in read("a.parquet", keys)[2]}
+    assert found["a"] == "00:00:00"
+    assert found["b"].startswith("23:59:59")
+    assert (found["c"], found["d"], found["e"], found["f"]) == (*[UNREADABLE] * 2, "", UNREADABLE)
 
 
 COMPUTED = {
