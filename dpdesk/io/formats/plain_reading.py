@@ -174,7 +174,9 @@ def plain_reader(read: Read, codec: str, unreadable: str | None = None) -> Read:
         if "usecols" in options:
             options["usecols"] = [names[name] for name in options["usecols"]]
         data, meta = read(path, **options | {"encoding": PLAIN})
-        names.update((text(name), name) for name in meta.column_names)
+        # A damaged file may have a column without a name (None), which is refused by its place.
+        named = [name for name in meta.column_names if name is not None]
+        names.update((text(name), name) for name in named)
         found = copy.copy(meta)
         for name in _DECODED:
             setattr(found, name, _all(getattr(meta, name, None), text))
@@ -182,7 +184,7 @@ def plain_reader(read: Read, codec: str, unreadable: str | None = None) -> Read:
             setattr(found, name, _all(getattr(meta, name, None), _lenient(codec)))
         if unreadable is None:
             return _all(data, text), found
-        return {text(name): _all(column, value) for name, column in data.items()}, found
+        return {text(name): _all(data[name], value) for name in named if name in data}, found
 
     return reading
 

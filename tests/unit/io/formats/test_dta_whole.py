@@ -23,10 +23,10 @@ def _written(path: Path, version: int) -> bytes:
     return path.read_bytes()
 
 
-def _refused(path: Path, raw: bytes) -> InputError:
+def _refused(path: Path, raw: bytes, **options: Any) -> InputError:
     path.write_bytes(raw)
     with pytest.raises(InputError) as caught:
-        head(path)
+        head(path, **options)
     return caught.value
 
 
@@ -65,8 +65,9 @@ def test_columns_of_one_name_or_none_are_refused(tmp_path: Path, version: int) -
     error = _refused(path, raw.replace(b"town\0", b"sex\0\0", 1))
     assert error.code == "read.names"
     assert error.sentence == "p.dta: columns 1 and 2 have the same name, `sex`."
-    error = _refused(path, raw.replace(b"town\0", bytes(5), 1))
-    assert error.sentence == "p.dta: column 2 has no name."
+    for options in ({}, {"encoding": "cp1255"}, {"encoding": "utf-8", "private": True}):
+        error = _refused(path, raw.replace(b"town\0", bytes(5), 1), **options)
+        assert error.sentence == "p.dta: column 2 has no name."
 
 
 def _old(release: int, order: str, tables: bytes) -> bytes:
