@@ -246,14 +246,18 @@ def worded(
     method: Method | None,
     methods: Sequence[Method],
     names: LevelNames = NO_NAMES,
-    before: Mapping[str, object] = MappingProxyType({}),
+    before: Mapping[str, object] | None = None,
+    *,
+    typed: bool = False,
 ) -> Command:
     """The same command; where it would name keys of a plan, it says what the form shows.
 
-    Of long lists and tables it says what differs from the settings ``before``.
+    Of long lists and tables it says what differs from the settings ``before``, but for what is
+    ``typed``: letter by letter, that makes one step.
     """
     if isinstance(command, SetParameters) and not command.what and method is not None:
-        return replace(command, what=changes_words(method, command.changes, names, before))
+        words = changes_words(method, command.changes, names, before, typed=typed)
+        return replace(command, what=words)
     if isinstance(command, SetMethod) and not command.what:
         chosen = next((one for one in methods if one.id == command.method), None)
         if chosen is not None:
@@ -269,16 +273,21 @@ def changes_words(
     method: Method,
     changes: Mapping[str, object],
     names: LevelNames = NO_NAMES,
-    before: Mapping[str, object] = MappingProxyType({}),
+    before: Mapping[str, object] | None = None,
+    *,
+    typed: bool = False,
 ) -> str:
     """Changed settings: ``k: 12 rows, Search: Samarati``; None stands for the default.
 
-    A list that was longer than a few is said as ``Dimensions: sex added``, a table by what changed.
+    A long list is said as ``Dimensions: sex added``, a table by what changed, where the settings
+    ``before`` are known; what goes back to a default that held already is not said.
     """
     known = {parameter.key: parameter for parameter in method.parameters}
     parts: list[str] = []
     for key, value in changes.items():
         parameter = known.get(key)
+        if value is None and before is not None and key not in before:
+            continue
         if parameter is None:
             parts.append(msg("{file}: {note}", file=key, note=value))
         elif value is None:
@@ -286,7 +295,8 @@ def changes_words(
             parts.append(words.format(setting=_short(said(parameter.label))))
         else:
             label = _short(said(parameter.label))
-            note = _change(parameter, freeze(before.get(key)), freeze(value), names)
+            old = None if typed or before is None else freeze(before.get(key))
+            note = _change(parameter, old, freeze(value), names)
             parts.append(msg("{file}: {note}", file=label, note=note))
     return ", ".join(parts)
 

@@ -224,9 +224,9 @@ class Workbench(WorkbenchState):
     def apply(self, command: Command, *, merge: bool = False) -> None:
         """Make an undoable change; ``merge`` joins it with the last one of its kind (a slider)."""
         before = self.work
-        # What is typed is one step: it is another list than before the first letter.
-        known = {} if merge else before.parameters
-        said = worded(command, self.method, self.methods, self.level_names, known)
+        said = worded(
+            command, self.method, self.methods, self.level_names, before.parameters, typed=merge
+        )
         self._history.do(said, merge)
         self._after_edit(before)
 

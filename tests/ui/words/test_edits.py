@@ -86,6 +86,14 @@ def test_of_a_table_what_changed_is_said(
     assert made.label == f"Declared categories: {words}"
 
 
+def test_a_default_that_held_already_is_not_said(app_context: AppContext) -> None:
+    known = methods(app_context)
+    command = SetParameters({"algorithm": "samarati", "k": None})
+    assert worded(command, known[0], known, before={}).label == "Search: Samarati"
+    said = worded(command, known[0], known, before={"k": 9}).label
+    assert said == "Search: Samarati, k: by default"
+
+
 def test_a_method_goes_by_its_title(app_context: AppContext) -> None:
     known = methods(app_context)
     made = worded(SetMethod(known[0].id), None, known)
