@@ -33,7 +33,9 @@ from dpdesk.core.parameters import (
     LevelsParameter,
     NestedParameter,
     Parameter,
+    Records,
     ShareParameter,
+    StructuredParameter,
     exact_number,
     parse_parameters,
 )
@@ -201,6 +203,8 @@ def value_words(parameter: Parameter, value: object, names: LevelNames = NO_NAME
     if isinstance(parameter, ChoiceParameter):
         label = next((said(one.label) for one in parameter.choices if one.value == value), "")
         return inside(_short(label)) or str(value)
+    if isinstance(parameter, StructuredParameter) and parameter.records is not None:
+        return _records_words(parameter.records, value)
     if isinstance(parameter, NestedParameter) and parameter.words and isinstance(value, Mapping):
         words = {one.value: said(one.label) for one in parameter.words}
         value = {key: words.get(one, one) for key, one in value.items()}
@@ -215,6 +219,25 @@ def value_words(parameter: Parameter, value: object, names: LevelNames = NO_NAME
     if isinstance(exact, int) and not isinstance(exact, bool):
         return f"{grouped(exact)} {said(parameter.unit)}".strip()
     return parameter.as_text(exact).replace("\n", ", ")
+
+
+def _records_words(records: Records, value: object) -> str:
+    """Rules and measures as their form shows them: ``p-percent rule: Closer than % 10``."""
+    if isinstance(value, list | tuple):
+        return "; ".join(_records_words(records, one) for one in value)
+    variant = records.variant_of(value)
+    if not variant.fits(value):
+        return _listed(value)
+    given = value if isinstance(value, Mapping) else {}
+    parts = [
+        f"{said(one.label)} {value_words(one, given[one.key])}"
+        for one in variant.entries
+        if one.key in given
+    ]
+    words = ", ".join(parts)
+    if not variant.label or not words:
+        return said(variant.label) or words
+    return msg("{file}: {note}", file=said(variant.label), note=words)
 
 
 def _listed(value: object) -> str:

@@ -86,6 +86,26 @@ def test_of_a_table_what_changed_is_said(
     assert made.label == f"Declared categories: {words}"
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"rule": [{"rule": "threshold", "n": 3}, {"rule": "p-percent", "p": 15}]},
+            "Rules for unsafe cells: Too few contributors: Contributors at least 3; "
+            "p-percent rule: Closer than % 15",
+        ),
+        ({"measure": "count"}, "In each cell: Number of rows"),
+        ({"measure": {"sum": "pay"}}, "In each cell: Sum of a column: Column pay"),
+    ],
+)
+def test_rules_and_measures_are_said_as_their_form_shows_them(
+    app_context: AppContext, changes: dict[str, object], words: str
+) -> None:
+    known = methods(app_context)
+    method = next(one for one in known if any(each.key == "rule" for each in one.parameters))
+    assert worded(SetParameters(changes), method, known).label == words
+
+
 def test_a_default_that_held_already_is_not_said(app_context: AppContext) -> None:
     known = methods(app_context)
     command = SetParameters({"algorithm": "samarati", "k": None})
