@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -294,6 +295,31 @@ class _Long:
         return CellStory(str(cell), ("One.",))
 
 
+@pytest.mark.parametrize(
+    ("value", "shown", "whole"),
+    [
+        ("9792075.108643934", "9,792,075.11", "9,792,075.108643934"),
+        ("-0.00001", "0.0000", "-0.00001"),
+        ("3.14159", "3.1416", "3.14159"),
+        ("12.5", "12.5", "12.5"),
+        ("120000000000000000001", "120,000,000,000,000,000,001", "120,000,000,000,000,000,001"),
+        ("", "", ""),
+    ],
+)
+def test_long_decimals_are_rounded_for_the_eye_and_copied_whole(
+    theme: ThemeManager, hub: JobHub, qtbot: QtBot, value: str, shown: str, whole: str
+) -> None:
+    page = PivotPage(theme, hub)
+    qtbot.addWidget(page)
+    look = _Long(5)
+    look.table = replace(look.table, internal={**look.table.internal, "value": (value,) * 50})
+    page.show_tables([look])
+    place = page.model.index(0, 0)
+    assert str(place.data()) == shown
+    assert str(place.data(Qt.ItemDataRole.EditRole)) == whole
+    assert whole in place.data(Qt.ItemDataRole.ToolTipRole)
+
+
 def test_a_long_table_asks_for_the_cells_in_sight_alone(
     theme: ThemeManager, hub: JobHub, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,9 +330,9 @@ def test_a_long_table_asks_for_the_cells_in_sight_alone(
     asked: set[int] = set()
     usual = page.model._text
 
-    def text(cell: int, status: str) -> str:
+    def text(cell: int, status: str, *, whole: bool) -> str:
         asked.add(cell)
-        return usual(cell, status)
+        return usual(cell, status, whole=whole)
 
     monkeypatch.setattr(page.model, "_text", text)
     page.show()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -37,7 +38,7 @@ from dpdesk.ui.models.table import guarded
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, column
 from dpdesk.ui.widgets.layouts import FlowBox, leave_wheel
-from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.numbers import marked
 from dpdesk.ui.words.spoken import said
 
 Index = QModelIndex | QPersistentModelIndex
@@ -175,13 +176,14 @@ class PivotModel(QAbstractTableModel):
             return _RIGHT
         cell, table = self.cell(index), self._look.table
         status = (table.status if self.published else table.internal["status"])[cell]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(cell, status)
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+            return self._text(cell, status, whole=role == Qt.ItemDataRole.EditRole)
         if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
             line = self.headerData(index.row(), Qt.Orientation.Vertical)
             head = self.headerData(index.column(), Qt.Orientation.Horizontal)
             place = " × ".join(str(one).strip(f" {OPEN}{FOLDED}") for one in (line, head) if one)
-            return f"{place}: {self._text(cell, status)}, {status_words(status)}"
+            exact = role == Qt.ItemDataRole.ToolTipRole
+            return f"{place}: {self._text(cell, status, whole=exact)}, {status_words(status)}"
         tokens = self._theme.theme.tokens
         if role == Qt.ItemDataRole.BackgroundRole and status != PUBLISHED:
             return QColor(tokens.wash(tokens.fail if status == PRIMARY else tokens.caution))
@@ -189,13 +191,16 @@ class PivotModel(QAbstractTableModel):
             return self._theme.theme.font(bold=True)
         return None
 
-    def _text(self, cell: int, status: str) -> str:
+    def _text(self, cell: int, status: str, *, whole: bool) -> str:
+        """Value and sign; rounded for the eye unless it shall be ``whole``."""
         assert self._look is not None
-        table = self._look.table
+        table, sign = self._look.table, SIGNS.get(status, "")
+        number = table.values[cell] if self.published else table.internal["value"][cell]
+        if number:
+            number = marked(f"{Decimal(number) if whole else _rounded(Decimal(number)):,f}")
         if self.published:
-            return _spoken(table.values[cell]) or SIGNS.get(status, WITHHELD)
-        sign = SIGNS.get(status, "")
-        return f"{sign} {_spoken(table.internal['value'][cell])}".strip()
+            return number or sign or WITHHELD
+        return f"{sign} {number}".strip()
 
     def _is_total(self, index: Index) -> bool:
         assert self._look is not None
@@ -231,10 +236,13 @@ class PivotModel(QAbstractTableModel):
         return f"{'    ' * depth}{sign}{words}" or translate("Pivot", "All")
 
 
-def _spoken(number: str) -> str:
-    """A number of a table, its digits grouped."""
-    whole, point, rest = number.partition(".")
-    return f"{grouped(int(whole))}{point}{rest}" if whole.lstrip("-").isdigit() else number
+def _rounded(number: Decimal) -> Decimal:
+    """A number with as many decimals as people compare: two from 100 on, else four."""
+    places = 2 if abs(number) >= 100 else 4
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or -exponent <= places:
+        return number
+    return round(number, places) + 0  # no minus before a zero
 
 
 def _labels(look: TableLook) -> list[tuple[str, ...]]:
