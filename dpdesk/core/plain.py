@@ -34,6 +34,15 @@ def is_blank(text: str) -> bool:
     return _BLANK.fullmatch(text) is not None
 
 
+def grouped_decimal(number: str, places: int | None = None) -> str:
+    """A decimal number with its thousands grouped, ``1,234.5``, and at most so many decimals."""
+    value = Decimal(number)
+    exponent = value.as_tuple().exponent
+    if places is not None and isinstance(exponent, int) and -exponent > places:
+        value = round(value, places) + 0  # no minus before a zero
+    return f"{value:,f}"
+
+
 def freeze(value: object) -> object:
     """An immutable copy with exact numbers, so that equal values compare equal.
 

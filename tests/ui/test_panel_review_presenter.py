@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.types import Candidate, Failure, Method, ReleaseFacts, VerifyReport, WorkState
+from dpdesk.core.capabilities import Capabilities, Content
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.pseudonyms import PseudonymSpec
@@ -73,6 +74,14 @@ def test_a_drawn_column_is_not_released_as_it_is(method: Method, key: str, head:
     found = presenter.fates(("sex", "income"), candidate(work, {}), method.capabilities)
     lines = dict(found.lines())
     assert (lines["As they are"], lines[head]) == ("sex", "income")
+
+
+def test_of_tables_without_rows_no_column_is_released_as_it_is() -> None:
+    parameters = {"rows": ["age"], "measure": {"sum": "income"}}
+    made = candidate(replace(WORK, parameters=parameters), {})
+    about = Capabilities(content=Content.CELLS)
+    lines = presenter.fates(("id", "age", "sex", "income"), made, about).lines()
+    assert lines == (("Left out", "id, sex"), ("Used", "age, income"))
 
 
 def test_an_identifier_that_is_kept_stands_among_the_pseudonyms() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted as counted_text
 from dpdesk.core.messages import listed, msg
-from dpdesk.core.plain import quoted
+from dpdesk.core.plain import grouped_decimal, quoted
 from dpdesk.core.table_parameters import MEAN
 from dpdesk.core.tabulation import CellStory, CellTable, Crosstab
 from dpdesk.engine.methods.table.counting import rules_of
@@ -32,6 +32,7 @@ from dpdesk.engine.tables.rules import Rule
 MOST_AUDITED = 600
 """Suppressed cells up to which is computed what publishing one of them would give away."""
 _NAMED = 3
+_DECIMALS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +74,10 @@ class _Teller:
                 "The value is {value}, from {n} contributor.",
                 "The value is {value}, from {n} contributors.",
                 n=int(frequency),
-                value=value,
+                value=_figure(value),
             )
         else:
-            yield msg("The value is {value}.", value=value)
+            yield msg("The value is {value}.", value=_figure(value))
         if self.decision.counted.system.known[self.variable]:
             yield "No one contributes to it: everyone knows that it is 0."
             return
@@ -87,7 +88,7 @@ class _Teller:
         settings = self.decision.counted.settings
         if settings.protect != SUPPRESS:
             if settings.changes:
-                yield msg("It is published as {value}.", value=table.values[cell])
+                yield msg("It is published as {value}.", value=_figure(table.values[cell]))
             return
         if self.decision.protected.hidden[self.variable]:
             yield from self._learned(inside["lower"][cell], inside["upper"][cell], unsafe)
@@ -95,7 +96,8 @@ class _Teller:
 
     def _texts(self, *amounts: Fraction | int) -> list[str]:
         """Amounts of the grid as they stand in the table; of means as sums."""
-        return number_texts(exact(amounts), self.decision.counted.scales[self.number])
+        scale = self.decision.counted.scales[self.number]
+        return [_figure(each) for each in number_texts(exact(amounts), scale)]
 
     def _rules(self) -> Iterator[str]:
         judged, counted = self.decision.judged, self.decision.counted
@@ -170,11 +172,12 @@ class _Teller:
         if lower and upper:
             yield msg(
                 "Suppressed: readers can tell that it lies between {lower} and {upper}.",
-                lower=lower,
-                upper=upper,
+                lower=_figure(lower),
+                upper=_figure(upper),
             )
         elif lower:
-            yield msg("Suppressed: readers can tell that it is at least {lower}.", lower=lower)
+            least = _figure(lower)
+            yield msg("Suppressed: readers can tell that it is at least {lower}.", lower=least)
         else:
             yield "Suppressed: readers can tell neither a lower nor an upper end."
         if unsafe:
@@ -191,7 +194,8 @@ class _Teller:
     def _costs(self, unsafe: bool, token: CancelToken) -> Iterator[str]:
         """What suppressing it costs, and what publishing it would give away."""
         decision, hidden = self.decision, self.decision.protected.hidden
-        cost = str(plain_amount(Fraction(cell_costs(decision.counted)[self.variable])))
+        amount = Fraction(cell_costs(decision.counted)[self.variable])
+        cost = _figure(str(plain_amount(amount)))
         if not hidden[self.variable]:
             yield msg("Published. Suppressing it would cost {cost}.", cost=cost)
             return
@@ -223,3 +227,7 @@ class _Teller:
             n=len(names),
             cells=listed(names, _NAMED),
         )
+
+
+def _figure(number: str) -> str:
+    return grouped_decimal(number, _DECIMALS)

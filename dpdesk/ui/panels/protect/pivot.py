@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -22,6 +21,7 @@ from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QHeaderView, QLabel, QPushButton, QSplitter, QWidget
 
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.plain import grouped_decimal
 from dpdesk.core.tabulation import (
     PRIMARY,
     PUBLISHED,
@@ -50,6 +50,7 @@ WITHHELD = "c"
 OPEN, FOLDED = "▾", "▸"
 _CHANNEL = "protect.cell"
 _MEASURED = 200
+_LARGE = 100
 translate = QCoreApplication.translate
 
 
@@ -197,7 +198,8 @@ class PivotModel(QAbstractTableModel):
         table, sign = self._look.table, SIGNS.get(status, "")
         number = table.values[cell] if self.published else table.internal["value"][cell]
         if number:
-            number = marked(f"{Decimal(number) if whole else _rounded(Decimal(number)):,f}")
+            places = 2 if abs(float(number)) >= _LARGE else 4
+            number = marked(grouped_decimal(number, None if whole else places))
         if self.published:
             return number or sign or WITHHELD
         return f"{sign} {number}".strip()
@@ -234,15 +236,6 @@ class PivotModel(QAbstractTableModel):
             sign = f"{FOLDED if groups[-1] in self._folded[head] else OPEN} "
         depth = 0 if head else sum(layout.depths[axis][node] for axis, node in own)
         return f"{'    ' * depth}{sign}{words}" or translate("Pivot", "All")
-
-
-def _rounded(number: Decimal) -> Decimal:
-    """A number with as many decimals as people compare: two from 100 on, else four."""
-    places = 2 if abs(number) >= 100 else 4
-    exponent = number.as_tuple().exponent
-    if not isinstance(exponent, int) or -exponent <= places:
-        return number
-    return round(number, places) + 0  # no minus before a zero
 
 
 def _labels(look: TableLook) -> list[tuple[str, ...]]:

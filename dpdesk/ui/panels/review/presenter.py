@@ -20,7 +20,7 @@ from dpdesk.app.review.values import (
     ReviewPicture,
 )
 from dpdesk.app.types import Candidate, Failure, LevelNames, ReleaseFacts, VerifyReport, WorkState
-from dpdesk.core.capabilities import UNKNOWN, Capabilities, Protection
+from dpdesk.core.capabilities import UNKNOWN, Capabilities, Content, Protection
 from dpdesk.core.charts import (
     Axis,
     BarChart,
@@ -57,7 +57,7 @@ translate = QCoreApplication.translate
 class Treatments:
     """What becomes of the columns: left out, generalised (with levels), released as they are.
 
-    A level without words: row by row.
+    A level without words: row by row. Where no rows are released, ``kept`` are those that are used.
     ``replaced`` are identifiers in whose place pseudonyms are released; the values of ``drawn``
     ones are drawn, those of ``apart`` stand apart from the rows.
     """
@@ -68,6 +68,7 @@ class Treatments:
     replaced: tuple[str, ...] = ()
     drawn: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    rows: bool = True
 
     def lines(self) -> tuple[tuple[str, str], ...]:
         """Heads and sentences, for people."""
@@ -78,10 +79,12 @@ class Treatments:
             (translate("Review", "Drawn at random"), self.drawn),
             (translate("Review", "Apart from the rows"), self.apart),
         )
+        kept = translate("Review", "As they are") if self.rows else translate("Review", "Used")
+        raised = [(translate("Review", "Generalised"), ", ".join(levels) or none)]
         return (
             (translate("Review", "Left out"), ", ".join(self.dropped) or none),
-            (translate("Review", "Generalised"), ", ".join(levels) or none),
-            (translate("Review", "As they are"), ", ".join(self.kept) or none),
+            *(raised if self.rows or levels else ()),
+            (kept, ", ".join(self.kept) or none),
             *((head, ", ".join(names)) for head, names in others if names),
         )
 
@@ -92,7 +95,7 @@ def fates(columns: Sequence[str], found: Candidate, about: Capabilities = UNKNOW
     ``about`` is what its method says of itself.
     """
     work, result = found.work, found.result
-    if any(key in result for key in TABLES):
+    if about.content not in (None, Content.ROWS):
         return _fates_of_tables(columns, work, found.level_names)
     node = result.get("node")
     levels = node if isinstance(node, Mapping) else {}
@@ -121,7 +124,7 @@ def fates(columns: Sequence[str], found: Candidate, about: Capabilities = UNKNOW
 
 
 def _fates_of_tables(columns: Sequence[str], work: WorkState, known: LevelNames) -> Treatments:
-    """Of tables with noise, columns that are neither a dimension nor measured leave nothing."""
+    """Of releases without rows: columns that the settings do not name leave nothing."""
     given = work.parameters
     levels = given.get("levels")
     at = levels if isinstance(levels, Mapping) else {}
@@ -134,6 +137,7 @@ def _fates_of_tables(columns: Sequence[str], work: WorkState, known: LevelNames)
         tuple(name for name in columns if name not in used),
         raised,
         tuple(name for name in used if not at.get(name)),
+        rows=False,
     )
 
 
