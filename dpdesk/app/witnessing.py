@@ -20,6 +20,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.messages import counted, msg
+from dpdesk.core.shapes import read_json
 from dpdesk.project.settings import acting_user
 
 if TYPE_CHECKING:
@@ -352,7 +353,7 @@ def check_not_lost(context: AppContext, path: Path) -> None:
     """
     if not is_gone(path):
         return
-    debits, last = _made_here(context, path, "")
+    debits, last = _made_here(context, path, "", moved=True)
     if debits:
         raise StorageError(
             "ledger.lost",
@@ -370,11 +371,12 @@ def check_not_lost(context: AppContext, path: Path) -> None:
         )
 
 
-def _made_here(context: AppContext, path: Path, ledger: str) -> tuple[int, str]:
+def _made_here(context: AppContext, path: Path, ledger: str, *, moved: bool) -> tuple[int, str]:
     """How many debits were made into the last ledger at this place, and when the last one was.
 
     None in that with the id ``ledger``. The audit log lies beside the ledger, and may have been put
-    back or lost with it; the witness knows then.
+    back or lost with it; the witness knows then. With ``moved``, entries from before a move of the
+    home folder count as well.
     """
     from dpdesk.project.audit import FILE, AuditLog
     from dpdesk.project.ledger import Witness
@@ -382,18 +384,40 @@ def _made_here(context: AppContext, path: Path, ledger: str) -> tuple[int, str]:
     debits: list[str] = []
     if (context.home / FILE).exists():
         with AuditLog.open_home(context.home) as log:
-            for entry in log.entries_of(DEBITED, BEGUN, ACCEPTED):
-                if entry.subject == str(path) and entry.action != DEBITED:
-                    debits.clear()
-                elif entry.subject == str(path) and entry.facts.get("ledger") != ledger:
+            told = log.entries_of(DEBITED, BEGUN, ACCEPTED)
+            places = _places(context, path, told) if moved else {str(path)}
+            for entry in told:
+                if entry.subject not in places:
+                    continue
+                if entry.action == DEBITED and entry.facts.get("ledger") != ledger:
                     debits.append(entry.time)
-                elif entry.subject == str(path):
+                else:
                     debits.clear()
     seen = Witness.here().lies_at(path)
     if seen is not None and seen.id != ledger:
         known = [one.time for one in seen.entries if one.kind in ("debit", "restored")]
         debits = max(debits, known, key=len)
     return len(debits), max(debits, default="")
+
+
+def _places(context: AppContext, path: Path, told: Sequence[AuditEntry]) -> frozenset[str]:
+    """How entries of the audit log call the ledger at a place: also as before a move of both."""
+    if _homes(context.home, path)[0] != _HERE:
+        return frozenset((str(path),))
+    moved = (e.subject for e in told if _made_at_home(e) and Path(e.subject).name == path.name)
+    return frozenset((str(path), *moved))
+
+
+def _made_at_home(entry: AuditEntry) -> bool:
+    """Whether an entry tells of a debit into a ledger that lay in the folder of this log."""
+    record = entry.facts.get("record")
+    body = record.get("body") if isinstance(record, Mapping) else None
+    try:
+        made = read_json(body) if isinstance(body, str) else {}
+    except ValueError:
+        return False
+    end = made.get("audit") if isinstance(made, Mapping) else None
+    return isinstance(end, Mapping) and end.get("home") == _HERE
 
 
 def check_witnessed(context: AppContext, ledger: Ledger, *, spending: bool = False) -> None:
@@ -408,12 +432,13 @@ def check_witnessed(context: AppContext, ledger: Ledger, *, spending: bool = Fal
     from dpdesk.project.ledger import file
 
     ledger.require_witness()
-    debits, last = _made_here(context, ledger.path, ledger.identity)
-    if debits:
-        raise file.another(ledger.path, debits, last)
-    gap = audit_gap(context, ledger)
-    if gap is not None:
-        raise gap
+    for moved in (False, True):  # a log that is another's is a gap, not a move
+        debits, last = _made_here(context, ledger.path, ledger.identity, moved=moved)
+        if debits:
+            raise file.another(ledger.path, debits, last)
+        gap = None if moved else audit_gap(context, ledger)
+        if gap is not None:
+            raise gap
     if spending:
         _enter_debits(context, ledger, _missing(context, ledger)[1])
 
@@ -481,8 +506,7 @@ def restore_ledger(
         )
     begun = None
     if is_gone(path):
-        seen = Witness.here().lies_at(path)
-        begun = next((one for one in seen.entries if one.kind == "begun"), None) if seen else None
+        begun = next((one for one in _seen_of(context, path) if one.kind == "begun"), None)
         if begun is None:
             check_not_lost(context, path)
     made, here = begun is not None, Witness.here()
@@ -505,6 +529,20 @@ def restore_ledger(
         ledger.require(known_entries(context, ledger.identity))
         debits, told = sum(entry.kind == "debit" for entry in lost), lost or gone
         return RestoredLedger(path, ledger.identity, len(lost), debits, len(untold) if told else 0)
+
+
+def _seen_of(context: AppContext, path: Path) -> tuple[LedgerEntry, ...]:
+    """What the witness knows of the ledger that lay at a place, also as before a move with it."""
+    from dpdesk.project.ledger import Witness
+
+    witness = Witness.here()
+    seen = witness.lies_at(path)
+    if seen is not None:
+        return seen.entries
+    told = _debits(context.home)
+    places = _places(context, path, told)
+    here = [str(entry.facts.get("ledger")) for entry in told if entry.subject in places]
+    return witness.entries(here[-1]) if here else ()
 
 
 def _records(context: AppContext, ledger: str) -> Iterable[LedgerEntry]:

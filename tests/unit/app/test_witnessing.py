@@ -516,6 +516,43 @@ def test_files_put_back_from_any_days_spend_nothing_before_the_newest_is_known_e
         assert budgets.check_ledger(desk.context, desk.path).ok
 
 
+def test_a_ledger_that_is_gone_is_missed_where_its_home_was_moved(tmp_path: Path) -> None:
+    """Debits name the folder of the log that lies beside their ledger, wherever both went."""
+    with desk_of(tmp_path / "home") as desk:
+        spend(desk)
+        spend(desk, "0.2")
+    (tmp_path / "home").rename(tmp_path / "moved")
+    ledger = tmp_path / "moved" / desk.path.name
+    whole = ledger.read_bytes()
+    ledger.unlink()
+    with desk_of(tmp_path / "moved") as desk:
+        assert desk.path == ledger
+        with pytest.raises(StorageError, match="the ledger is gone, and 2 debits") as error:
+            spend(desk, "0.1")
+        assert error.value.code == "ledger.lost"
+        found = witnessing.restore_ledger(desk.context, ledger, "deleted by mistake")
+        assert (found.entries, found.debits) == (3, 2)
+        assert spent(desk) == Fraction("0.6")
+        ledger.write_bytes(whole)
+        assert budgets.check_ledger(desk.context, ledger).ok
+        spend(desk, "0.1")
+    with desk_of(tmp_path / "fresh") as desk:
+        spend(desk, "0.1")
+    shutil.copy(tmp_path / "fresh" / ledger.name, ledger)
+    (tmp_path / "moved").rename(tmp_path / "home")
+    ledger = tmp_path / "home" / ledger.name
+    with desk_of(tmp_path / "home") as desk, pytest.raises(StorageError) as error:
+        spend(desk, "0.1")
+    assert error.value.code in ("ledger.audit-gap", "ledger.another")
+    (tmp_path / "home").rename(tmp_path / "moved")
+    ledger = tmp_path / "moved" / ledger.name
+    ledger.unlink()
+    with desk_of(tmp_path / "moved") as desk:
+        begin_ledger(desk.context, ledger, "another survey")
+        spend(desk, "0.1")
+        assert spent(desk) == Fraction("0.1")
+
+
 def test_a_ledger_that_is_gone_is_made_again_from_the_witness(tmp_path: Path) -> None:
     with desk_of(tmp_path / "home") as desk:
         spend(desk)
