@@ -59,6 +59,7 @@ february march may june july october december montag dienstag mittwoch donnersta
 samstag sonntag monday tuesday wednesday thursday friday saturday sunday frühling fruehling
 sommer herbst winter spring summer autumn passwort password kennwort geheim geheimnis willkommen
 welcome hallo admin administrator statistik statistics statistisch statistisches statistical amt
+passphrase phrase release review secret veröffentlichung
 bundesamt landesamt office zensus census daten data datenschutz privacy deutschland österreich
 oesterreich schweiz berlin wien bonn dpdesk fussball fußball football liebe love
 ich du er sie es wir ihr mich dich uns mein dein sein der die das ein eine und oder nicht ist bin
@@ -135,6 +136,11 @@ deutschland einig vaterland
 """.splitlines()
     if line
 )
+_KEYBOARD = str.maketrans(
+    "йцукенгшщзхъфывапролджэячсмитьбю" + ";ςερτυθιοπασδφγηξκλζχψωβνμ",
+    "qwertyuiop[]asdfghjkl;'zxcvbnm,." + "qwertyuiopasdfghjklzxcvbnm",
+)
+"""What the keys of Cyrillic and Greek keyboards have in Latin: their rows are known, too."""
 _SPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
@@ -143,10 +149,16 @@ def guesses_log10(text: str, person: str = "") -> float:
     from zxcvbn import zxcvbn
 
     text = text[:_WEIGHED]
-    found = zxcvbn(text, user_inputs=["dpdesk", *person.split()])
+    parts = re.split(r"[\W_]+", text)
+    spelled = "".join(parts) if max(map(len, parts)) == 1 else text  # a-b-c-d
     own = {name.casefold() for name in re.findall(r"[^\W\d_]+", person)}
     known = _COMMON | own
-    return min(float(found["guesses_log10"]), by_rules(text, known), by_sayings(text, known))
+    found = [
+        float(zxcvbn(one, user_inputs=["dpdesk", *person.split()])["guesses_log10"])
+        for one in {text, spelled, text.lower().translate(_KEYBOARD)}
+    ]
+    found += [by_rules(one, known) for one in (text, text.lower())]  # DPDesk is one word
+    return min(*found, by_sayings(text, known))
 
 
 def by_sayings(text: str, known: Collection[str]) -> float:

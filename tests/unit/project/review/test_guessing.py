@@ -30,6 +30,25 @@ def test_words_with_years_or_runs_of_digits_are_refused(typical: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "row",
+    [
+        "йцукенгшщзхъ",
+        "ЙЦУКЕНгшщзхъ",
+        "фывапролджэя",
+        "ςερτυθιοπασδ",
+        "a b c d e f g",
+        "q-w-e-r-t-z-u",
+        "DPDesk-release-2026",
+        "ThisIsMyPassphrase",
+        "My secret passphrase",
+    ],
+)
+def test_rows_of_other_keyboards_and_words_of_the_matter_are_refused(row: str) -> None:
+    with pytest.raises(InputError, match="guesses"):
+        checked_passphrase(row)
+
+
+@pytest.mark.parametrize(
     "saying", ["IchLiebeDich2024", "to be or not to be", "Fussball-2024-WM", "what is love is what"]
 )
 def test_sayings_of_the_words_that_every_sentence_has_are_refused(saying: str) -> None:
