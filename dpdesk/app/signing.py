@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.auditing import mention
 from dpdesk.app.context import AppContext
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import Note, Report, silent
 from dpdesk.core.messages import msg
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from dpdesk.project.review.cards import Card
     from dpdesk.project.review.keys import KeyStore, Signer, StoredKey
     from dpdesk.project.review.trust import TrustEntry, TrustList
+
+_LIST = "trust"
+"""Under what an entry of the audit log names the list of trusted keys after a change."""
 
 
 def now() -> datetime:
@@ -140,9 +143,11 @@ def trust_card(
             ),
             hint="Give at least the first 20 digits, as the key's holder reads them to you.",
         )
-    entry = TrustStore(context.home, context.workspace).add(card, now()).entry(card.fingerprint)
+    _tell_changes(context, report)
+    trust = TrustStore(context.home, context.workspace).add(card, now())
+    entry = trust.entry(card.fingerprint)
     assert entry is not None
-    _mention(context, "a key is trusted", entry, report)
+    _mention(context, "a key is trusted", entry, report, trust)
     return entry
 
 
@@ -159,9 +164,11 @@ def revoke_key(
     store = TrustStore(context.home, context.workspace)
     found = _trusted(store.load(), key)
     kind = RevokedAs.RETIRED if retired else RevokedAs.COMPROMISED
-    entry = store.revoke(found.fingerprint, now(), reason, kind).entry(found.fingerprint)
+    _tell_changes(context, report)
+    trust = store.revoke(found.fingerprint, now(), reason, kind)
+    entry = trust.entry(found.fingerprint)
     assert entry is not None
-    _mention(context, msg("a key was revoked as {value}", value=kind.value), entry, report)
+    _mention(context, msg("a key was revoked as {value}", value=kind.value), entry, report, trust)
     return entry
 
 
@@ -181,7 +188,8 @@ def import_trust(context: AppContext, path: Path, report: Report = silent) -> Tr
             kept=kept,
         )
         report(Note("trust.set-aside", sentence))
-    facts = {"what": "a list was joined", "sha256": found.fingerprint_of_list()}
+    code = found.fingerprint_of_list()
+    facts = {"what": "a list was joined", "sha256": code, _LIST: code}
     mention(context, "changed", path.absolute(), report, facts)
     return found
 
@@ -202,10 +210,45 @@ def export_trust(
     return found
 
 
-def _mention(context: AppContext, what: str, key: Card | TrustEntry, report: Report) -> None:
+def changed_elsewhere(context: AppContext, trust: TrustList) -> str:
+    """A part of a sentence where the list is not the one that was last entered in the audit log.
+
+    Empty where it is, and where the log cannot tell.
+    """
+    from dpdesk.project.audit import AuditLog
+
+    try:
+        with AuditLog.open_home(context.home, looking=True) as log:
+            told = [entry for entry in log.entries_of("changed") if _LIST in entry.facts]
+    except StorageError:
+        return ""
+    if not told or told[-1].facts[_LIST] == trust.fingerprint_of_list():
+        return ""
+    return msg(
+        "the list of trusted keys on this computer was changed by other means than DPDesk after "
+        "{time}, when it was last entered in the audit log",
+        time=told[-1].time,
+    )
+
+
+def _tell_changes(context: AppContext, report: Report) -> None:
+    """Say, and enter, that another program changed the list, before this one changes it again."""
+    words = changed_elsewhere(context, trust_list(context))
+    if words:
+        report(Note("trust.elsewhere", msg("Look through the list: {words}.", words=words)))
+        mention(context, "viewed", "trust.json", report, {"what": "a list changed elsewhere"})
+
+
+def _mention(
+    context: AppContext,
+    what: str,
+    key: Card | TrustEntry,
+    report: Report,
+    trust: TrustList | None = None,
+) -> None:
     """Enter a change of keys or trust: it decides whose signatures count."""
-    facts = {"what": what, "key": key.fingerprint}
-    mention(context, "changed", key.person, report, facts)
+    code = {} if trust is None else {_LIST: trust.fingerprint_of_list()}
+    mention(context, "changed", key.person, report, {"what": what, "key": key.fingerprint, **code})
 
 
 def _keys(context: AppContext) -> KeyStore:

@@ -455,6 +455,30 @@ def test_a_policy_of_the_author_s_own_is_told_where_the_agency_has_another(
         assert told in " ".join(first.does(*command, "release").out.split())
 
 
+def test_a_list_of_trusted_keys_that_another_program_changed_is_told(
+    done: Three, tmp_path: Path
+) -> None:
+    _, first, _ = done
+    (stranger,) = people(tmp_path / "elsewhere", SECOND)
+    card = json.loads((stranger.desk / "card.json").read_text("utf-8"))
+    told = "list of trusted keys on this computer was changed by other means than DPDesk"
+    verify, listed = ("verify", "release"), ("review", "trust", "list")
+    for command in (verify, listed):
+        assert told not in " ".join(first.does(*command).out.split())
+    place = first.home / "trust.json"
+    trust = json.loads(place.read_text("utf-8"))
+    for entry in trust["entries"]:
+        if entry["person"] == SECOND:
+            entry.update(key=card["key"], fingerprint=card["fingerprint"])
+    place.write_bytes(canonical_json(trust))
+    for command in (verify, ("review", "status", "release"), listed):
+        assert told in " ".join(first.run(*command).out.split())
+    (other,) = people(tmp_path / "more", OTHER)
+    said = first.does("review", "trust", "add", other.desk / "card.json")
+    assert told in " ".join(said.err.split())
+    assert told not in " ".join(first.run(*listed).out.split())
+
+
 def test_a_protocol_of_an_unknown_key_says_so_when_it_is_taken(done: Three, tmp_path: Path) -> None:
     _, first, _ = done
     first.does(

@@ -411,7 +411,11 @@ def load(
         bases,
         binding=bound_files(place, token),
     )
-    notes = (*loaded.state.notes, *_other_policy(context, loaded.state))
+    notes = (
+        *loaded.state.notes,
+        *_other_policy(context, loaded.state),
+        *_other_trust(context, loaded.state),
+    )
     return replace(loaded, state=replace(loaded.state, notes=notes))
 
 
@@ -437,6 +441,16 @@ def _other_policy(context: AppContext, state: ReviewState) -> tuple[Fault, ...]:
         here=_reviewers(agency.reviewers),
     )
     return (Fault("policy.other", words, current.submission.id, None, current.number),)
+
+
+def _other_trust(context: AppContext, state: ReviewState) -> tuple[Fault, ...]:
+    """A note where whose signatures count was changed by other means than this program."""
+    from dpdesk.project.review.events import Fault
+
+    if state.current is None:
+        return ()
+    words = signing.changed_elsewhere(context, state.trust)
+    return (Fault("trust.elsewhere", words),) if words else ()
 
 
 def _reviewers(number: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dpdesk.app import signing
@@ -81,7 +82,9 @@ def trust_list(
     context: AppContext, options: Namespace, token: CancelToken, report: Report
 ) -> Outcome:
     """List whose signatures count."""
-    return _list(signing.trust_list(context))
+    trust = signing.trust_list(context)
+    found, words = _list(trust), signing.changed_elsewhere(context, trust)
+    return replace(found, text=f"{found.text}Warning: {words}.\n") if words else found
 
 
 def trust_revoke(

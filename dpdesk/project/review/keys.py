@@ -59,7 +59,7 @@ february march may june july october december montag dienstag mittwoch donnersta
 samstag sonntag monday tuesday wednesday thursday friday saturday sunday frühling fruehling
 sommer herbst winter spring summer autumn passwort password kennwort geheim geheimnis willkommen
 welcome hallo admin administrator statistik statistics statistisch statistisches statistical amt
-passphrase phrase release review secret veröffentlichung
+release review veröffentlichung
 bundesamt landesamt office zensus census daten data datenschutz privacy deutschland österreich
 oesterreich schweiz berlin wien bonn dpdesk fussball fußball football liebe love
 ich du er sie es wir ihr mich dich uns mein dein sein der die das ein eine und oder nicht ist bin
