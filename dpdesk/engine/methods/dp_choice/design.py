@@ -344,7 +344,7 @@ def guarantee_again(manifest: Manifest) -> Guarantee:
 
 def error_words(design: Design) -> str:
     """The errors of a design in one line."""
-    return str(design.charts[0].answer)
+    return design.charts[0].answer
 
 
 def _largest(lines: Sequence[Mapping[str, object]]) -> float:

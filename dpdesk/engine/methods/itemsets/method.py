@@ -171,7 +171,7 @@ class Itemsets(PrivateMethod):
 
         return DesignExploration(
             *(given, token, "itemsets.planned", design_itemsets),
-            lambda design: str(design.charts[-2].answer),
+            lambda design: design.charts[-2].answer,
         )
 
     def checking(self) -> Checking[Any]:
