@@ -27,6 +27,7 @@ from dpdesk.core.export_formats import (
     FORMATS,
     HOLDS,
     OF_AGENCIES,
+    SDMX,
     STATISTICAL,
     SYNTHETIC,
 )
@@ -34,7 +35,7 @@ from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarte
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, Variable
 from dpdesk.core.language import ENGLISH, speaking, voice
 from dpdesk.core.messages import joined, msg
-from dpdesk.core.parameters import nearest
+from dpdesk.core.parameters import nearest, one_of
 from dpdesk.core.release import MINIMAL_CHANGE, ClaimCheck, Manifest, ReleaseFacts
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.canonical import canonical_json
@@ -190,6 +191,7 @@ def export_release(
         The token was cancelled; ``out`` is as it was.
     """
     _check_format(file_format)
+    _check_options(file_format, agency, rows)
     target = out.absolute()
     if target.resolve().is_relative_to(_whole(release.resolve())):
         raise InputError(
@@ -376,6 +378,24 @@ def _check_format(file_format: str) -> None:
             ),
             hint=msg("Did you mean `{near}`?", near=near) if near else "",
         )
+
+
+def _check_options(file_format: str, agency: str, rows: int | None) -> None:
+    """Refuse what would be ignored: an agency or a number of rows for a format that takes none."""
+    given = (("agency", bool(agency), SDMX), ("rows", rows is not None, (SYNTHETIC,)))
+    for option, is_given, takers in given:
+        if is_given and file_format not in takers:
+            raise InputError(
+                "export.option",
+                msg(
+                    "`{option}` does not apply to the format `{format}`, expected {known}.",
+                    option=option,
+                    format=file_format,
+                    known=one_of(takers),
+                ),
+                hint="Leave it out; it would be ignored.",
+                details={"option": option},
+            )
 
 
 _WORDS = {

@@ -295,11 +295,12 @@ def _inspect(
 
 
 def _fit(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
-    from dpdesk.app.describing import fit_file, profile_as_json
+    from dpdesk.app.describing import fit_file, inspected_source, profile_as_json
     from dpdesk.app.recipes import Weight
     from dpdesk.cli.printing import fit_text
 
-    found = fit_file(context, options.plan, options.data, token, report)
+    spec = inspected_source(options.data, options.table, options.query)
+    found = fit_file(context, options.plan, spec, token, report)
     complaints: tuple[str, ...] = ()
     if not found.fits:
         blocking = found.of(Weight.BLOCKS)

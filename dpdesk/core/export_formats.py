@@ -134,7 +134,10 @@ HOLDS: Mapping[str, Holds] = {
 SYNTHETIC = "synthetic"
 """Rows drawn from a model that is fitted to the released tables, as CSV."""
 
-DOCUMENTS = ("csvw", "ddi", "sdmx-csv", "sdmx-structure", SYNTHETIC)
+SDMX = ("sdmx-csv", "sdmx-structure")
+"""Formats of SDMX, which name the agency that maintains the structure."""
+
+DOCUMENTS = ("csvw", "ddi", *SDMX, SYNTHETIC)
 """Formats that are not the table itself: documents about the data, tables as observations, rows
 made from tables.
 """

@@ -44,6 +44,16 @@ def test_a_file_that_fits_exits_with_0(folder: Path) -> None:
     assert "levels: town 0" in done.stdout
 
 
+def test_the_options_of_inspecting_count_with_a_plan_too(folder: Path) -> None:
+    kept = "SELECT * FROM data WHERE town = 'Newtown'"
+    (folder / "both.csv").write_text("town,flag\nBrook,0\nBrook,1\nNewtown,0\n", "utf-8")
+    done = dpdesk(folder, "inspect", "both.csv", "--plan", "plan.toml", "--query", kept)
+    assert done.stdout.startswith("both.csv (1 row) and the plan plan.toml:")
+    done = dpdesk(folder, "inspect", "same.csv", "--plan", "plan.toml", "--table", "people")
+    assert done.returncode == 2
+    assert "the key `table` does not apply" in done.stderr
+
+
 def test_a_file_that_does_not_fit_exits_with_1_and_one_sentence(folder: Path) -> None:
     done = dpdesk(folder, "inspect", "new.csv", "--plan", "plan.toml")
     assert done.returncode == 1

@@ -28,8 +28,8 @@ def test_the_tables_are_exported_as_observations_with_their_structure(
 
 
 def _check(genuine: Path, context: AppContext, tmp_path: Path, token: CancelToken) -> None:
-    for form in ("sdmx-csv", "sdmx-structure", "ddi"):
-        export_release(genuine, form, tmp_path / form, context.workspace, token, silent, "ABC.D")
+    for form, agency in (("sdmx-csv", "ABC.D"), ("sdmx-structure", "ABC.D"), ("ddi", "")):
+        export_release(genuine, form, tmp_path / form, context.workspace, token, silent, agency)
     found = read_observations(
         (tmp_path / "sdmx-csv").read_bytes(), (tmp_path / "sdmx-structure").read_bytes()
     )
@@ -38,7 +38,6 @@ def _check(genuine: Path, context: AppContext, tmp_path: Path, token: CancelToke
     total = next(one for one in found if not one.key)
     apex = next(item["file"] for item in listed if not item["dimensions"])
     assert total.value == float((genuine / "public" / apex).read_text("utf-8").split()[1])
-    assert b",ABC.D:CUBE_" not in (tmp_path / "ddi").read_bytes()
     assert (tmp_path / "sdmx-csv").read_text("utf-8").count("ABC.D:CUBE_") == len(found)
     assert faults((tmp_path / "ddi").read_bytes()) == []
     _check_synthetic(genuine, context, tmp_path)
@@ -68,6 +67,9 @@ def _check_synthetic(genuine: Path, context: AppContext, folder: Path) -> None:
     assert "321 rows; scaled to" in said
     assert "no ε is spent" in said
     assert "not to look for persons" in said
+    for options in ({"rows": 321}, {"agency": "XY"}):
+        with pytest.raises(InputError, match="does not apply to the format `parquet`"):
+            export_release(genuine, "parquet", folder / "t.parquet", *given, silent, **options)
     with pytest.raises(InputError, match="The number of rows is 0"):
         export_release(genuine, "synthetic", folder / "none.csv", *given, silent, rows=0)
 
