@@ -37,3 +37,29 @@ TOWNS = "town,district,sex\n" + "".join(
     for town, both in enumerate(((1, 9), (1, 8), (7, 9), (6, 9), (7, 9), (6, 9)), 1)
     for sex, n in zip("fm", both, strict=True)
 )
+
+# Each two of the three columns in a table: some combinations of all three do not occur.
+THREE_WAYS = """r,q,s,v
+a,x,1,9
+a,z,2,2
+c,y,2,1
+b,x,2,4
+c,x,1,9
+c,y,2,4
+b,x,1,7
+d,y,1,1
+b,x,2,
+c,y,2,6
+b,z,2,5
+d,y,2,5
+a,x,1,6
+d,y,1,5
+d,z,2,5
+b,x,1,9
+c,y,1,3
+c,y,2,4
+c,y,2,7
+b,z,1,
+d,y,1,8
+a,x,1,9
+"""

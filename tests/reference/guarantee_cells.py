@@ -141,9 +141,9 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
-        "Which cells of two tables hold the same people or companies together (the towns of a "
+        "Which cells of several tables hold the same people or companies together (the towns of a "
         "district) is taken into account where they are counted from rows and empty cells are "
-        "published; what three tables tell together by that is not.",
+        "published; what three or more large tables tell together by that is not.",
         lambda truth, _: truth.audited,
     ),
     Entry(

@@ -226,15 +226,15 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class CommonSum:
-    """Cells of table ``one`` and of table ``other`` that hold the same contributors together.
+    """Cells of several tables, by table and cell, whose values times ``factors`` sum to 0.
 
-    None of them is empty, and no two of one table share a contributor.
+    Whatever the contributors give: cells of two tables, say, that hold the same ones together (1 in
+    one table, -1 in the other). None of the cells is empty.
     """
 
-    one: int
+    tables: Ints
     cells: Ints
-    other: int
-    others: Ints
+    factors: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,8 +252,8 @@ class System:
     known: Flags
     """Variables without contributors: published, and everyone knows that they are 0."""
     between: csr_array
-    """Equations between tables, of cells that hold the same contributors together (entries 1 and
-    -1). They are as true as those of ``matrix``, but no table shows them."""
+    """Equations between tables, such as those of cells that hold the same contributors together.
+    They are as true as those of ``matrix``, but no table shows them."""
 
     @classmethod
     def of(
@@ -518,16 +518,18 @@ def _matrix(tables: Sequence[Table], variables: Sequence[Ints], count: int) -> c
 
 
 def _between(sums: Sequence[CommonSum], variables: Sequence[Ints], count: int) -> csr_array:
-    """The equations of sums between tables, without cells that stand on both sides."""
-    sides: list[Ints] = []
-    for each in sums:
-        one, other = variables[each.one][each.cells], variables[each.other][each.others]
-        sides += [np.setdiff1d(one, other), np.setdiff1d(other, one)]
-    columns = np.concatenate([np.zeros(0, np.int64), *sides])
-    lengths = [len(side) for side in sides]
-    rows = np.repeat(np.arange(len(sides)) // 2, lengths)
-    signs = np.repeat(1 - 2 * (np.arange(len(sides)) % 2), lengths)
-    return _distinct(csr_array(coo_array((signs, (rows, columns)), shape=(len(sums), count))))
+    """The equations of sums between tables; cells that are one on both sides are left out."""
+    columns = [
+        [int(variables[t][c]) for t, c in zip(each.tables, each.cells, strict=True)]
+        for each in sums
+    ]
+    rows = np.repeat(np.arange(len(sums)), [len(each) for each in columns])
+    factors = np.concatenate([np.zeros(0, np.int64), *(each.factors for each in sums)])
+    places = (rows, np.array([c for each in columns for c in each], np.int64))
+    matrix = csr_array(coo_array((factors, places), shape=(len(sums), count)))
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return _distinct(matrix)
 
 
 def _distinct(matrix: csr_array) -> csr_array:

@@ -100,30 +100,29 @@ class Attacked:
 
     def rows(self, *, moves: bool) -> list[Row]:
         """The equations; of ``moves`` from the true values, what is published does not move."""
-        found: dict[tuple[Place, ...], float] = {}
+        found: dict[tuple[tuple[int, float], ...], float] = {}
         values = [[number(x) if x else None for x in table.values] for table in self.tables]
         for terms in self._terms():
-            row: dict[int, int] = {}
+            row: dict[int, float] = {}
             rest = Fraction(0)
-            for (table, cell), sign in terms:
+            for (table, cell), factor in terms:
                 value = values[table][cell]
                 if value is not None:
-                    rest -= sign * value
+                    rest -= Fraction(factor) * value
                 else:
                     place = self.unknown[self.numbers[table][cell]]
-                    row[place] = row.get(place, 0) + sign
+                    row[place] = row.get(place, 0) + factor
             key = tuple(sorted((p, c) for p, c in row.items() if c))
             if key:
                 found.setdefault(key, 0.0 if moves else float(rest))
         return [(dict(key), total) for key, total in found.items()]
 
-    def _terms(self) -> Iterator[list[tuple[Place, int]]]:
-        """The cells of each equation with their signs."""
+    def _terms(self) -> Iterator[CommonSum]:
+        """The cells of each equation with their factors."""
         for t, table in enumerate(self.tables):
             for total, parts in equations(table.axes):
                 yield [((t, total), 1), *(((t, part), -1) for part in parts)]
-        for one, other in self.sums:
-            yield [*((place, 1) for place in one), *((place, -1) for place in other)]
+        yield from self.sums
 
 
 def told_in_public(attacked: Attacked, signed: Sequence[bool], token: CancelToken) -> str:

@@ -21,7 +21,7 @@ from dpdesk.core.messages import msg
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Row = tuple[Mapping[int, int], float]
+Row = tuple[Mapping[int, float], float]
 """An equation over unknowns: their coefficients, and what their sum is."""
 
 

@@ -17,8 +17,10 @@ Equation = tuple[int, tuple[int, ...]]
 """A total and its parts, by the numbers of cells."""
 Place = tuple[int, int]
 """A table and a cell of it."""
-CommonSum = tuple[Sequence[Place], Sequence[Place]]
-"""Cells of one table and of another one that hold the same rows together."""
+CommonSum = Sequence[tuple[Place, float]]
+"""Cells of several tables with factors by which their values sum to 0, whatever rows give: 1 for
+those of one table and -1 for those of another one that hold the same rows together, for instance.
+"""
 
 
 @dataclass(frozen=True)

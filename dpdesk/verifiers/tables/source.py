@@ -192,12 +192,17 @@ def _counted(
 
 
 def common_sums(
-    tables: Sequence[CellTable], measures: Sequence[object], given: Given, token: CancelToken
+    tables: Sequence[CellTable],
+    measures: Sequence[object],
+    counted: Sequence[Recounted],
+    given: Given,
+    token: CancelToken,
 ) -> list[CommonSum]:
-    """The cells of each two tables of one measure that hold the same rows together.
+    """What cells of tables of one measure have to do with each other, by the rows in them.
 
     An innermost cell of one and one of the other belong together where a row is in both, and all
-    that belong together are one sum. Rows without a value count too: they can only join more.
+    that belong together are one sum. Cells to which nobody contributes are left out, with their
+    rows. Of more than two tables see :func:`_beyond_two`.
     """
     names = list(dict.fromkeys(axis.name for table in tables for axis in table.axes))
     groups = given.source.frequency_table(names, token)
@@ -206,12 +211,21 @@ def common_sums(
         for domain, column in zip(groups.domains, groups.codes.T.tolist(), strict=True)
     ]
     columns = dict(zip(groups.attributes, values, strict=True))
-    places = [_innermost(table, columns, len(groups.counts), given) for table in tables]
+    places = [
+        [None if x is None or not each.frequency[x] else x
+         for x in _innermost(table, columns, len(groups.counts), given)]
+        for table, each in zip(tables, counted, strict=True)
+    ]  # fmt: skip
     found: list[CommonSum] = []
-    for one, other in combinations(range(len(tables)), 2):
-        token.check()
-        if added_up(measures[one]) == added_up(measures[other]):
-            found += _together(one, places[one], other, places[other])
+    for measure in dict.fromkeys(map(added_up, measures)):
+        own = [t for t, each in enumerate(measures) if added_up(each) == measure]
+        pairs: list[CommonSum] = []
+        for one, other in combinations(own, 2):
+            token.check()
+            pairs += _together(one, places[one], other, places[other])
+        found += pairs
+        if len(own) > 2:
+            found += _beyond_two(own, list(zip(*(places[t] for t in own), strict=True)), pairs)
     return found
 
 
@@ -248,7 +262,36 @@ def _together(
             part |= fresh
             waiting += fresh
         seen |= part
-        yield [x for x in part if x[0] == one], [x for x in part if x[0] == other]
+        yield [(place, 1 if place[0] == one else -1) for place in part]
+
+
+_MOST_ENTRIES, _SMALL = 1_000_000, 1e-9
+
+
+def _beyond_two(
+    own: Sequence[int], groups: Sequence[tuple[int | None, ...]], pairs: Sequence[CommonSum]
+) -> Iterator[CommonSum]:
+    """Factors of innermost cells of all these tables that sum to 0 for every group of like rows.
+
+    An orthogonal basis of those that are none of the ``pairs``, by singular values.
+    """
+    held = {each for each in groups if None not in each}
+    column: dict[Place, int] = {}
+    rows: list[dict[int, float]] = []
+    for each in held:
+        inside = [(t, cell) for t, cell in zip(own, each, strict=True) if cell is not None]
+        rows.append({column.setdefault(place, len(column)): 1 for place in inside})
+    inner = [pair for pair in pairs if all(place in column for place, _ in pair)]
+    rows += [{column[place]: factor for place, factor in pair} for pair in inner]
+    if not rows or len(rows) * len(column) > _MOST_ENTRIES:
+        return
+    matrix = np.zeros((max(len(rows), len(column)), len(column)))
+    for at, entries in enumerate(rows):
+        matrix[at, list(entries)] = list(entries.values())
+    _, sizes, basis = np.linalg.svd(matrix, full_matrices=False)
+    rank = int((sizes > _SMALL * sizes[0]).sum())
+    for vector in basis[rank:].tolist():
+        yield [(place, vector[at]) for place, at in column.items() if abs(vector[at]) > _SMALL]
 
 
 def _most(given: Given) -> int:

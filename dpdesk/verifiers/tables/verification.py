@@ -408,7 +408,7 @@ class _Case:
         again = [recount(table, one, given, self.total, token) for table, one in pairs]
         case = replace(self, again=tuple(again), grouped=has_groups(given))
         if len(again) > 1 and again[0].rows is not None and not case.grouped:
-            found = common_sums(self.tables, self.measures, given, token)
+            found = common_sums(self.tables, self.measures, again, given, token)
             case = replace(case, sums=tuple(found))
         if not any(any(each.status) or {*each.cost} != {None} or each.levels for each in again):
             return case

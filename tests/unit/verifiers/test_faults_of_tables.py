@@ -32,12 +32,12 @@ from dpdesk.engine.method import CellsInput, CellsOutcome
 from dpdesk.engine.methods.table import counting, deciding, drawing, guarantee, protecting
 from dpdesk.engine.methods.table.method import ProtectedTables
 from dpdesk.engine.methods.table.settings import Measure, Settings
-from dpdesk.engine.tables import suppression
+from dpdesk.engine.tables import common, suppression
 from dpdesk.engine.tables.model import Bounds, Dimension, System
 from dpdesk.io.planfile import read_plan
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.stated import stated
-from tests.helpers.table_sources import LINKED, READY, TOWNS
+from tests.helpers.table_sources import LINKED, READY, THREE_WAYS, TOWNS
 
 TOKEN = CancelToken()
 METHOD = ProtectedTables()
@@ -146,6 +146,16 @@ PLANS: dict[str, tuple[str, str, str]] = {
         "",
         THREE + '[[protection.tables]]\nname = "a"\nrows = ["town"]\ncolumns = ["sex"]\n'
         '[[protection.tables]]\nname = "b"\nrows = ["district"]\ncolumns = ["sex"]\n',
+    ),
+    "three": (
+        THREE_WAYS,
+        "",
+        'measure = { sum = "v" }\n'
+        + THREE
+        + "".join(
+            f'[[protection.tables]]\nname = "{a}{b}"\nrows = ["{a}"]\ncolumns = ["{b}"]\n'
+            for a, b in ("rq", "qs", "rs")
+        ),
     ),
     "means and sums": (
         FIRMS,
@@ -586,6 +596,7 @@ FAULTS = [
         lambda patch: patch.setattr(counting, "_identified", _no_identity),
     ),
     Fault("towns", "sums of towns", _after(counting, "common_sums", lambda _: [])),
+    Fault("three", "sums of three tables", _after(common, "_further", lambda _: iter(()))),
     Fault("means and sums", "sums and means", _after(deciding, "_table", _means_published), PUBLIC),
     # the pattern
     *(Fault(plan, "no further cells", _primary_alone) for plan in SUPPRESSING),

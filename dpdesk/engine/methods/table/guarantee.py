@@ -187,9 +187,9 @@ _FINER = (
     "more closely than the rules allow, even exactly."
 )
 _COMMON = (
-    "Which cells of two tables hold the same people or companies together (the towns of a "
+    "Which cells of several tables hold the same people or companies together (the towns of a "
     "district) is taken into account where they are counted from rows and empty cells are "
-    "published; what three tables tell together by that is not."
+    "published; what three or more large tables tell together by that is not."
 )
 _ZERO = "That an unsafe cell has the value 0 may be certain."
 _OTHER_TABLES_LIMIT = "Other tables about the same people or companies can reveal more."
