@@ -42,6 +42,7 @@ from dpdesk.project.review.questions import (
     Question,
     TableQuestion,
     answered,
+    claims,
     named,
     part,
     share_of,
@@ -375,7 +376,7 @@ def _verified(case: Case) -> Answer:
         text = msg(
             "{confirmed} are confirmed, but {claim} could not be compared with anything.",
             confirmed=confirmed,
-            claim=named([check.claim for check in unlike]),
+            claim=claims(unlike),
         )
         accepted = case.policy.accept_not_compared
         advice = "Make the release again with this version, or say why it may stay as it is."

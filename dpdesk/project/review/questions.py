@@ -56,6 +56,12 @@ def named(names: Sequence[str], after: Callable[[str], str] = lambda _: "") -> s
     return Listed(shown, len(names) - len(shown))
 
 
+def claims(checks: Sequence[ClaimCheck]) -> str:
+    """What was checked, in a sentence as :func:`named`, but in words of ours, not names."""
+    shown = [msg("`{claim}`", claim=joined([check.claim])) for check in checks[:_MOST_NAMED]]
+    return Listed(shown, len(checks) - len(shown))
+
+
 def value(text: str) -> str:
     """A published value in a sentence, on one line and cut when long."""
     return quoted(text) if text else msg("the empty value")

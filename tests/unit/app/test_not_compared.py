@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from dpdesk.app import exporting
+from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.querying import open_release
@@ -23,6 +24,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.language import speaking
 from dpdesk.core.query import Grouping, Query
 from dpdesk.project.review.state import Status
 from tests.helpers import cubes, releases
@@ -252,3 +254,14 @@ def test_texts_that_are_not_this_programs_are_not_passed_with_genuine_words(
     assert found.ok is (passes is None), found.failures
     if passes is None:
         assert TEXTS_CLAIM in [check.claim for check in found.not_checked()]
+
+
+def test_the_checklist_says_in_every_language_what_was_not_compared(
+    other: Path, context: AppContext
+) -> None:
+    found = check_release(context, other, CancelToken(), silent).checklist.item("verified")
+    assert "could not be compared" in found.evidence
+    with speaking("de") as speaker:
+        said = speaker.say(found.evidence)
+    assert "Texte des Programms, das sie erstellt hat" in said
+    assert "texts of" not in said
