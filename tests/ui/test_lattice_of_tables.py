@@ -489,3 +489,13 @@ def test_a_slow_planner_that_was_stopped_is_offered_and_computed_on_demand(
     qtbot.waitUntil(lambda: growing.job != 0)
     bench.hub.cancel(growing.job)
     qtbot.waitUntil(lambda: growing.job == 0)
+
+
+def test_a_german_window_calls_the_picture_in_german(
+    german: None, panel: ProtectPanel, opened: Open, qtbot: QtBot
+) -> None:
+    board = opened()
+    view = lattice(panel)
+    for heard in (view, board):
+        assert heard.accessibleName().startswith("Welche Tabellen werden veröffentlicht")
+        assert "tables published" not in heard.accessibleDescription()

@@ -74,7 +74,7 @@ from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.states import ElidedLabel, in_window
 from dpdesk.ui.words.numbers import figure_words, shortened
-from dpdesk.ui.words.spoken import said_line, spoken
+from dpdesk.ui.words.spoken import said, said_line, spoken
 
 if TYPE_CHECKING:
     from dpdesk.ui.charts.lattice_board import LatticeBoard
@@ -242,11 +242,11 @@ class ChartView(QWidget):
             return
         surface = self._surface or self._made_surface()
         self._give_room(self._theme.theme)
-        self.setAccessibleName(chart.question)
-        self.setAccessibleDescription(chart.answer)
-        surface.setAccessibleName(chart.question)
-        surface.setAccessibleDescription(chart.answer)
-        self._grid.setAccessibleName(self.tr("Table: {question}").format(question=chart.question))
+        question, answer = said(chart.question), said(chart.answer)
+        for heard in (self, surface):
+            heard.setAccessibleName(question)
+            heard.setAccessibleDescription(answer)
+        self._grid.setAccessibleName(self.tr("Table: {question}").format(question=question))
         surface.show_chart(chart)
         surface.setToolTip(self._keys(chart))
         lined = not isinstance(chart, BarChart) or chart.threshold_before is not None
