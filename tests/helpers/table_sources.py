@@ -63,3 +63,29 @@ b,z,1,
 d,y,1,8
 a,x,1,9
 """
+
+# By parts of tables, cells are suppressed that rows of both tables give away.
+PARTS = """r,q,s
+a,x,1
+a,x,1
+c,y,2
+a,x,1
+b,x,1
+c,y,1
+c,y,1
+c,z,1
+a,x,1
+c,z,2
+c,y,1
+a,x,2
+a,x,2
+a,x,2
+c,y,2
+c,y,1
+b,x,2
+a,x,2
+a,y,1
+d,y,1
+a,x,2
+b,x,2
+"""

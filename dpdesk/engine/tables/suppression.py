@@ -11,7 +11,7 @@ import numpy as np
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.engine.tables.audit import Problem, alone, targets_of
+from dpdesk.engine.tables.audit import Moves, Problem, alone, targets_of
 from dpdesk.engine.tables.local import by_parts, local_pattern
 from dpdesk.engine.tables.model import Bounds, Exact, Flags, Floats, System
 from dpdesk.engine.tables.rules import Judgement
@@ -87,9 +87,11 @@ def suppress(
         found = _searched(system, instance, how, token, stop or CancelToken(), heard)
     except NoPattern as none:
         raise _refused(system, none) from None
-    paid = sum(cost[found.pattern & ~unsafe].tolist(), Fraction(0))
+    # What equations give away anyway hides nothing, whoever else knows something.
+    pattern = found.pattern & (unsafe | (Moves.of_pattern(problem, found.pattern).of >= 0))
+    paid = sum(cost[pattern & ~unsafe].tolist(), Fraction(0))
     bound = paid if found.proven else min(paid, weigh.bound(found.bound))
-    return Pattern(found.pattern, bound, found.proven, found.reach)
+    return Pattern(pattern, bound, found.proven, found.reach)
 
 
 def _searched(

@@ -527,8 +527,7 @@ class _Case:
             nothing = ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, MANIFEST)
             return [nothing, *self._unpromised(token)]
         tables, internal, path = self.tables, self.internal, self.tables[0].file
-        means = any(line["measure"] == "mean" for line in self.lines)
-        if means:
+        if means := any(line["measure"] == "mean" for line in self.lines):
             sums = self._of_sums()
             if sums is None:
                 found = "cells hold means, whose sums are not published"
@@ -538,7 +537,8 @@ class _Case:
         known = self._known(promised, tables)
         checks = []
         if not known.lower and known.upper is None and not means:
-            fault = told_in_public(attacked, known.signed, token)
+            # Of the files alone: that a safe cell follows from which rows are where harms nobody.
+            fault = told_in_public(replace(attacked, sums=()), known.signed, token)
             said = msg(
                 "{n}, and none can be computed from the published ones",
                 n=words(len(attacked.unknown)),

@@ -37,7 +37,7 @@ from dpdesk.engine.tables.model import Bounds, Dimension, System
 from dpdesk.io.planfile import read_plan
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.stated import stated
-from tests.helpers.table_sources import LINKED, READY, THREE_WAYS, TOWNS
+from tests.helpers.table_sources import LINKED, PARTS, READY, THREE_WAYS, TOWNS
 
 TOKEN = CancelToken()
 METHOD = ProtectedTables()
@@ -156,6 +156,13 @@ PLANS: dict[str, tuple[str, str, str]] = {
             f'[[protection.tables]]\nname = "{a}{b}"\nrows = ["{a}"]\ncolumns = ["{b}"]\n'
             for a, b in ("rq", "qs", "rs")
         ),
+    ),
+    "parts": (
+        PARTS,
+        "",
+        'rule = [{ rule = "threshold", n = 2 }]\nsecondary = "hitas"\n'
+        '[[protection.tables]]\nname = "a"\nrows = ["r"]\ncolumns = ["s"]\n'
+        '[[protection.tables]]\nname = "b"\nrows = ["q"]\ncolumns = ["s"]\n',
     ),
     "means and sums": (
         FIRMS,
