@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +46,28 @@ def mention_release(context: AppContext, out: Path, report: Report) -> None:
     except OSError:  # taken away meanwhile: what was made is said all the same
         facts = {}
     mention(context, "released", out.absolute(), report, facts)
+
+
+def hashes_of(files: Iterable[Path]) -> dict[str, str]:
+    """The SHA-256 of files that were written, by name; of one that was taken away, nothing."""
+    found = {}
+    for path in files:
+        try:
+            with path.open("rb") as stream:
+                found[path.name] = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError:
+            continue
+    return found
+
+
+def mention_files(
+    context: AppContext, release: Path, files: Iterable[Path], report: Report
+) -> None:
+    """Enter what files were written from a release, by their hashes.
+
+    Whether a file that somebody has is one of them can be told from the log afterwards.
+    """
+    mention(context, "exported", release.absolute(), report, {"sha256": hashes_of(files)})
 
 
 def mention(

@@ -13,10 +13,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpdesk.app.checklists import agency_policy
+from dpdesk.app.auditing import mention_files
 from dpdesk.app.context import AppContext
+from dpdesk.app.export_gate import check_exportable
 from dpdesk.app.private.browsing import table_words
-from dpdesk.app.review.review_picture import is_whole, released_by_all, verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.capabilities import Content
 from dpdesk.core.cube_parameters import COUNT
@@ -31,12 +31,12 @@ from dpdesk.core.export_formats import (
     STATISTICAL,
     SYNTHETIC,
 )
-from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
+from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, Variable
 from dpdesk.core.language import ENGLISH, speaking, voice
 from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import nearest, one_of
-from dpdesk.core.release import MINIMAL_CHANGE, ClaimCheck, Manifest, ReleaseFacts
+from dpdesk.core.release import Manifest, ReleaseFacts
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.csvw import read_labels, read_variables
@@ -131,14 +131,6 @@ def _codes(variable: Variable) -> list[list[str]]:
 
 
 _STEP = "Write the file"
-_ACCEPT_IT = (
-    "Have it reviewed and released with a reason, and export the whole folder; or set "
-    "`accept_not_compared = true` in the policy."
-)
-_WITH_4TI2 = (
-    "Install 4ti2, with which it can be checked; or have it reviewed and released with a reason, "
-    "and export the whole folder; or set `accept_not_compared = true` in the policy."
-)
 
 
 def export_release(
@@ -202,7 +194,7 @@ def export_release(
     _check_free(out, replace=replace)
     report(StepStarted("Check the release", 1, 2))
     known = registry or default_registry()
-    _check_release(release, workspace, known, token)
+    check_exportable(release, workspace, known, token)
     facts = read_release(release)
     _check_fit(file_format, facts, known)
     report(StepStarted(_STEP, 2, 2))
@@ -211,7 +203,10 @@ def export_release(
 
         enter_release(workspace.home, facts, known, token)
     else:
-        _write_internal(facts, file_format, out, workspace, token, report, replace=replace)
+        written = _write_internal(
+            facts, file_format, out, workspace, token, report, replace=replace
+        )
+        mention_files(AppContext(workspace.home, workspace, known), release, written, report)
         return target
     further = _further(facts, file_format, out, known)
     for place in further.values():
@@ -229,6 +224,8 @@ def export_release(
             sentences.append(note)
     for sentence in dict.fromkeys(sentences):
         report(Note("export.changed", sentence))
+    context = AppContext(workspace.home, workspace, known)
+    mention_files(context, release, (out, *further.values()), report)
     return target
 
 
@@ -241,7 +238,7 @@ def _write_internal(
     report: Report,
     *,
     replace: bool,
-) -> None:
+) -> tuple[Path, ...]:
     """Write files that hold true values: ``out``, and others next to it that are named after it."""
     from dpdesk.app.table_exports import agency_files
 
@@ -255,6 +252,7 @@ def _write_internal(
     report(Note("export.internal", HOLDS[file_format].bare))
     for name in places:
         report(Note("export.changed", msg("`{file}` belongs to it.", file=name)))
+    return (out, *places.values())
 
 
 def _check_free(out: Path, *, replace: bool) -> None:
@@ -455,57 +453,6 @@ def _whole(release: Path) -> Path:
     """The folder that nothing may be added to: the release that a public part belongs to."""
     beside = release.parent / INTERNAL
     return release.parent if release.name == PUBLIC and beside.is_dir() else release
-
-
-def _check_release(
-    release: Path, workspace: Workspace, registry: Registry, token: CancelToken
-) -> None:
-    """Raise unless files and claims of the release are all as they should be."""
-    context = AppContext(workspace.home, workspace, registry)
-    found = verify_signed(context, release, token, silent)
-    if found.ok:
-        _check_compared(context, release, found.not_checked(), token)
-        return
-    failure = found.failures[0]
-    more = (
-        msg(" ({failures} more)", failures=len(found.failures) - 1)
-        if len(found.failures) > 1
-        else ""
-    )
-    raise RefusedError(
-        "export.not-verified",
-        msg(
-            "{release}: {path}: {reason}{more}.",
-            release=release,
-            path=failure.path,
-            reason=failure.reason,
-            more=more,
-        ),
-        hint="A release that fails the check is not exported; see `dpdesk verify`.",
-    )
-
-
-def _check_compared(
-    context: AppContext, release: Path, unlike: Sequence[ClaimCheck], token: CancelToken
-) -> None:
-    """Raise where something was compared with nothing, and neither policy nor review accepts it."""
-    if not unlike or agency_policy(context.home).policy.accept_not_compared:
-        return
-    if is_whole(release) and released_by_all(context, release, token):
-        return  # its reviewers gave a reason: such an item fails without one
-    first = unlike[0]
-    more = msg(" ({unlike} more)", unlike=len(unlike) - 1) if len(unlike) > 1 else ""
-    raise RefusedError(
-        "export.not-compared",
-        msg(
-            "{release}: `{claim}` could not be compared with anything{more}, so nothing "
-            "is exported.",
-            release=release,
-            claim=first.claim,
-            more=more,
-        ),
-        hint=_WITH_4TI2 if first.claim == MINIMAL_CHANGE else _ACCEPT_IT,
-    )
 
 
 def _write(

@@ -18,6 +18,7 @@ from dpdesk.cli.printing import (
     paragraph,
     profile_text,
     risk_text,
+    written,
 )
 from dpdesk.core.charts import BarChart, Cell, Chart, ScatterChart, format_figure
 from dpdesk.core.jobs import CancelToken, Event, Report
@@ -390,7 +391,7 @@ def _export(context: AppContext, options: Namespace, token: CancelToken, report:
         context.registry,
         rows=options.rows,
     )
-    return Outcome(f"Written: {options.out}\n", kept=True)
+    return Outcome(written(options.out), kept=True)
 
 
 def _demo(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:

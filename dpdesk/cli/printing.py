@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.messages import msg
@@ -47,6 +48,18 @@ def columns(rows: Sequence[Sequence[str]], right: Sequence[int] = (), gap: int =
         ]
         lines.append((" " * gap).join(cells).rstrip())
     return "\n".join(lines)
+
+
+def hash_of(path: Path) -> str:
+    """The SHA-256 of a file that was written; empty where it was taken away."""
+    from dpdesk.app.auditing import hashes_of
+
+    return hashes_of((path,)).get(path.name, "")
+
+
+def written(path: Path) -> str:
+    """What is said of a file that was written for others, who can compare its hash."""
+    return f"Written: {path}\nSHA-256: {hash_of(path)}\n"
 
 
 def paragraph(text: str, indent: int = 0, hanging: int = 0) -> str:

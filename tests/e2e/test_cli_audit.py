@@ -34,13 +34,41 @@ def test_every_command_leaves_its_trace(private_home: Path, tmp_path: Path) -> N
         ("viewed", str(out)),
         ("viewed", str(out)),
         ("exported", str(out)),
+        ("exported", str(out)),
     ]
     with AuditLog.open_home(private_home) as log:
-        _, ran, released, *_, exported = log.entries()
+        _, ran, released, *_, exported, written = log.entries()
     manifest = (out / "public/manifest.json").read_bytes()
     assert released.facts == {"manifest_sha256": hashlib.sha256(manifest).hexdigest()}
     assert ran.facts == {"command": "run", "out": str(out)}
     assert exported.facts["out"] == str(table)
+    found = hashlib.sha256(table.read_bytes()).hexdigest()
+    assert written.facts == {"sha256": {"people.xlsx": found}}
+
+
+def test_whether_a_file_is_the_one_exported_can_be_told(
+    private_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same release gives the same bytes again, whose hash is said and entered."""
+    out = tmp_path / "out"
+    assert main(["run", str(write_source(tmp_path / "work")), "--out", str(out)]) == 0
+    for form in ("csv", "parquet", "xlsx", "sav", "dta", "xpt", "csvw", "ddi"):
+        said = []
+        for name in ("one", "two"):
+            place = tmp_path / f"{name}.{form}"
+            capsys.readouterr()
+            assert main(["export", str(out), "--format", form, "--out", str(place)]) == 0
+            *_, last = capsys.readouterr().out.splitlines()
+            assert last == f"SHA-256: {hashlib.sha256(place.read_bytes()).hexdigest()}"
+            said.append(last)
+        assert said[0] == said[1]
+        (tmp_path / f"two.{form}").unlink()
+    pack = tmp_path / "pack.html"
+    assert main(["review", "pack", str(out), "--out", str(pack)]) == 0
+    code = hashlib.sha256(pack.read_bytes()).hexdigest()
+    assert f"SHA-256: {code}" in capsys.readouterr().out
+    with AuditLog.open_home(private_home) as log:
+        assert log.entries()[-1].facts == {"sha256": {"pack.html": code}}
 
 
 def test_no_value_of_the_data_is_in_the_log(private_home: Path, tmp_path: Path) -> None:

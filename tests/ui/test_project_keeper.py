@@ -316,7 +316,7 @@ def test_a_release_is_noted_with_its_moment_and_in_both_logs(
     with AuditLog.open_home(tmp_path / "home") as log:
         actions = [entry.action for entry in log.entries()]
         assert log.verify().ok
-    assert actions == ["opened", "ran", "released", "viewed", "exported"]
+    assert actions == ["opened", "ran", "released", "viewed", "exported", "exported"]
 
 
 def test_without_an_audit_log_nothing_is_released(

@@ -70,6 +70,7 @@ def test_running_releasing_viewing_and_exporting_are_entered(
         ("released", str(out)),
         ("viewed", str(out)),
         ("exported", str(out)),
+        ("exported", str(out)),  # what was written, by its hash
         ("viewed", str(out)),
     ]
 

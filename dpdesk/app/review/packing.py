@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk import __version__
 from dpdesk.app import signing
-from dpdesk.app.auditing import enter
+from dpdesk.app.auditing import enter, mention_files
 from dpdesk.app.context import AppContext
 from dpdesk.app.review.review_picture import ReviewPicture, is_whole, look, signed_report
 from dpdesk.core.errors import DpdeskError, InputError
@@ -153,6 +153,7 @@ def write_pack(
     enter(context, "exported", folder.absolute(), {"format": "evidence pack", "out": str(target)})
     with replacing(target, context.workspace) as fresh:
         write_new(fresh, page)
+    mention_files(context, folder, (target,), report)
     return target
 
 

@@ -10,7 +10,7 @@ from dpdesk.app import auditing, signing
 from dpdesk.app.auditing import mention
 from dpdesk.app.context import AppContext
 from dpdesk.app.review import acting, packing, protocols, review_picture, sheets
-from dpdesk.cli.printing import Outcome, columns, one_line, paragraph
+from dpdesk.cli.printing import Outcome, columns, hash_of, one_line, paragraph, written
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 
@@ -127,7 +127,7 @@ def pack(context: AppContext, options: Namespace, token: CancelToken, report: Re
     out = packing.write_pack(
         context, options.release, options.out, token, report, language=options.language
     )
-    return Outcome(f"Written: {out}\n", {"pack": str(out)}, kept=True)
+    return Outcome(written(out), {"pack": str(out), "sha256": hash_of(out)}, kept=True)
 
 
 def materials(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dpdesk.app import exporting
+from dpdesk.app import export_gate
 from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
@@ -113,7 +113,7 @@ def test_reviewers_who_released_it_accepted_it(
     found = review_picture.released_by_all(context, other, CancelToken())
     assert found is passes
     monkeypatch.undo()
-    monkeypatch.setattr(exporting, "released_by_all", lambda *_: found)
+    monkeypatch.setattr(export_gate, "released_by_all", lambda *_: found)
     if passes:
         assert export(other, tmp_path / "out.csv", context).exists()
         return
