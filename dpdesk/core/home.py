@@ -31,10 +31,14 @@ def local_path(text: str) -> Path:
     if is_address(text):
         from dpdesk.core.errors import InputError
         from dpdesk.core.messages import msg
+        from dpdesk.core.passwords import without_password
 
         raise InputError(
             "path.address",
-            msg("{path}: is an address, expected the path of a file or folder.", path=text.strip()),
+            msg(
+                "{path}: is an address, expected the path of a file or folder.",
+                path=without_password(text.strip()),
+            ),
             hint="Write the path alone, without the part up to the two slashes.",
         )
     return Path(reachable(Path(text)))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.home import local_path
 from dpdesk.core.passwords import holds_password, without_password
 from dpdesk.core.plan import (
     AttributeSpec,
@@ -249,6 +250,13 @@ def test_an_address_of_a_ledger_is_refused_without_its_password() -> None:
     error = refusal("budget", {"ledger": "postgresql://me:s3cret@host/db"})
     assert error.code == "plan.invalid"
     assert "s3cret" not in error.line
+
+
+def test_an_address_in_the_place_of_a_file_is_refused_without_its_password() -> None:
+    with pytest.raises(InputError) as caught:
+        local_path("postgresql://me:s3cret@host/db")
+    assert caught.value.code == "path.address"
+    assert "s3cret" not in caught.value.line
 
 
 @pytest.mark.parametrize(
