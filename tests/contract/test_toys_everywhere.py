@@ -435,6 +435,7 @@ ENTERED: dict[str, tuple[str, ...]] = {
     "evidence_checks": ("verify",),
     "guide": ("guide", "card"),
     "examining": ("fit another file",),
+    "export_gate": tuple(f"export {name}" for name in FORMATS),
     "exploring": ("explore", "candidate", "run in the window"),
     "exporting": tuple(f"export {name}" for name in FORMATS),
     "method_claims": ("run", "verify"),
